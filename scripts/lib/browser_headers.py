@@ -1,13 +1,16 @@
-"""The headers that Chromium and Firefox send, for clients of tests, and the decoding of what comes back. Bare requests take
-another way through a server. `testkit::browser` has the same for tests in Rust."""
+"""The headers that Chromium and Firefox send, for clients of tests, and the decoding of what comes back. Bare requests
+take another way through a server. `testkit::browser` has the same for tests in Rust."""
 
+import http.client
 import itertools
 import urllib.request
 import zlib
+from collections.abc import Iterable, Iterator
 
 BOTH = {"accept-encoding": "gzip, deflate, br, zstd"}
 CHROMIUM = BOTH | {
-    "user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+    "user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 "
+                  "Safari/537.36",
     "accept-language": "en-US,en;q=0.9",
     "sec-ch-ua": '"Chromium";v="140", "Not=A?Brand";v="24"',
     "sec-ch-ua-mobile": "?0",
@@ -31,14 +34,17 @@ SCRIPT = {"accept": "*/*", "sec-fetch-dest": "empty", "sec-fetch-mode": "cors", 
 
 turns = itertools.count()
 
+# A part of a body.
+Piece = bytes | bytearray
 
-def headers(path):
+
+def headers(path: str) -> dict[str, str]:
     """Returns the headers of the next request, by turns of each browser."""
     purpose = SCRIPT if "/api/" in path else NAVIGATION
     return (FIREFOX if next(turns) % 2 else CHROMIUM) | purpose
 
 
-def decoded(encoding, pieces):
+def decoded(encoding: str | None, pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Yields the pieces of a body behind the header Content-Encoding, decoded as they arrive."""
     if not encoding:
         yield from pieces
@@ -53,13 +59,13 @@ def decoded(encoding, pieces):
         raise ConnectionError("a compressed body breaks off")
 
 
-def get(url, timeout_s):
+def get(url: str, timeout_s: float) -> bytes:
     """Returns the body of an answer of status 200."""
     request = urllib.request.Request(url, headers=headers(url))
     with urllib.request.urlopen(request, timeout=timeout_s) as answer:
         return body(answer)
 
 
-def body(answer):
+def body(answer: http.client.HTTPResponse) -> bytes:
     """Returns the body of an answer of the standard library's client."""
     return b"".join(decoded(answer.headers["content-encoding"], [answer.read()]))

@@ -5,17 +5,18 @@ import http.client
 import http.server
 import threading
 import urllib.parse
+from collections.abc import Iterator
 
 
 @contextlib.contextmanager
-def before(url, *dropped):
+def before(url: str, *dropped: str) -> Iterator[str]:
     """Starts a proxy before the storage at `url`, without these headers of requests. Returns its URL."""
     storage = urllib.parse.urlsplit(url).netloc
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def forward(self):
+        def forward(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             kept = {name: value for name, value in self.headers.items() if name.lower() not in dropped}
             asked = http.client.HTTPConnection(storage, timeout=60)
@@ -34,7 +35,7 @@ def before(url, *dropped):
 
         do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = forward
 
-        def log_message(self, *_):
+        def log_message(self, *_: object) -> None:
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)

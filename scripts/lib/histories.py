@@ -5,9 +5,11 @@ The reader takes files from `git cat-file --batch` and knows nothing of how the 
 
 import contextlib
 import os
+import random
 import re
 import subprocess
 import typing
+from collections.abc import Callable, Iterator, Sequence
 
 from . import tools
 
@@ -20,17 +22,21 @@ SUBMODULE = "1" * 40
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
 
 
+# Reads an object of a repository by name. Returns id and bytes.
+Read = Callable[[str], tuple[str, bytes]]
+
+
 class Revision(typing.NamedTuple):
     """A reference with its commit. The name of a commit that was given by id is the id."""
     name: str
     commit: str
 
     @property
-    def short(self):
+    def short(self) -> str:
         return re.sub("^refs/(heads|tags)/", "", self.name)
 
     @property
-    def is_branch(self):
+    def is_branch(self) -> bool:
         return self.name.startswith("refs/heads/")
 
 
@@ -39,14 +45,14 @@ class Document(typing.NamedTuple):
     path: str
     text: bytes
     # The revisions of a git package, by name, and the default one.
-    revisions: tuple = ()
+    revisions: tuple[Revision, ...] = ()
     default: Revision | None = None
 
     @property
-    def is_default(self):
+    def is_default(self) -> bool:
         return self.default is None or self.default in self.revisions
 
-    def lines(self):
+    def lines(self) -> list[bytes]:
         """Returns the lines without line ends."""
         pieces = self.text.split(b"\n")
         if not pieces[-1]:
@@ -54,18 +60,18 @@ class Document(typing.NamedTuple):
         return [piece.removesuffix(b"\r") for piece in pieces]
 
 
-def is_binary(text):
+def is_binary(text: bytes) -> bool:
     return b"\0" in text[:8000]
 
 
 class Texts:
     """Texts of which many files have the same one."""
 
-    def __init__(self, chance):
+    def __init__(self, chance: random.Random) -> None:
         self.chance = chance
         self.shared = [self.new() for _ in range(6)]
 
-    def new(self):
+    def new(self) -> bytes:
         chance = self.chance
         lines = [chance.choice((" ", " ", "  ", ";", "(")).join(chance.choices(WORDS, k=chance.randint(0, 4)))
                  for _ in range(chance.randint(0, 7))]
@@ -80,18 +86,18 @@ class Texts:
             return text * 40
         return text
 
-    def some(self):
+    def some(self) -> bytes:
         return self.chance.choice(self.shared) if self.chance.random() < 0.7 else self.new()
 
 
 class Directory:
     """A package of files."""
 
-    def __init__(self, path, texts):
+    def __init__(self, path: str, texts: Texts) -> None:
         self.path, self.package, self.texts = path, os.path.basename(path), texts
         self.grow()
 
-    def grow(self):
+    def grow(self) -> None:
         chance = self.texts.chance
         for path in chance.sample(PATHS, chance.randint(1, 4)):
             file = os.path.join(self.path, path)
@@ -99,7 +105,7 @@ class Directory:
             with open(file, "wb") as out:
                 out.write(self.texts.some())
 
-    def documents(self, _patterns):
+    def documents(self, _patterns: Sequence[str]) -> Iterator[Document]:
         for directory, _, names in os.walk(self.path):
             for name in names:
                 file = os.path.join(directory, name)
@@ -112,10 +118,11 @@ class Directory:
 class History:
     """A bare git repository with branches and tags."""
 
-    def __init__(self, path, texts):
+    def __init__(self, path: str, texts: Texts) -> None:
         self.path, self.texts, self.chance = path, texts, texts.chance
         self.package = os.path.basename(path).removesuffix(".git")
-        self.commits, self.tips, self.head = 0, {}, "main"
+        self.commits, self.head = 0, "main"
+        self.tips: dict[str, int] = {}
         for directory in ("objects", "refs/heads", "refs/tags"):
             os.makedirs(f"{path}/{directory}")
         with open(f"{path}/config", "w") as config:
@@ -123,14 +130,15 @@ class History:
         self.set_head("main")
         self.grow()
 
-    def set_head(self, branch):
+    def set_head(self, branch: str) -> None:
         self.head = branch
         with open(f"{self.path}/HEAD", "w") as head:
             head.write(f"ref: refs/heads/{branch}\n")
 
-    def grow(self):
+    def grow(self) -> None:
         """Adds commits and tags. Moves or deletes branches, also back (a forced push)."""
-        chance, stream = self.chance, []
+        chance = self.chance
+        stream: list[str | bytes] = []
         for _ in range(chance.randint(1, 5)):
             branch = chance.choice(BRANCHES) if self.tips else "main"
             parent = self.tips.get(branch)
@@ -154,14 +162,14 @@ class History:
         self.git(*packed, "fast-import", "--quiet", "--force", "--import-marks-if-exists=marks",
                  "--export-marks=marks", input=b"".join(map(as_bytes, stream)))
 
-    def commit(self, branch, parent):
+    def commit(self, branch: str, parent: int | None) -> bytes:
         """Returns a commit for fast-import. Without a parent the branch begins anew."""
         chance = self.chance
         self.commits += 1
         self.tips[branch] = self.commits
         head = f"commit refs/heads/{branch}\nmark :{self.commits}\ncommitter a <a> {1000 + self.commits} +0000\n"
         # An empty branch first, because fast-import would go on from the one that it has seen.
-        stream = [f"reset refs/heads/{branch}\n\n" if parent is None else "", head, "data 1\nx\n"]
+        stream: list[str | bytes] = [f"reset refs/heads/{branch}\n\n" if parent is None else "", head, "data 1\nx\n"]
         if parent is not None:
             stream.append(f"from :{parent}\n")
         for path in chance.sample(PATHS, chance.randint(1, 4)):
@@ -174,17 +182,16 @@ class History:
             stream += ["M 120000 inline link\ndata 3\na.c\n", f"M 160000 {SUBMODULE} module\n"]
         return b"".join(map(as_bytes, stream))
 
-    def git(self, *words, **options):
-        return tools.run(["git", "-C", self.path, *words], env=ENVIRONMENT,
-                         **({"stdin": None} if "input" in options else {}), **options).stdout
+    def git(self, *words: str, input: bytes | None = None) -> bytes:
+        return tools.run(["git", "-C", self.path, *words], env=ENVIRONMENT, input=input).stdout
 
-    def documents(self, patterns):
+    def documents(self, patterns: Sequence[str]) -> Iterator[Document]:
         """Yields what the revisions that the patterns choose have: a document for each path and text."""
         refs = self.git("for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags").decode().split()
         with open(f"{self.path}/HEAD") as file:
             head = file.read().removeprefix("ref: ").strip()
         with objects(self.path) as read:
-            chosen = {}
+            chosen: dict[str, tuple[Revision, int, int]] = {}
             for number, pattern in enumerate(patterns or ["HEAD"]):
                 for name in chosen_by(pattern, refs, head):
                     commit, text = read(f"{name}^{{commit}}")
@@ -192,7 +199,7 @@ class History:
             # The default revision: HEAD's, or else the youngest one of the first pattern.
             first = [entry for entry in chosen.values() if entry[2] == 0]
             default = chosen[head][0] if head in chosen else max(first, key=lambda entry: entry[1])[0]
-            found = {}
+            found: dict[tuple[str, str], list[Revision]] = {}
             for revision, _, _ in sorted(chosen.values()):
                 for path, blob in files(read, read(f"{revision.commit}^{{tree}}")[1]):
                     found.setdefault((path, blob), []).append(revision)
@@ -202,11 +209,11 @@ class History:
                     yield Document(self.package, path, text, tuple(revisions), default)
 
 
-def as_bytes(text):
+def as_bytes(text: str | bytes) -> bytes:
     return text if isinstance(text, bytes) else text.encode()
 
 
-def glob(pattern):
+def glob(pattern: str) -> re.Pattern[str]:
     """Returns a regular expression for a glob with *, ?, [] and {}, in which * crosses slashes."""
     translated = re.escape(pattern)
     for mark, meaning in ((r"\*", ".*"), (r"\?", "."), (r"\[", "["), (r"\]", "]"), (r"\{", "("), (r"\}", ")")):
@@ -214,7 +221,7 @@ def glob(pattern):
     return re.compile(translated.replace(",", "|"))
 
 
-def chosen_by(pattern, refs, head):
+def chosen_by(pattern: str, refs: list[str], head: str) -> list[str]:
     """Returns the names of the revisions that an argument of --ref chooses."""
     if pattern == "all":
         return refs
@@ -226,11 +233,13 @@ def chosen_by(pattern, refs, head):
     return [name for name in refs if matches(name) or matches(Revision(name, "").short)]
 
 
-def committed(commit):
-    return int(re.search(rb"^committer .*> (\d+)", commit, re.M)[1])
+def committed(commit: bytes) -> int:
+    found = re.search(rb"^committer .*> (\d+)", commit, re.M)
+    assert found, commit
+    return int(found[1])
 
 
-def files(read, tree, prefix=""):
+def files(read: Read, tree: bytes, prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yields path and id of the regular files of a tree, which is given as git's bytes."""
     at = 0
     while at < len(tree):
@@ -244,22 +253,24 @@ def files(read, tree, prefix=""):
 
 
 @contextlib.contextmanager
-def objects(repository):
+def objects(repository: str) -> Iterator[Read]:
     """Yields a function that reads an object by name, from one process. It returns id and bytes."""
     process = subprocess.Popen(["git", "-C", repository, "cat-file", "--batch"], env=ENVIRONMENT,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    asked, answered = process.stdin, process.stdout
+    assert asked and answered
 
-    def read(name):
-        process.stdin.write(name.encode() + b"\n")
-        process.stdin.flush()
-        head = process.stdout.readline().split()
+    def read(name: str) -> tuple[str, bytes]:
+        asked.write(name.encode() + b"\n")
+        asked.flush()
+        head = answered.readline().split()
         if len(head) != 3:
             raise tools.Failure(f"git cat-file: {name} of {repository}: {head}")
-        return head[0].decode(), process.stdout.read(int(head[2]) + 1)[:-1]
+        return head[0].decode(), answered.read(int(head[2]) + 1)[:-1]
 
     try:
         yield read
     finally:
-        process.stdin.close()
-        process.stdout.close()
+        asked.close()
+        answered.close()
         process.wait()

@@ -4,26 +4,41 @@ A term has its text in the query language and `lines(document)`: None if the doc
 numbers of the lines because of which it does, which may be none.
 """
 
+import random
 import re
 import typing
+from collections.abc import Callable, Iterable, Iterator
 
-from .histories import PATHS, WORDS, glob
+from .histories import PATHS, WORDS, Document, Revision, glob
 
 LANGUAGES = {"c": "c", "py": "python", "md": "markdown"}
 
 
+# A value of a filter, and whether it holds for a document.
+Chosen = tuple[str, Callable[[Document], bool]]
+
+
+class Term(typing.Protocol):
+    """A part of a query."""
+
+    @property
+    def text(self) -> str: ...
+
+    def lines(self, document: Document) -> set[int] | None: ...
+
+
 class Pattern(typing.NamedTuple):
     text: str
-    regex: re.Pattern
+    regex: re.Pattern[str]
 
-    def lines(self, document):
+    def lines(self, document: Document) -> set[int] | None:
         return self.on_lines(document, self.holds)
 
-    def holds(self, line):
+    def holds(self, line: str) -> bool:
         return bool(self.regex.search(line))
 
     @staticmethod
-    def on_lines(document, holds):
+    def on_lines(document: Document, holds: Callable[[str], bool]) -> set[int] | None:
         numbered = enumerate(document.lines(), 1)
         return {number for number, line in numbered if holds(line.decode(errors="surrogateescape"))} or None
 
@@ -35,10 +50,10 @@ class OnLine(typing.NamedTuple):
     negated: bool
 
     @property
-    def text(self):
+    def text(self) -> str:
         return f"line:({self.first.text} {'-' * self.negated}{self.second.text})"
 
-    def lines(self, document):
+    def lines(self, document: Document) -> set[int] | None:
         return Pattern.on_lines(
             document, lambda line: self.first.holds(line) and self.second.holds(line) != self.negated)
 
@@ -47,49 +62,49 @@ class Filter(typing.NamedTuple):
     key: str
     value: str
     negated: bool
-    test: typing.Callable
+    test: Callable[[Document], bool]
 
     @property
-    def text(self):
+    def text(self) -> str:
         return f"{'-' * self.negated}{self.key}:{self.value}"
 
-    def lines(self, document):
+    def lines(self, document: Document) -> set[int] | None:
         return set() if self.test(document) != self.negated else None
 
 
 class Not(typing.NamedTuple):
-    part: object
+    part: Term
 
     @property
-    def text(self):
+    def text(self) -> str:
         return f"-({self.part.text})"
 
-    def lines(self, document):
+    def lines(self, document: Document) -> set[int] | None:
         return set() if self.part.lines(document) is None else None
 
 
 class Group(typing.NamedTuple):
     """Terms of which all must hold, or any."""
     joint: str
-    parts: list
+    parts: list[Term]
 
     @property
-    def text(self):
+    def text(self) -> str:
         return self.joint.join(f"({part.text})" if isinstance(part, Group) else part.text for part in self.parts)
 
-    def lines(self, document):
+    def lines(self, document: Document) -> set[int] | None:
         found = [part.lines(document) for part in self.parts]
         holds = [lines for lines in found if lines is not None]
-        return set().union(*holds) if (len(holds) == len(found) if self.joint == " " else holds) else None
+        return set[int]().union(*holds) if (len(holds) == len(found) if self.joint == " " else holds) else None
 
 
 class Query(typing.NamedTuple):
-    parameters: dict
-    term: object
+    parameters: dict[str, str]
+    term: Term
     # Whether it has a filter of revisions: then all revisions are searched.
     all_revisions: bool
 
-    def matches(self, documents):
+    def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Document, list[int]]]:
         """Yields documents with the numbers of their lines; 0 stands for the document."""
         for document in documents:
             if self.all_revisions or document.is_default:
@@ -101,15 +116,16 @@ class Query(typing.NamedTuple):
 class Queries:
     """Makes queries from names of packages and revisions."""
 
-    def __init__(self, packages, documents, chance):
+    def __init__(self, packages: list[str], documents: Iterable[Document], chance: random.Random) -> None:
         self.chance, self.packages = chance, packages
         self.revisions = sorted({revision for document in documents for revision in document.revisions})
 
-    def query(self):
+    def query(self) -> Query:
         chance = self.chance
-        self.keys = set()
+        self.keys: set[str] = set()
         mode = chance.choice(("keyword", "keyword", "keyword", "keyword", "literal", "regexp"))
         parameters = {"mode": mode}
+        term: Term
         if mode == "keyword":
             term = self.group(2)
             parameters["q"] = term.text
@@ -128,13 +144,14 @@ class Queries:
                 term = Group(" ", [term, filter])
         return Query(parameters, term, has_revisions(term))
 
-    def group(self, depth):
+    def group(self, depth: int) -> Group:
         chance = self.chance
         joint = " or " if chance.random() < 0.25 else " "
         alternatives = joint != " "
-        parts = [self.pattern() if chance.random() < 0.8 else self.filter(False) or self.pattern()]
+        parts: list[Term] = [self.pattern() if chance.random() < 0.8 else self.filter(False) or self.pattern()]
         for _ in range(chance.choice((0, 1, 1, 2, 3))):
             kind = chance.random()
+            part: Term | None
             if kind < 0.5:
                 part = self.filter(False if alternatives else None)
             elif kind < 0.7 or not depth:
@@ -144,15 +161,15 @@ class Queries:
                 part = self.group(depth - 1)
             else:
                 # Two negations would cancel each other, and show the lines again.
-                part = self.group(0)
-                part = Not(part) if len(part.parts) > 1 else None
+                group = self.group(0)
+                part = Not(group) if len(group.parts) > 1 else None
             parts += [part] if part else []
         return Group(joint, parts)
 
-    def word(self):
+    def word(self) -> str:
         return self.chance.choice(WORDS)
 
-    def pattern(self):
+    def pattern(self) -> Pattern | OnLine:
         kind, word, other = self.chance.random(), self.word(), self.word()
         if kind < 0.1:
             first, second = (Pattern(f'"{it}"c', compiled(re.escape(it), False)) for it in (word, other))
@@ -169,14 +186,14 @@ class Queries:
         expression = self.regex()
         return Pattern(f"/{expression}/{case}", compiled(expression, ignored))
 
-    def regex(self):
+    def regex(self) -> str:
         word, other = self.word(), self.word()
         return self.chance.choice((
             f"^{word}", f"{word}$", rf"\b{word}\b", rf"{word}\s+{other}", f"({word}|{other})", f"{word[:2]}[a-z]+",
             f"{word[0]}.{word[2:]}", f"{word}.*{other}", rf"\w+{word[-1]}", f"{word}(;|$)", f"{word}{{1,2}} ?{other}",
             f"^{word}?$", f"[{word[0]}{other[0]}]{word[1:]}"))
 
-    def filter(self, negated=None):
+    def filter(self, negated: bool | None = None) -> Filter | None:
         """Returns a filter, or None if the query has one with which it would be read as alternatives."""
         chance = self.chance
         negated = chance.random() < 0.3 if negated is None else negated
@@ -188,7 +205,7 @@ class Queries:
         self.keys.add(key if alternatives else "")
         return Filter(key, value, negated, test)
 
-    def package(self):
+    def package(self) -> Chosen:
         name = self.chance.choice(self.packages)
         base = re.split(r"[_-](?=\d)", name)[0]
         start = base[:self.chance.randint(1, 3)]
@@ -198,7 +215,7 @@ class Queries:
             ("^" + start, lambda it: it.package.startswith(start)),
         ))
 
-    def path(self):
+    def path(self) -> Chosen:
         path = self.chance.choice([path for path in PATHS if " " not in path])
         # A value that begins with a slash would be a regular expression between slashes.
         part, end = path[:3], path.rsplit("/", 1)[-1][-2:]
@@ -209,19 +226,19 @@ class Queries:
             ("src", lambda it: "src" in it.path),
         ))
 
-    def lang(self):
+    def lang(self) -> Chosen:
         end, name = self.chance.choice(sorted(LANGUAGES.items()))
         return name, lambda it: it.path.endswith("." + end)
 
-    def ext(self):
+    def ext(self) -> Chosen:
         end = self.chance.choice(sorted(LANGUAGES))
         return end, lambda it: it.path.endswith("." + end)
 
-    def kind(self):
+    def kind(self) -> Chosen:
         kind = self.chance.choice(("source", "tests", "documentation", "vendored"))
         return kind, lambda it: kind_of(it.path) == kind
 
-    def rev(self, branches=False):
+    def rev(self, branches: bool = False) -> Chosen:
         chance = self.chance
         value = chance.choice(("HEAD", "HEAD", "nosuch", "main", "v*", "*", "feature/*", "{main,dev}", "refs/tags/*",
                                "*e*", "v1.?", "[fm]*"))
@@ -234,28 +251,28 @@ class Queries:
         exact = value.removeprefix("=")
         matches = glob(exact).fullmatch
 
-        def holds(revision, default):
+        def holds(revision: Revision, default: Revision | None) -> bool:
             names = (revision.name, revision.short, revision.name.removeprefix("refs/"))
-            by_id = re.fullmatch("[0-9a-f]{7,40}", exact) and revision.commit.startswith(exact)
+            by_id = bool(re.fullmatch("[0-9a-f]{7,40}", exact)) and revision.commit.startswith(exact)
             is_head = exact == "HEAD" and revision == default
             return (any(map(matches, names)) or by_id or is_head) and (not branches or revision.is_branch)
 
         return value, lambda it: any(holds(revision, it.default) for revision in it.revisions)
 
 
-def kind_of(path):
+def kind_of(path: str) -> str:
     if path.startswith("t/"):
         return "tests"
     return "source" if path.endswith((".c", ".py")) else "documentation"
 
 
-def has_revisions(term):
+def has_revisions(term: Term) -> bool:
     if isinstance(term, Group):
         return any(map(has_revisions, term.parts))
     return has_revisions(term.part) if isinstance(term, Not) else getattr(term, "key", "") in ("rev", "branch")
 
 
-def compiled(expression, ignores_case):
+def compiled(expression: str, ignores_case: bool) -> re.Pattern[str]:
     # Bytes that are not UTF-8 are no character, so that `.` does not match them.
     expression = re.sub(r"(?<!\\)\.", "[^\n\udc80-\udcff]", expression)
     return re.compile(expression, re.IGNORECASE if ignores_case else 0)

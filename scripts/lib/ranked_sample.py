@@ -1,15 +1,21 @@
 """Takes definitions at random from what ctags finds in a corpus: rows for scripts/compare/ranking_sample.txt.
 
-A row has a name that one package defines, once or twice, outside of tests, documentation, patches and files of others; and
-at least FILES_MIN files have the word, so that its place among them says something. Rows are spread over languages and
-packages, and dealt to two halves in turn."""
+A row has a name that one package defines, once or twice, outside of tests, documentation, patches and files of others;
+and at least FILES_MIN files have the word, so that its place among them says something. Rows are spread over languages
+and packages, and dealt to two halves in turn."""
 
 import collections
 import json
 import random
 import re
+import typing
+from collections.abc import Iterable, Mapping
 
 from lib import tools
+
+# A name with the files that define it, and the same in a half.
+Defined = tuple[str, list[str]]
+Row = tuple[str, str, list[str]]
 
 # Rows of each language in a half.
 LANGUAGES = {
@@ -38,32 +44,33 @@ KINDS = {
 }
 NAME = re.compile(r"[A-Za-z_]\w{4,60}")
 LEFT_OUT = re.compile(
-    r"(^|/)(\.pc|debian|vendor|_?vendored|_vendor|third[_-]?party|node_modules|[\w-]*tests?|testing|testdata|testsuite|t|"
-    r"regress|spec|examples?|samples?|bench(es|marks?)?|fixtures?|docs?|Documentation|man|contrib)/"
+    r"(^|/)(\.pc|debian|vendor|_?vendored|_vendor|third[_-]?party|node_modules|[\w-]*tests?|testing|testdata|testsuite|"
+    r"t|regress|spec|examples?|samples?|bench(es|marks?)?|fixtures?|docs?|Documentation|man|contrib)/"
     r"|(^|/)(test_[^/]*|conftest\.py|configure)$|[_.-]tests?\.\w+$|Tests?\.java$|\.(min|pb)\.\w+$|\.pl\.in$",
     re.IGNORECASE,
 )
 
 
-def rows(corpus, seed):
+def rows(corpus: str, seed: int) -> list[Row]:
     """Returns rows: half, name, files that define it."""
     chance = random.Random(seed)
-    candidates = defined(corpus)
+    names_of, candidates = defined(corpus), {}
     for language, count in LANGUAGES.items():
-        names = sorted(candidates[language].items())
+        names = sorted(names_of[language].items())
         chance.shuffle(names)
         candidates[language] = names[: CANDIDATES * count * len(HALVES)]
     files = files_with(corpus, [name for names in candidates.values() for name, _ in names])
-    out = []
+    out: list[Row] = []
     for language, count in LANGUAGES.items():
-        is_known = lambda row: len(files[row[0]]) >= FILES_MIN
-        out += dealt(filter(is_known, candidates[language]), count)
+        known = [row for row in candidates[language] if len(files[row[0]]) >= FILES_MIN]
+        out += dealt(known, count)
     return out
 
 
-def dealt(known, count):
+def dealt(known: Iterable[Defined], count: int) -> list[Row]:
     """Returns rows of one language, in turn for one half and the other."""
-    out, per_package = [], collections.Counter()
+    out: list[Row] = []
+    per_package: collections.Counter[tuple[str, str]] = collections.Counter()
     wanted = [half for _ in range(count) for half in HALVES]
     for name, paths in known:
         package = paths[0].split("_")[0]
@@ -73,12 +80,12 @@ def dealt(known, count):
     return out
 
 
-def without_version(path):
+def without_version(path: str) -> str:
     package, rest = path.split("/", 1)
     return f"{package.split('_')[0]}/{rest}"
 
 
-def defined(corpus):
+def defined(corpus: str) -> dict[str, dict[str, list[str]]]:
     """Returns the names of each language with the files that define them."""
     command = ["ctags", "-R", "--links=no", "--output-format=json", "--fields=+l", "-f", "-"]
     command.append("--languages=" + ",".join(LANGUAGES))
@@ -89,7 +96,7 @@ def defined(corpus):
         tag["path"] = tag["path"].removeprefix("./")
         if NAME.fullmatch(tag["name"]) and not LEFT_OUT.search(tag["path"]):
             tags[tag["name"]].append(tag)
-    names = collections.defaultdict(dict)
+    names: dict[str, dict[str, list[str]]] = collections.defaultdict(dict)
     for name, of_name in tags.items():
         paths = sorted({tag["path"] for tag in of_name})
         languages = {tag["language"] for tag in of_name}
@@ -100,17 +107,17 @@ def defined(corpus):
     return {language: names[language] for language in LANGUAGES}
 
 
-def is_definition(tag):
+def is_definition(tag: typing.Any) -> bool:
     # What other languages call a method.
     return tag["kind"] in KINDS or (tag["language"], tag["kind"]) == ("Python", "member")
 
 
-def files_with(corpus, names):
+def files_with(corpus: str, names: Iterable[str]) -> Mapping[str, set[bytes]]:
     """Returns the files that have each of the names as a word."""
     words = "\n".join(names).encode()
     command = ["rg", "-a", "-o", "-w", "-F", "--no-ignore", "--hidden", "--no-line-number", "--null", "-f", "-", "."]
-    found = tools.run(command, cwd=corpus, stdin=None, input=words).stdout
-    files = collections.defaultdict(set)
+    found = tools.run(command, cwd=corpus, input=words).stdout
+    files: dict[str, set[bytes]] = collections.defaultdict(set)
     for line in found.splitlines():
         path, _, name = line.partition(b"\0")
         files[name.decode()].add(path)

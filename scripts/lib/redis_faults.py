@@ -1,4 +1,4 @@
-"""A Redis that is killed, frozen, slowed, wiped and full of foreign data, while two frontends share decisions through it."""
+"""Two frontends that share decisions through a Redis that is killed, frozen, slowed, wiped and filled with garbage."""
 
 import collections
 import contextlib
@@ -10,8 +10,10 @@ import re
 import signal
 import threading
 import time
+from collections.abc import Callable, Sequence
 
 from . import servers, tools
+from .connection import Address
 from .redis_server import Proxy, Redis, free_port
 
 # Requests a second, and how many may be under way.
@@ -25,19 +27,22 @@ IDLE_MAX_S = 3
 class Load:
     """Sends requests at a fixed rate, whether or not earlier ones are answered; each caller asks both frontends."""
 
-    def __init__(self, addresses):
-        self.addresses, self.due = addresses, queue.Queue()
+    def __init__(self, addresses: Sequence[Address]) -> None:
+        self.addresses = addresses
+        # Due time, frontend, number of the caller, and whether the caller is denied.
+        self.due: queue.Queue[tuple[float, Address, int, bool]] = queue.Queue()
         self.lock, self.numbers = threading.Lock(), itertools.count()
         self.begin()
         for _ in range(WORKERS):
             threading.Thread(target=self.work, daemon=True).start()
         threading.Thread(target=self.schedule, daemon=True).start()
 
-    def begin(self):
+    def begin(self) -> None:
         with self.lock:
-            self.took, self.faults = [], collections.Counter()
+            self.took: list[float] = []
+            self.faults: collections.Counter[str] = collections.Counter()
 
-    def schedule(self):
+    def schedule(self) -> None:
         start = time.monotonic()
         for number in self.numbers:
             at = start + number / RATE
@@ -46,14 +51,15 @@ class Load:
             caller = number // 2 - number % 2 * RATE // 2
             self.due.put((at, self.addresses[number % 2], caller, caller % 5 == 0))
 
-    def work(self):
-        connections = {}
+    def work(self) -> None:
+        connections: dict[Address, tuple[http.client.HTTPConnection | None, float]] = {}
+        status: int | str
         while True:
             at, address, caller, is_denied = self.due.get()
             headers = {"cookie": "user=eve" if is_denied else "user=ann", "authorization": f"caller {caller}"}
             try:
                 connection, used = connections.get(address, (None, 0.0))
-                if time.monotonic() - used > IDLE_MAX_S:
+                if connection is None or time.monotonic() - used > IDLE_MAX_S:
                     connection = http.client.HTTPConnection(*address, timeout=30)
                 connection.request("GET", "/raw/p/closed_1/x.c", headers=headers)
                 response = connection.getresponse()
@@ -71,14 +77,16 @@ class Load:
 class Watch(threading.Thread):
     """Looks at the metrics of the frontends: hints by result, and how long their breakers were open."""
 
-    def __init__(self, ports):
+    def __init__(self, ports: Sequence[int]) -> None:
         super().__init__(daemon=True)
-        self.ports, self.open_s, self.results = ports, 0.0, collections.Counter()
+        self.ports, self.open_s = ports, 0.0
+        self.results: collections.Counter[str] = collections.Counter()
 
-    def run(self):
+    def run(self) -> None:
         last = time.monotonic()
         while True:
-            results, levels = collections.Counter(), []
+            results: collections.Counter[str] = collections.Counter()
+            levels: list[str] = []
             for port in self.ports:
                 connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
                 try:
@@ -96,8 +104,8 @@ class Watch(threading.Thread):
             time.sleep(0.2)
 
 
-def phase(name, load, watch, seconds, act, again):
-    """Acts, again every 0.2 s if that is wanted; prints what was served meanwhile, and returns what must not have been."""
+def phase(name: str, load: Load, watch: Watch, seconds: float, act: Callable[[], object], again: bool) -> list[str]:
+    """Acts, every 0.2 s if `again`; prints what was served meanwhile, and returns what must not have been."""
     load.begin()
     before, open_s, end = watch.results.copy(), watch.open_s, time.monotonic() + seconds
     act()
@@ -114,7 +122,7 @@ def phase(name, load, watch, seconds, act, again):
     return [f"{name}: {what}, {count} times" for what, count in faults.items()]
 
 
-def run(service_url, index, root):
+def run(service_url: str, index: str, root: pathlib.Path) -> list[str]:
     """Runs all phases against two servers over an index. Returns what was wrong."""
     tools.need("redis-server")
     trawl, secret = tools.trawl(), pathlib.Path(root) / "secret"
@@ -131,22 +139,25 @@ def run(service_url, index, root):
             watch = Watch(ports)
             watch.start()
 
-            def slow(seconds):
+            def slow(seconds: float) -> None:
                 proxy.delay = seconds
 
-            freeze = lambda number: lambda: redis.process.send_signal(number)
-            steps = [
+            def send(number: int) -> Callable[[], None]:
+                return lambda: redis.process.send_signal(number)
+
+            steps: list[tuple[str, float, Callable[[], object], bool]] = [
                 ("as usual", 10, lambda: None, False),
                 ("killed", 15, redis.stop, False),
                 ("started again", 15, redis.start, False),
-                ("frozen", 15, freeze(signal.SIGSTOP), False),
-                ("goes on", 15, freeze(signal.SIGCONT), False),
+                ("frozen", 15, send(signal.SIGSTOP), False),
+                ("goes on", 15, send(signal.SIGCONT), False),
                 ("slowed to 5 s", 15, lambda: slow(5.0), False),
                 ("fast again", 20, lambda: slow(0.0), False),
                 ("wiped all the time", 10, lambda: redis.ask(b"FLUSHALL"), True),
                 ("full of foreign data", 10, redis.foreign, True),
                 ("as usual", 10, lambda: redis.ask(b"FLUSHALL"), False),
             ]
-            return [fault for name, *step in steps for fault in phase(name, load, watch, *step)]
+            return [fault for name, seconds, act, again in steps
+                    for fault in phase(name, load, watch, seconds, act, again)]
     finally:
         redis.stop()

@@ -6,6 +6,8 @@ import socket
 import subprocess
 import threading
 import time
+import typing
+from collections.abc import Iterator
 
 from . import tools
 
@@ -13,30 +15,32 @@ from . import tools
 KEYS = b"trawl:1:*"
 
 
-def free_port():
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+        port: int = free.getsockname()[1]
+        return port
 
 
 class Redis:
     """A redis-server on one port, however often it is started."""
 
-    def __init__(self, directory):
+    def __init__(self, directory: tools.AnyPath) -> None:
         self.port, self.directory = free_port(), directory
         self.start()
 
-    def start(self):
+    def start(self) -> None:
         options = ["--port", self.port, "--bind", "127.0.0.1", "--save", "", "--dir", self.directory]
         command = [*tools.need("redis-server"), *map(str, options)]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         for _ in range(200):
             with contextlib.suppress(OSError):
-                return self.ask(b"PING")
+                self.ask(b"PING")
+                return
             time.sleep(0.05)
         raise tools.Failure("redis-server does not start")
 
-    def ask(self, *words):
+    def ask(self, *words: bytes) -> list[bytes]:
         """Sends a command, and returns the strings of its answer."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
             parts = b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
@@ -44,7 +48,7 @@ class Redis:
             reader = connection.makefile("rb")
             return list(self.strings(reader))
 
-    def strings(self, reader):
+    def strings(self, reader: typing.BinaryIO) -> Iterator[bytes]:
         line = reader.readline()
         if line[:1] == b"$":
             yield reader.read(int(line[1:]) + 2)[:-2]
@@ -52,7 +56,7 @@ class Redis:
             for _ in range(int(line[1:])):
                 yield from self.strings(reader)
 
-    def foreign(self):
+    def foreign(self) -> None:
         """Puts garbage and lists in place of what the frontends have written."""
         for number, key in enumerate(self.ask(b"KEYS", KEYS)):
             if number % 2:
@@ -61,7 +65,7 @@ class Redis:
                 self.ask(b"DEL", key)
                 self.ask(b"LPUSH", key, b"a list")
 
-    def stop(self):
+    def stop(self) -> None:
         self.process.send_signal(signal.SIGCONT)
         self.process.kill()
         self.process.wait()
@@ -70,13 +74,13 @@ class Redis:
 class Proxy:
     """Passes bytes on to a port; those that come back after `delay` seconds."""
 
-    def __init__(self, to):
+    def __init__(self, to: int) -> None:
         self.to, self.delay = to, 0.0
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
 
-    def accept(self):
+    def accept(self) -> None:
         while True:
             client, _ = self.listener.accept()
             try:
@@ -88,7 +92,7 @@ class Proxy:
             for source, sink, is_late in ((client, server, False), (server, client, True)):
                 threading.Thread(target=self.pass_on, args=(source, sink, is_late), daemon=True).start()
 
-    def pass_on(self, source, sink, is_late):
+    def pass_on(self, source: socket.socket, sink: socket.socket, is_late: bool) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
                 if is_late and self.delay:

@@ -6,13 +6,15 @@ what arrives was sent just before.
 
 import contextlib
 import os
+import pathlib
 import signal
 import socket
 import threading
 import time
+import typing
 
 from . import servers, tools
-from .connection import Connection
+from .connection import Address, Connection
 
 # More than arrive in all pulses, so that no stream ends before its right.
 LINES = 1_500_000
@@ -29,16 +31,25 @@ STREAMS = {
 }
 
 
+class Service(typing.Protocol):
+    """An authorization service that can be told to deny."""
+
+    url: str
+
+    def revoke(self) -> object: ...
+
+
 class Stream(threading.Thread):
     """Reads an answer as it arrives, and notes when something private came last."""
 
-    def __init__(self, address, path, cookie):
+    def __init__(self, address: Address, path: str, cookie: str) -> None:
         super().__init__(daemon=True)
         self.socket = socket.create_connection(address, timeout=120)
         self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n".encode())
-        self.bytes, self.private_at, self.tail = 0, None, b""
+        self.bytes, self.tail = 0, b""
+        self.private_at: float | None = None
 
-    def run(self):
+    def run(self) -> None:
         with contextlib.suppress(OSError):
             while received := self.socket.recv(1 << 20):
                 if PRIVATE in self.tail[-len(PRIVATE):] + received:
@@ -52,11 +63,11 @@ class Stream(threading.Thread):
 class Pulses(threading.Thread):
     """Lets a process run until somebody gets more, and no longer than a moment, again and again."""
 
-    def __init__(self, pid, stream):
+    def __init__(self, pid: int, stream: Stream) -> None:
         super().__init__(daemon=True)
         self.pid, self.stream, self.ends = pid, stream, threading.Event()
 
-    def run(self):
+    def run(self) -> None:
         while not self.ends.is_set():
             had, until = self.stream.bytes, time.monotonic() + PULSE_MAX_S
             os.kill(self.pid, signal.SIGCONT)
@@ -67,7 +78,7 @@ class Pulses(threading.Thread):
         os.kill(self.pid, signal.SIGCONT)
 
 
-def measure(root, service, cookie):
+def measure(root: pathlib.Path, service: Service, cookie: str) -> list[str]:
     """Prints what came when, and returns what should not have been. `service` decides, and is told to deny."""
     trawl = tools.trawl()
     for package in ("open_1", "closed_1"):
@@ -94,8 +105,8 @@ def measure(root, service, cookie):
             pulses.join()
 
 
-def revoke(streams, service, metrics, reader):
-    """Takes the right away once the streams run. `reader` asks for something else meanwhile, and so learns the denial."""
+def revoke(streams: dict[str, Stream], service: Service, metrics: Connection, reader: Connection) -> list[str]:
+    """Takes the right away once the streams run. `reader` asks for another file meanwhile, and so learns the denial."""
     deadline = time.monotonic() + END_MAX_S
     while any(stream.private_at is None for stream in streams.values()) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -116,9 +127,10 @@ def revoke(streams, service, metrics, reader):
     faults = []
     for name, stream in streams.items():
         stream.join(END_MAX_S)
+        assert stream.private_at is not None
         last, has_reason = stream.private_at - known, b"/problems/access-changed" in stream.tail
-        print(f"  {name:14} {stream.bytes / 1e6:6.1f} MB  last private byte {stream.private_at - revoked:6.2f} s after the "
-              f"revocation, {last:6.2f} s after the denial was known; "
+        print(f"  {name:14} {stream.bytes / 1e6:6.1f} MB  last private byte {stream.private_at - revoked:6.2f} s after "
+              f"the revocation, {last:6.2f} s after the denial was known; "
               f"{'ended with access-changed' if has_reason else 'NO REASON'}")
         if last > KNOWN_MAX_S or stream.is_alive() or not has_reason:
             faults.append(f"{name}: private bytes for {last:.1f} s after the denial was known, or no reason")

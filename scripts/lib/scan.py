@@ -2,13 +2,21 @@
 
 import base64
 import hashlib
+import typing
+from collections.abc import Collection
+
+from .histories import Document
+
+# Package, path, number, revisions and bytes of a line.
+Key = tuple[str, str, int, tuple[str, ...], bytes]
 
 
-def difference(answer, matches):
+def difference(answer: typing.Any, matches: Collection[tuple[Document, list[int]]]) -> str | None:
     """Compares an answer with documents and their lines: says what differs, or returns None."""
     if not answer["complete"]:
         return f"the answer is incomplete: {answer['missing']}"
-    found, expected = {}, {}
+    found: dict[Key, list[tuple[str | None, str]]] = {}
+    expected: dict[Key, Document] = {}
     for match in answer["matches"]:
         revisions = match.get("revisions", [])
         key = match["package"], match["path"], match["line"], tuple(sorted(revisions)), bytes_of(match)
@@ -41,17 +49,18 @@ def difference(answer, matches):
     return None
 
 
-def bytes_of(match):
+def bytes_of(match: typing.Any) -> bytes:
     """Returns the line of a match, without its end."""
     coded = match.get("text_base64")
-    text = base64.b64decode(coded) if coded else match["text"].encode()
-    return text.removesuffix(b"\r") if match["line"] else match["path"].encode()
+    text: bytes = base64.b64decode(coded) if coded else match["text"].encode()
+    path: bytes = match["path"].encode()
+    return text.removesuffix(b"\r") if match["line"] else path
 
 
-def commit_of(document):
+def commit_of(document: Document) -> str | None:
     """Returns the commit of the first revision of a document: the default one comes first."""
     if not document.revisions:
         return None
-    if document.default in document.revisions:
+    if document.default and document.default in document.revisions:
         return document.default.commit
     return min(document.revisions, key=lambda revision: revision.short.encode()).commit

@@ -3,29 +3,34 @@
 import contextlib
 import os
 import statistics
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .connection import Refused
+
+Name = typing.TypeVar("Name")
+Result = typing.TypeVar("Result")
 
 
 class Wrong(Exception):
     """An answer is wrong, so its times say nothing."""
 
 
-def row(what, cells, note=""):
+def row(what: str, cells: Iterable[object], note: str = "") -> None:
     """Prints one row of a table whose columns are 14 wide."""
     print(f"{what:32}" + "".join(f"{cell:>14}" for cell in cells) + note, flush=True)
 
 
-def load():
+def load() -> str:
     return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
 
 
-def interleaved(contenders, runs):
+def interleaved(contenders: Mapping[Name, Callable[[], Result]], runs: int) -> dict[Name, list[Result]]:
     """Calls every contender in turn, and returns their results by name.
 
     The first round, with cold caches, is not counted. Every second round is in reverse order.
     """
-    results = {name: [] for name in contenders}
+    results: dict[Name, list[Result]] = {name: [] for name in contenders}
     for turn in range(runs + 1):
         order = list(contenders.items())
         for name, measure in order if turn % 2 == 0 else reversed(order):
@@ -35,12 +40,12 @@ def interleaved(contenders, runs):
     return results
 
 
-def medians(results):
+def medians(results: Iterable[Sequence[float]]) -> tuple[float, ...]:
     """Returns the median of every column of a list of tuples."""
     return tuple(statistics.median(column) for column in zip(*results))
 
 
-def quantiles(times):
+def quantiles(times: Sequence[float]) -> tuple[float, float]:
     """Returns p50 and p99."""
     cuts = statistics.quantiles(times, n=100, method="inclusive")
     return cuts[49], cuts[98]
@@ -49,16 +54,16 @@ def quantiles(times):
 class Ratios:
     """The ratios of this binary to the baseline, row by row: 1.03 means 3 % worse."""
 
-    def __init__(self):
-        self.ratios = []
+    def __init__(self) -> None:
+        self.ratios: list[tuple[float, str]] = []
 
-    def add(self, what, this, baseline, more_is_better=False):
+    def add(self, what: str, this: float, baseline: float, more_is_better: bool = False) -> str:
         """Returns a ratio, as text, of two measurements."""
         ratio = baseline / this if more_is_better else this / baseline
         self.ratios.append((ratio, what))
         return f"{ratio:.3f}"
 
-    def finish(self):
+    def finish(self) -> None:
         if self.ratios:
             mean = statistics.geometric_mean(ratio for ratio, _ in self.ratios)
             worst, what = max(self.ratios)
@@ -69,38 +74,43 @@ class Ratios:
 class Goals:
     """A table of measurements with goals. A wrong answer replaces its rows by a message."""
 
-    def __init__(self, has_baseline=False):
-        self.unmet, self.wrong, self.ratios = [], [], Ratios()
+    def __init__(self, has_baseline: bool = False) -> None:
+        self.unmet: list[str] = []
+        self.wrong: list[str] = []
+        self.ratios = Ratios()
         compared = f"{'baseline':>16}{'ratio':>8}" if has_baseline else ""
         print(load())
         print(f"{'what':64}{'goal':>16}{'measured':>16}{compared}", flush=True)
 
-    def row(self, what, values, form="{}", at_most=None, at_least=None, note=""):
+    def row(self, what: str, values: float | Mapping[str, float], form: str = "{}", at_most: float | None = None,
+            at_least: float | None = None, note: str = "") -> None:
         """Prints the value of trawl, and the one of the baseline if `values` is a dictionary with both.
 
         More is better if `form` ends with `/s`.
         """
-        values = values if isinstance(values, dict) else {"trawl": values}
-        this, compared, goal = values["trawl"], "", ""
-        if "baseline" in values:
-            ratio = self.ratios.add(what, this, values["baseline"], form.endswith("/s"))
-            compared = f"{form.format(values['baseline']):>16}{ratio:>8}"
-        if at_most is not None or at_least is not None:
-            goal = f"<= {form.format(at_most)}" if at_least is None else f">= {form.format(at_least)}"
-            met = this <= at_most if at_least is None else this >= at_least
-            note += "" if met else "  NOT MET"
-            self.unmet += [] if met else [what]
+        named = values if isinstance(values, Mapping) else {"trawl": values}
+        this, compared, goal, is_met = named["trawl"], "", "", True
+        if "baseline" in named:
+            ratio = self.ratios.add(what, this, named["baseline"], form.endswith("/s"))
+            compared = f"{form.format(named['baseline']):>16}{ratio:>8}"
+        if at_least is not None:
+            goal, is_met = f">= {form.format(at_least)}", this >= at_least
+        elif at_most is not None:
+            goal, is_met = f"<= {form.format(at_most)}", this <= at_most
+        if not is_met:
+            note += "  NOT MET"
+            self.unmet.append(what)
         print(f"{what:64}{goal:>16}{form.format(this):>16}{compared}  {note}".rstrip(), flush=True)
 
     @contextlib.contextmanager
-    def rows(self, what):
+    def rows(self, what: str) -> Iterator[None]:
         try:
             yield
         except (Wrong, Refused, OSError) as error:
             self.wrong.append(what)
             print(f"{what:64}  WRONG: {error}", flush=True)
 
-    def finish(self):
+    def finish(self) -> int:
         """Prints a summary, and returns the exit status: 1 after a wrong answer."""
         self.ratios.finish()
         print(f"{len(self.unmet)} goals not met, {len(self.wrong)} answers wrong; {load()}")

@@ -11,6 +11,7 @@ import threading
 import time
 import urllib.error
 import urllib.parse
+from collections.abc import Callable, Iterable, Mapping
 
 from lib import browser_headers, tools
 from lib.table import quantiles
@@ -18,28 +19,29 @@ from lib.table import quantiles
 # The time in which a change must have arrived, on a machine that is busy.
 SEEN_MAX_S = 30
 
-# How much later the slowest of 100 searches may be answered while an engine is broken, than searches of which no part needs it.
+# How much later the slowest of 100 searches may be answered while an engine is broken, than searches without it.
 LATER_MAX_MS = 5
 
 # Of fewer times the slowest one of 100 says little.
 TIMES_MIN = 1000
 
-failed = []
+failed: list[str] = []
 
 
-def check(what, holds):
+def check(what: str, holds: object) -> None:
     print(f"{'ok' if holds else 'FAILED'}: {what}", flush=True)
     if not holds:
         failed.append(what)
 
 
-def until(what, condition, within_s=SEEN_MAX_S):
+def until(what: str, condition: Callable[[], object], within_s: float = SEEN_MAX_S) -> None:
     """Waits for something, which must happen."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError):
             if condition():
-                return check(what, True)
+                check(what, True)
+                return
         time.sleep(0.1)
     check(what, False)
 
@@ -48,13 +50,15 @@ class Load(threading.Thread):
     """Searches all the time, each time for another text, with the same matches. `control` is a load of which no part is
     broken: other programs disturb both."""
 
-    def __init__(self, server, total, control=None):
+    def __init__(self, server: object, total: int, control: "Load | None" = None) -> None:
         super().__init__(daemon=True)
         self.url, self.total, self.control = f"http://{server}", total, control
-        self.wrong, self.count, self.ends, self.took = [], 0, False, []
+        self.count, self.ends = 0, False
+        self.wrong: list[str] = []
+        self.took: list[float] = []
         self.start()
 
-    def run(self):
+    def run(self) -> None:
         while not self.ends:
             self.count += 1
             began = time.monotonic()
@@ -64,11 +68,11 @@ class Load(threading.Thread):
             self.took.append(1000 * (time.monotonic() - began))
             time.sleep(0.02)
 
-    def next(self):
+    def next(self) -> str | None:
         """Searches for the next text."""
         return self.search(f"needle or absent{self.count}")
 
-    def search(self, text, total=None):
+    def search(self, text: str, total: int | None = None) -> str | None:
         """Searches once. Returns what is wrong with the answer, if something is."""
         try:
             body = browser_headers.get(f"{self.url}/api/v2/search?q={urllib.parse.quote(text)}", 60).decode()
@@ -79,7 +83,7 @@ class Load(threading.Thread):
             return None
         return f"{text}: {answer['total']} matches, complete: {answer['complete']}, missing: {answer['missing']}"
 
-    def phase(self, name, checked=True):
+    def phase(self, name: str, checked: bool = True) -> None:
         """Checks what was answered since the last phase, or forgets it."""
         wrong, took = self.forget()
         control_wrong, control = self.control.forget() if self.control else ([], [])
@@ -100,13 +104,13 @@ class Load(threading.Thread):
                 times += f"; {len(control_wrong)} of {len(control)} undisturbed ones failed too"
         check(f"{name}: {len(took)} searches, {len(wrong)} failed; {times}", took and not wrong)
 
-    def forget(self):
+    def forget(self) -> tuple[list[str], list[float]]:
         """Returns what was wrong since the last time, and the times."""
         wrong, took = self.wrong, self.took
         self.wrong, self.took = [], []
         return wrong, took
 
-    def stop(self):
+    def stop(self) -> None:
         self.ends = True
         self.join()
         if self.control:
@@ -116,42 +120,45 @@ class Load(threading.Thread):
 class Process:
     """A trawl that listens, with the lines of its log in a file."""
 
-    def __init__(self, work, name, *words, environment=()):
+    def __init__(self, work: str, name: str, *words: object,
+                 environment: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
         self.log = os.path.join(work, f"{name}.log")
         self.begin = os.path.getsize(self.log) if os.path.exists(self.log) else 0
-        environment = os.environ | {"TRAWL_LOG": "info"} | dict(environment)
+        whole = os.environ | {"TRAWL_LOG": "info"} | dict(environment)
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=log, env=environment)
+            self.process = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=log,
+                                            env=whole)
+        assert self.process.stdout
         line = self.process.stdout.readline().decode()
         found = re.search(r"((\d+\.){3}\d+|\[::1\]):\d+", line)
         if not found:
             raise tools.Failure(f"{name} did not start: {pathlib.Path(self.log).read_text()[-500:]}")
         self.address = found[0]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.address
 
-    def logged(self, text):
+    def logged(self, text: str) -> bool:
         return text in pathlib.Path(self.log).read_text()
 
-    def logged_sum(self, message, field):
+    def logged_sum(self, message: str, field: str) -> int:
         """Adds up a field of the lines with a message that this process has logged."""
         text = pathlib.Path(self.log).read_bytes()[self.begin :].decode()
         text = re.sub("\x1b\\[[0-9;]*m", "", text)
         return sum(int(number) for number in re.findall(rf"{message}.*? {field}=(\d+)", text))
 
-    def metric(self, name):
+    def metric(self, name: str) -> float:
         metrics = browser_headers.get(f"http://{self.address}/metrics", 10).decode()
         found = re.search(rf"^{re.escape(name)} (\S+)$", metrics, re.M)
         return float(found[1]) if found else 0.0
 
-    def nodes(self, state="listed"):
+    def nodes(self, state: str = "listed") -> float:
         return self.metric(f'trawl_cluster_nodes{{state="{state}"}}')
 
-    def frozen(self):
+    def frozen(self) -> bool:
         return self.metric("trawl_cluster_frozen") > 0
 
-    def stop(self, number=signal.SIGTERM):
+    def stop(self, number: int = signal.SIGTERM) -> None:
         if self.process.poll() is None:
             self.process.send_signal(number)
         self.process.wait()

@@ -8,7 +8,7 @@ import sys
 from . import tools
 
 
-def python(name, imports, *packages):
+def python(name: str, imports: str, *packages: str) -> str | pathlib.Path:
     """Returns a Python in which `imports` run: this one, or that of an environment with these packages."""
     if runs(sys.executable, imports):
         return sys.executable
@@ -21,12 +21,12 @@ def python(name, imports, *packages):
     return installed
 
 
-def enter(name, imports, *packages):
+def enter(name: str, imports: str, *packages: str) -> None:
     """Goes on in a Python in which `imports` run."""
     found = python(name, imports, *packages)
     if found != sys.executable:
-        os.execv(found, [found, *sys.argv])
+        os.execv(found, [str(found), *sys.argv])
 
 
-def runs(program, imports):
+def runs(program: tools.AnyPath, imports: str) -> bool:
     return subprocess.run([program, "-c", imports], stderr=subprocess.DEVNULL).returncode == 0

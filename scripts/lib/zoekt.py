@@ -5,9 +5,10 @@ import json
 import os
 import socket
 import time
+from collections.abc import Iterator
 
 from . import tools
-from .connection import Connection
+from .connection import Address, Connection
 from .ripgrep import escape
 from .servers import running
 
@@ -15,7 +16,7 @@ UNLIMITED = 1 << 30
 
 
 @contextlib.contextmanager
-def zoekt_server(corpus, work):
+def zoekt_server(corpus: str, work: str) -> Iterator["Zoekt | None"]:
     """A zoekt server over a corpus, or None if zoekt is not installed."""
     if not tools.have("zoekt-index", "zoekt-webserver"):
         yield None
@@ -25,12 +26,12 @@ def zoekt_server(corpus, work):
     tools.run([indexer, "-index", index, "-disable_ctags", "-file_limit", UNLIMITED,
                "-max_trigram_count", UNLIMITED, *tools.packages(corpus)])
     with socket.create_server(("127.0.0.1", 0)) as free:
-        address = free.getsockname()
+        address: Address = free.getsockname()
     with running([webserver, "-index", index, "-rpc", "-listen", "%s:%d" % address]):
         yield Zoekt(connected(address), address)
 
 
-def connected(address, patience_s=60):
+def connected(address: Address, patience_s: float = 60) -> Connection:
     """Returns a connection to a server that is starting."""
     deadline = time.monotonic() + patience_s
     while True:
@@ -43,13 +44,13 @@ def connected(address, patience_s=60):
 
 
 class Zoekt:
-    def __init__(self, connection, address):
+    def __init__(self, connection: Connection, address: Address) -> None:
         self.connection, self.address = connection, address
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "%s:%d" % self.address
 
-    def all(self, mode, text):
+    def all(self, mode: str, text: str) -> tuple[float, int]:
         """Returns the seconds that all matches take, and the number of lines."""
         pattern = text if mode == "regexp" else escape(text)
         pattern = pattern.replace("\\", "\\\\").replace('"', '\\"')

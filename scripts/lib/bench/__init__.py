@@ -3,11 +3,12 @@
 import filecmp
 import os
 import shutil
+from collections.abc import Mapping
 
-from .. import tools
-from ..ripgrep import QUERIES
+from .. import ripgrep, tools
 
-QUERIES = QUERIES + [
+QUERIES = [
+    *ripgrep.QUERIES,
     ("literal", "XCreateWindow"),
     ("literal", "i3Font"),
     ("literal", "return"),
@@ -37,13 +38,13 @@ SERVED = [
 SPOOL_BYTES = ("--spool-bytes", "12G")
 
 
-def binaries(baseline):
+def binaries(baseline: str | None) -> dict[str, str]:
     """Returns the binaries to measure, by name."""
     named = {"trawl": tools.trawl()}
     return named | {"baseline": tools.binary(baseline)} if baseline else named
 
 
-def indexes(trawls, corpus, work):
+def indexes(trawls: Mapping[str, str], corpus: str, work: str) -> dict[str, str]:
     """Builds an index with each binary, and returns them by name.
 
     Binaries that build identical indexes share one, so that both read the same pages of memory. A directory that is an
@@ -62,18 +63,18 @@ def indexes(trawls, corpus, work):
     return built
 
 
-def same_files(one, other):
+def same_files(one: str, other: str) -> bool:
     names = sorted(set(os.listdir(one)) - {"lock"})
     if names != sorted(set(os.listdir(other)) - {"lock"}):
         return False
     return filecmp.cmpfiles(one, other, names, shallow=False)[0] == names
 
 
-def search(trawl, index, mode, text, *flags):
+def search(trawl: str, index: str, mode: str, text: str, *flags: str) -> list[str]:
     return [trawl, "search", *flags, "--index", index, "--mode", mode, "--", text]
 
 
-def nested(pattern, depth):
+def nested(pattern: str, depth: int) -> str:
     """Returns a regular expression with the same plan and matches, but another identity.
 
     A frontend answers a query that it has seen from its result cache.

@@ -2,12 +2,13 @@
 
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 
 from .. import tools
 from ..table import interleaved, load, medians, row
 
 
-def main(corpus, runs):
+def main(corpus: str, runs: int) -> None:
     with tools.workspace() as work:
         index, csearch_index = os.path.join(work, "index"), os.path.join(work, "csearchindex")
         env = dict(os.environ, CSEARCHINDEX=csearch_index)
@@ -21,11 +22,11 @@ def main(corpus, runs):
             row(name, [f"{seconds:.2f}", f"{peak / 1e6:.0f}", f"{cpu:.2f}", f"{size / 1e6:.1f}"])
 
 
-def index_command(index, corpus, *flags):
+def index_command(index: str, corpus: str, *flags: str) -> list[str]:
     return [tools.trawl(), "index", "--each", "--no-ignore", "--out", index, *flags, corpus]
 
 
-def built(command, made, env=None):
+def built(command: Sequence[str], made: str, env: Mapping[str, str] | None = None) -> tuple[float, int, float, int]:
     """Builds an index anew. Returns seconds, peak bytes, CPU seconds, and bytes of the index."""
     if os.path.isdir(made):
         shutil.rmtree(made)
@@ -34,7 +35,7 @@ def built(command, made, env=None):
     return *tools.measured(command, env=env), size(made)
 
 
-def size(path):
+def size(path: str) -> int:
     if os.path.isfile(path):
         return os.path.getsize(path)
     return sum(entry.stat().st_size for entry in os.scandir(path))

@@ -8,13 +8,16 @@ are sent by another one.
 
 import collections
 import multiprocessing
+import multiprocessing.queues
+import multiprocessing.synchronize
 import selectors
 import socket
 import statistics
 import time
+import typing
 
 from .. import servers, tools
-from ..connection import Connection
+from ..connection import Address, Connection
 from ..table import Goals, Wrong, quantiles
 
 QUERY = "/api/v2/search?q=return&mode=literal&context=0&group=document"
@@ -45,10 +48,10 @@ DRAIN_S = 20
 FLAGS = ("--connections-per-client", 2 * CONNECTIONS_MAX)
 
 
-def main(index):
+def main(index: str) -> int:
     trawl, table = tools.trawl(), Goals()
     for part in (expensive_answer, overload):
-        without = None
+        without: float | None = None
         for name, flags in (("without the cache", ("--rendered-memory", 0)), ("with it", ())):
             with (table.rows(f"{part.__name__} {name}"), tools.workspace() as spool,
                   servers.serve(trawl, index, spool, *FLAGS, *flags) as server):
@@ -61,10 +64,10 @@ def main(index):
 class Views:
     """Views of the answer, none of which was asked for before."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.number = 0
 
-    def next(self):
+    def next(self) -> str:
         self.number += 1
         page, rest = self.number % 8, self.number // 8
         per_page, per_document = 1000 - rest % 500, 5 - rest // 500 % 5
@@ -74,11 +77,13 @@ class Views:
 class Sent:
     """A request that was sent, on a connection of its own until it is answered."""
 
-    def __init__(self, stream, at):
+    def __init__(self, stream: socket.socket, at: float) -> None:
         self.stream, self.at = stream, at
-        self.received, self.left, self.status, self.head = 0, None, 0, b""
+        self.status, self.head = 0, b""
+        # Bytes of the body that have not arrived yet, once its length is known.
+        self.left: int | None = None
 
-    def read(self):
+    def read(self) -> bool:
         """Reads what has arrived. Returns whether that is all; `status` is 0 if the server closed the connection."""
         while True:
             try:
@@ -106,38 +111,42 @@ class Sent:
 class OpenLoop:
     """Sends requests at given times, whether or not earlier ones are answered."""
 
-    def __init__(self, address, connections):
+    def __init__(self, address: Address, connections: int) -> None:
         self.address, self.selector = address, selectors.DefaultSelector()
         self.host = "%s:%d" % address
         self.idle = [self.connect() for _ in range(connections)]
-        self.waiting, self.answered, self.unsent, self.closed = {}, [], 0, 0
+        self.waiting: dict[socket.socket, Sent] = {}
+        # Status, time of the request, milliseconds, time of the answer, and head.
+        self.answered: list[tuple[int, float, float, float, bytes]] = []
+        self.unsent, self.closed = 0, 0
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         for stream in [*self.idle, *self.waiting]:
             stream.close()
         self.selector.close()
 
-    def connect(self):
+    def connect(self) -> socket.socket:
         stream = socket.create_connection(self.address)
         stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         stream.setblocking(False)
         return stream
 
-    def send(self, path):
+    def send(self, path: str) -> None:
         if not self.idle:
             self.unsent += 1
             return
         stream = self.idle.pop()
         stream.send(f"GET {path} HTTP/1.1\r\nHost: {self.host}\r\n\r\n".encode())
         self.waiting[stream] = Sent(stream, time.perf_counter())
-        self.selector.register(stream, selectors.EVENT_READ)
+        self.selector.register(stream, selectors.EVENT_READ, self.waiting[stream])
 
-    def poll(self, seconds):
+    def poll(self, seconds: float) -> None:
         for key, _ in self.selector.select(max(0, seconds)):
-            stream, sent = key.fileobj, self.waiting[key.fileobj]
+            sent: Sent = key.data
+            stream = sent.stream
             if not sent.read():
                 continue
             self.selector.unregister(stream)
@@ -150,35 +159,36 @@ class OpenLoop:
             self.answered.append((sent.status, sent.at, 1e3 * (now - sent.at), now, sent.head))
             self.idle.append(stream)
 
-    def drain(self, seconds):
+    def drain(self, seconds: float) -> None:
         deadline = time.perf_counter() + seconds
         while self.waiting and time.perf_counter() < deadline:
             self.poll(0.1)
 
 
-def milliseconds(server, path):
+def milliseconds(server: servers.Server, path: str) -> float:
     started = time.perf_counter()
     server.connection.get(path)
     return 1e3 * (time.perf_counter() - started)
 
 
-def expensive_answer(table, server, name, without):
+def expensive_answer(table: Goals, server: servers.Server, name: str, without: float | None) -> float:
     """Sends 1,000 requests for one answer at once: for facets of a search that has not begun, and for a view of a
     finished one. Returns the processor seconds of the latter."""
     what = f"{CALLERS:,} callers for facets of a new search, {name}"
     goals = name == "with it"
     alone_ms, p99_ms = [], []
-    before = started(server), misses(server)
+    started_before, misses_before = started(server), misses(server)
     for one, many in SEARCHES:
         alone_ms.append(milliseconds(server, FACETS.format(one)))
         _, times = at_once(server, what, FACETS.format(many))
         p99_ms.append(quantiles(times)[1])
     searches = 2 * len(SEARCHES)
-    table.row(f"{what}: searched", started(server) - before[0], "{:.0f}", at_most=searches)
+    table.row(f"{what}: searched", started(server) - started_before, "{:.0f}", at_most=searches)
     if goals:
-        table.row(f"{what}: built", misses(server) - before[1], "{:.0f}", at_most=searches)
+        table.row(f"{what}: built", misses(server) - misses_before, "{:.0f}", at_most=searches)
     alone = statistics.median(alone_ms)
-    table.row(f"{what}: p99", statistics.median(p99_ms), "{:.0f} ms", at_most=WAIT_RATIO * alone + WAIT_MS if goals else None,
+    table.row(f"{what}: p99", statistics.median(p99_ms), "{:.0f} ms",
+              at_most=WAIT_RATIO * alone + WAIT_MS if goals else None,
               note=f"median of {len(SEARCHES)}; one caller alone, of as large a search: {alone:.0f} ms")
     if goals:
         # What the requests and this client take.
@@ -187,17 +197,17 @@ def expensive_answer(table, server, name, without):
         table.row(f"{what}: p99", quantiles(times)[1], "{:.0f} ms")
     what = f"{CALLERS:,} callers for one view, {name}"
     view = f"{QUERY}&per_page=200"
-    before = misses(server)
+    misses_before = misses(server)
     cpu_s, times = at_once(server, what, view)
     if goals:
-        table.row(f"{what}: built", misses(server) - before, "{:.0f}", at_most=1)
+        table.row(f"{what}: built", misses(server) - misses_before, "{:.0f}", at_most=1)
     table.row(f"{what}: p99", quantiles(times)[1], "{:.0f} ms")
     table.row(f"{what}: processor time", cpu_s, "{:.2f} s",
               at_most=CPU_RATIO_MAX * without if goals and without else None)
     return cpu_s
 
 
-def at_once(server, what, path):
+def at_once(server: servers.Server, what: str, path: str) -> tuple[float, list[float]]:
     """Sends 1,000 requests at once. Returns processor seconds, and the milliseconds of each."""
     with OpenLoop(server.address, CALLERS) as clients:
         cpu_s = server.cpu_s()
@@ -212,15 +222,15 @@ def at_once(server, what, path):
     return cpu_s, [answer[2] for answer in answered]
 
 
-def started(server):
+def started(server: servers.Server) -> float:
     return server.metric("trawl_frontend_queries_started_total")
 
 
-def misses(server):
+def misses(server: servers.Server) -> float:
     return server.metric(r'trawl_frontend_cache_requests_total\{cache="rendered",result="miss"\}')
 
 
-def sustained(server, views):
+def sustained(server: servers.Server, views: Views) -> float:
     """Returns how many views a second are answered to four clients that wait for each."""
     with OpenLoop(server.address, 4) as clients:
         until = time.perf_counter() + SUSTAINED_S
@@ -231,9 +241,11 @@ def sustained(server, views):
         return len(clients.answered) / SUSTAINED_S
 
 
-def light(address, stop, times):
+def light(address: Address, stop: multiprocessing.synchronize.Event,
+          times: "multiprocessing.queues.Queue[tuple[list[float], int]]") -> None:
     """Asks light queries until `stop` is set. Puts their milliseconds into `times`, and how many failed."""
-    took, failed, connection = [], 0, Connection(address)
+    failed, connection = 0, Connection(address)
+    took: list[float] = []
     while not stop.is_set():
         started = time.perf_counter()
         try:
@@ -246,14 +258,15 @@ def light(address, stop, times):
     times.put((took, failed))
 
 
-def overload(table, server, name, _):
+def overload(table: Goals, server: servers.Server, name: str, _: float | None) -> None:
     """Sends ten times as many different views as can be rendered."""
     views, what = Views(), f"{OVERLOAD_FACTOR} times the load, {name}"
     goals = name == "with it"
     peak = sustained(server, views)
     idle_ms = statistics.median(milliseconds(server, views.next()) for _ in range(5))
     rate = OVERLOAD_FACTOR * peak
-    stop, times = multiprocessing.Event(), multiprocessing.Queue()
+    stop = multiprocessing.Event()
+    times: multiprocessing.queues.Queue[tuple[list[float], int]] = multiprocessing.Queue()
     bystander = multiprocessing.Process(target=light, args=(server.address, stop, times))
     with OpenLoop(server.address, min(CONNECTIONS_MAX, int(rate * OVERLOAD_S))) as clients:
         bystander.start()
@@ -295,7 +308,7 @@ def overload(table, server, name, _):
               at_most=NORMAL_WITHIN_S if goals else None)
 
 
-def until_normal(server, views, since, most_ms):
+def until_normal(server: servers.Server, views: Views, since: float, most_ms: float) -> float:
     """Returns the seconds from `since` until a view is answered in so much time."""
     while time.perf_counter() < since + 60:
         started = time.perf_counter()

@@ -1,8 +1,8 @@
-"""`bench cluster`: what it costs that a search goes over the network: `trawl frontend` with one `trawl backend`, against `trawl
-serve`, which answers with the same code in one process; and the memory of connections without a search.
+"""`bench cluster`: what it costs that a search goes over the network: `trawl frontend` with one `trawl backend`,
+against `trawl serve`, which answers with the same code in one process; and the memory of connections without a search.
 
-Each search has another alternative that is nowhere, since answers are kept. Both servers search the same index in turn. They
-must find the same number of matches.
+Each search has another alternative that is nowhere, since answers are kept. Both servers search the same index in turn.
+They must find the same number of matches.
 """
 
 import contextlib
@@ -11,10 +11,11 @@ import selectors
 import socket
 import statistics
 import time
+import typing
 
 from .. import servers, tools
-from ..connection import Connection
-from ..table import Goals, Wrong, interleaved
+from ..connection import Address
+from ..table import Goals, Wrong, interleaved, medians
 from . import indexes
 
 # Searches by what they cost, and how many are measured at a time.
@@ -31,7 +32,7 @@ IDLE_BYTES_MAX = 64 << 10
 SETTLED_S = 3
 
 
-def main(directory, runs=5):
+def main(directory: str, runs: int = 5) -> int:
     trawl = tools.trawl()
     table = Goals()
     with tools.workspace() as work, contextlib.ExitStack() as stack:
@@ -55,13 +56,14 @@ class Path:
     # Shared, so that no two searches are the same.
     number = 0
 
-    def __init__(self, processes, texts, count):
-        self.processes, self.texts, self.count, self.totals = processes, texts, count, {}
+    def __init__(self, processes: list[servers.Server], texts: list[str], count: int) -> None:
+        self.processes, self.texts, self.count = processes, texts, count
+        self.totals: dict[str, int] = {}
 
-    def ask(self):
+    def ask(self) -> tuple[float, float]:
         """Returns milliseconds and processor milliseconds of a search."""
         cpu_s, began = self.cpu_s(), time.perf_counter()
-        for turn in range(self.count):
+        for _ in range(self.count):
             for text in self.texts:
                 Path.number += 1
                 answer = self.processes[0].search(q=f"{text} or zq{Path.number}qz")
@@ -71,15 +73,15 @@ class Path:
         asked = self.count * len(self.texts)
         return 1e3 * took / asked, 1e3 * cpu_s / asked
 
-    def cpu_s(self):
+    def cpu_s(self) -> float:
         return sum(process.cpu_s() for process in self.processes)
 
 
-def searches(table, what, paths, runs):
+def searches(table: Goals, what: str, paths: dict[str, Path], runs: int) -> None:
     results = interleaved({name: path.ask for name, path in paths.items()}, runs)
     if len({tuple(path.totals.items()) for path in paths.values()}) != 1:
         raise Wrong(f"totals differ: {[path.totals for path in paths.values()]}")
-    (serve, serve_cpu), (cluster, cluster_cpu) = ([statistics.median(column) for column in zip(*results[name])] for name in paths)
+    (serve, serve_cpu), (cluster, cluster_cpu) = (medians(results[name]) for name in paths)
     ratio = statistics.median(far[0] / near[0] for near, far in zip(*results.values()))
     cpu = f"processor time {serve_cpu:.2f} and {cluster_cpu:.2f} ms"
     table.row(f"{what}: serve", serve, "{:.2f} ms")
@@ -87,7 +89,7 @@ def searches(table, what, paths, runs):
     table.row(f"{what}: frontend and backend, times serve", ratio, "{:.3f}", at_most=SLOWER_MAX)
 
 
-def idle(table, trawl, work):
+def idle(table: Goals, trawl: str, work: str) -> None:
     """Measures connections without a search, of a backend and of a frontend."""
     package = os.path.join(work, "small", "package")
     os.makedirs(package)
@@ -102,15 +104,19 @@ def idle(table, trawl, work):
                 connection.recv(1 << 16)
             time.sleep(SETTLED_S)
             each = (backend.status("RssAnon") - before) / CONNECTIONS
-        table.row(f"an idle connection at a backend, of {CONNECTIONS:,}", each / 1024, "{:.1f} KiB", at_most=IDLE_BYTES_MAX / 1024)
+        table.row(f"an idle connection at a backend, of {CONNECTIONS:,}", each / 1024, "{:.1f} KiB",
+                  at_most=IDLE_BYTES_MAX / 1024)
         memory = [frontend_bytes(trawl, work, backend, count) for count in (1, 1 + BACKENDS)]
         each = (memory[1] - memory[0]) / BACKENDS
-        table.row(f"an idle connection at a frontend, of {BACKENDS:,} to a backend each", each / 1024, "{:.1f} KiB", at_most=IDLE_BYTES_MAX / 1024)
+        table.row(f"an idle connection at a frontend, of {BACKENDS:,} to a backend each", each / 1024, "{:.1f} KiB",
+                  at_most=IDLE_BYTES_MAX / 1024)
 
 
-def frontend_bytes(trawl, work, backend, count):
+def frontend_bytes(trawl: str, work: str, backend: servers.Server, count: int) -> int:
     """Returns the memory of a frontend with so many backends, which are one."""
-    with Doors(backend.address, count) as doors, servers.frontend(trawl, doors.addresses, os.path.join(work, f"spool-{count}")) as frontend:
+    spool = os.path.join(work, f"spool-{count}")
+    with (Doors(backend.address, count) as doors,
+          servers.frontend(trawl, doors.addresses, spool) as frontend):
         deadline = time.monotonic() + 60
         while frontend.metric("trawl_frontend_backends_connected") < count:
             doors.pass_on(0.05)
@@ -125,36 +131,39 @@ def frontend_bytes(trawl, work, backend, count):
 class Doors:
     """Ports that lead to one backend, so that it looks like many."""
 
-    def __init__(self, address, count):
+    def __init__(self, address: Address, count: int) -> None:
         self.address, self.selector = address, selectors.DefaultSelector()
-        self.open, self.addresses = [], []
+        self.open: list[socket.socket] = []
+        self.addresses: list[str] = []
         for _ in range(count):
             listener = socket.create_server(("127.0.0.1", 0))
             self.open.append(listener)
             self.addresses.append("%s:%d" % listener.getsockname())
             self.selector.register(listener, selectors.EVENT_READ, None)
 
-    def pass_on(self, seconds):
+    def pass_on(self, seconds: float) -> None:
         """Passes bytes on for some time."""
         for key, _ in self.selector.select(seconds):
+            end = key.fileobj
+            assert isinstance(end, socket.socket)
             if key.data is None:
-                self.connect(key.fileobj)
-            elif data := key.fileobj.recv(1 << 16):
+                self.connect(end)
+            elif data := end.recv(1 << 16):
                 key.data.sendall(data)
             else:
-                self.selector.unregister(key.fileobj)
+                self.selector.unregister(end)
                 key.data.shutdown(socket.SHUT_WR)
 
-    def connect(self, listener):
+    def connect(self, listener: socket.socket) -> None:
         ends = listener.accept()[0], socket.create_connection(self.address)
         self.open += ends
         for one, other in (ends, ends[::-1]):
             self.selector.register(one, selectors.EVENT_READ, other)
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         for each in self.open:
             each.close()
         self.selector.close()

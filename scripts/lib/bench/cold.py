@@ -15,6 +15,7 @@ import re
 import statistics
 import subprocess
 import time
+from collections.abc import Iterable, Sequence
 
 from .. import servers, tools
 from ..connection import Connection
@@ -33,7 +34,7 @@ GROWTH_BYTES = 32 << 20
 GROUPS = ["/sys/fs/cgroup/memory", "/sys/fs/cgroup"]
 
 
-def main(given, runs=5):
+def main(given: str, runs: int = 5) -> int:
     trawl, table = tools.trawl(), Goals()
     with tools.workspace() as work:
         index = given
@@ -47,9 +48,11 @@ def main(given, runs=5):
     return table.finish()
 
 
-def whole_process(table, trawl, index, text, goal_s, runs):
+def whole_process(table: Goals, trawl: str, index: str, text: str, goal_s: float | None, runs: int) -> None:
     command = search(trawl, index, "literal", text)
-    warm, cold, answers = [], [], set()
+    warm: list[float] = []
+    cold: list[tuple[float, int, int]] = []
+    answers: set[bytes] = set()
     measured(command)
     for _ in range(runs):
         seconds, _, answer = measured(command)
@@ -70,10 +73,11 @@ def whole_process(table, trawl, index, text, goal_s, runs):
     table.row(f"{text}: cold", seconds, "{:.3f} s", at_most=goal_s, note=note)
 
 
-def measured(command):
+def measured(command: Sequence[str]) -> tuple[float, int, bytes]:
     """Runs a command. Returns seconds, bytes read from disks, and the output."""
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout
     out = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     elapsed = time.perf_counter() - started
@@ -83,18 +87,18 @@ def measured(command):
     return elapsed, usage.ru_inblock * 512, out
 
 
-def files(index):
+def files(index: str) -> list[str]:
     return [entry.path for entry in os.scandir(index) if entry.is_file()]
 
 
-def drop(index):
+def drop(index: str) -> None:
     """Drops the files of an index from the page cache."""
     for path in files(index):
         with open(path, "rb") as file:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def cached_bytes(index):
+def cached_bytes(index: str) -> int:
     """Returns how many bytes of an index are in the page cache."""
     libc, pages = ctypes.CDLL(None, use_errno=True), 0
     libc.mmap.restype = ctypes.c_void_p
@@ -117,7 +121,7 @@ class NoGroup(Exception):
 class Group:
     """A control group for the memory of a server."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         for root in GROUPS:
             self.path = os.path.join(root, f"trawl-bench-{os.getpid()}")
             try:
@@ -130,33 +134,34 @@ class Group:
         print("left out: a server with little memory, because no control group can be made here: run it as root")
         raise NoGroup
 
-    def file(self, name):
+    def file(self, name: str) -> str:
         return os.path.join(self.path, name)
 
-    def command(self, command):
+    def command(self, command: Iterable[str]) -> list[str]:
         """Returns the command that runs in the group."""
         return ["sh", "-c", 'echo $$ > "$0" && exec "$@"', self.file("cgroup.procs"), *command]
 
-    def process_bytes(self):
+    def process_bytes(self) -> int:
         """Returns the memory that is not page cache."""
         with open(self.file("memory.stat")) as file:
             found = dict(line.split() for line in file)
         return int(found.get("rss", found.get("anon", 0)))
 
-    def limit(self, size):
+    def limit(self, size: int) -> None:
         for name in ("memory.limit_in_bytes", "memory.max"):
             if os.path.exists(self.file(name)):
                 with open(self.file(name), "w") as file:
                     file.write(str(size))
 
-    def remove(self):
+    def remove(self) -> None:
         os.rmdir(self.path)
 
 
-def limited(table, trawl, index, work):
+def limited(table: Goals, trawl: str, index: str, work: str) -> None:
     """Measures light queries of a server that may keep a share of the index in memory."""
     size = sum(os.path.getsize(path) for path in files(index))
-    words, totals = sample(index), {}
+    words = sample(index)
+    totals: dict[str, int] = {}
     for share in SHARES:
         group = Group()
         try:
@@ -175,7 +180,7 @@ def limited(table, trawl, index, work):
         table.row(f"{what}: p99", p99, "{:.1f} ms")
 
 
-def ask(connection, words, totals):
+def ask(connection: Connection, words: Iterable[str], totals: dict[str, int]) -> list[float]:
     """Asks for words. Returns the milliseconds of those that are rare, and compares the answers with earlier ones."""
     times = []
     for word in words:
@@ -191,9 +196,10 @@ def ask(connection, words, totals):
     return times
 
 
-def sample(index):
+def sample(index: str) -> list[str]:
     """Returns words of random places of an index whose content is not compressed."""
-    found, rng = set(), random.Random(1)
+    found: set[str] = set()
+    rng = random.Random(1)
     shards = glob.glob(os.path.join(glob.escape(index), "*.shard"))
     while len(found) < WORDS:
         path = rng.choice(shards)

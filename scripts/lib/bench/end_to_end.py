@@ -5,6 +5,7 @@ no answer.
 """
 
 import contextlib
+import functools
 import os
 import random
 import re
@@ -12,10 +13,11 @@ import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator, Mapping
 
 from .. import servers, tools
-from ..connection import Connection
-from ..table import Wrong, interleaved
+from ..connection import Address, Connection
+from ..table import Goals, Wrong, interleaved
 from . import indexes, nested
 
 QUERIES = ["arse", "return"]
@@ -44,7 +46,7 @@ end
 """
 
 
-def measure(table, trawls, corpus, work, runs):
+def measure(table: Goals, trawls: Mapping[str, str], corpus: str, work: str, runs: int) -> None:
     tools.need("rg")
     tools.testkit()
     built = indexes(trawls, corpus, work)
@@ -61,16 +63,17 @@ def measure(table, trawls, corpus, work, runs):
 
 
 @contextlib.contextmanager
-def serve(trawl, index, work):
+def serve(trawl: str, index: str, work: str) -> Iterator[servers.Server]:
     with tempfile.TemporaryDirectory(dir=work) as spool, servers.serve(trawl, index, spool) as server:
         yield server
 
 
-def last_match(table, query, backends, served, runs):
+def last_match(table: Goals, query: str, backends: dict[str, servers.Server], served: dict[str, servers.Server],
+               runs: int) -> None:
     """Compares the time to the last match through a frontend with that of the backend alone."""
-    counts = set()
+    counts: set[float] = set()
 
-    def ask(name, depths):
+    def ask(name: str, depths: Iterator[int]) -> tuple[float, float, float]:
         pattern = nested(query, next(depths))
         _, alone_ms, _, matches = servers.drain(backends[name], "regexp", pattern, CONTEXT_LINES)
         started = time.perf_counter()
@@ -81,7 +84,7 @@ def last_match(table, query, backends, served, runs):
         counts.update((matches, answer["total"]))
         return alone_ms, answer["timings"]["stream_ms"], wall_ms
 
-    results = interleaved({name: lambda name=name, depths=iter(range(runs + 1)): ask(name, depths)
+    results = interleaved({name: functools.partial(ask, name, iter(range(runs + 1)))
                            for name in served}, runs)
     if len(counts) != 1:
         raise Wrong(f"counts differ: {counts}")
@@ -93,18 +96,20 @@ def last_match(table, query, backends, served, runs):
     table.row(f"{query}: whole answer with its first page", wall, "{:.1f} ms")
 
 
-def first_match(table, query, served, runs):
+def first_match(table: Goals, query: str, served: dict[str, servers.Server], runs: int) -> None:
     """Measures the time from the request to the first match in a stream of events."""
+
+    def ask(name: str, depths: Iterator[int]) -> float:
+        return first_event(served[name].address, nested(query, next(depths)))
+
     # Deeper than the patterns of `last_match`, which are in the result cache.
-    depths = {name: iter(range(runs + 1, 2 * runs + 2)) for name in served}
-    results = interleaved({
-        name: lambda name=name: first_event(served[name].address, nested(query, next(depths[name])))
-        for name in served}, runs)
+    results = interleaved({name: functools.partial(ask, name, iter(range(runs + 1, 2 * runs + 2)))
+                           for name in served}, runs)
     times = {name: statistics.median(each) for name, each in results.items()}
     table.row(f"{query}: first match as an event", times, "{:.1f} ms", at_most=20)
 
 
-def first_event(address, pattern):
+def first_event(address: Address, pattern: str) -> float:
     """Returns the milliseconds until the first event with a match."""
     with Connection(address) as connection:
         started, received = time.perf_counter(), b""
@@ -116,7 +121,7 @@ def first_event(address, pattern):
     raise Wrong(f"status {status}, and no event with a match")
 
 
-def small_answers(table, trawls, corpus, built, work):
+def small_answers(table: Goals, trawls: Mapping[str, str], corpus: str, built: dict[str, str], work: str) -> None:
     """Measures the rate of small answers over eight connections, each query a new one."""
     what = "distinct rare identifiers, 8 connections"
     words = rare_words(corpus)
@@ -124,17 +129,17 @@ def small_answers(table, trawls, corpus, built, work):
     with open(path, "w") as file:
         file.write("\n".join(words) + "\n")
     with table.rows(what):
-        results = {}
+        results: dict[str, tuple[float, ...]] = {}
         for name, trawl in trawls.items():
             with serve(trawl, built[name], work) as server:
                 for word in words[-10:]:
                     check_small(server, corpus, word)
                 cpu_s, before = server.cpu_s(), server.metric(STARTED)
-                rate, p50, p99 = load(server, path, work)
+                loaded = load(server, path, work)
                 started = server.metric(STARTED) - before
-                if started < min(9 * rate, len(words)):
-                    raise Wrong(f"only {started:,.0f} of {10 * rate:,.0f} requests were executed")
-                results[name] = rate, p50, p99, 1e6 * (server.cpu_s() - cpu_s) / started
+                if started < min(9 * loaded[0], len(words)):
+                    raise Wrong(f"only {started:,.0f} of {10 * loaded[0]:,.0f} requests were executed")
+                results[name] = *loaded, 1e6 * (server.cpu_s() - cpu_s) / started
         rate, p50, p99, cpu = ({name: result[at] for name, result in results.items()} for at in range(4))
         table.row(what, rate, "{:,.0f}/s", at_least=6400)
         table.row(f"{what}: p50", p50, "{:.2f} ms")
@@ -142,7 +147,7 @@ def small_answers(table, trawls, corpus, built, work):
         table.row(f"{what}: CPU, each", cpu, "{:.0f} us")
 
 
-def rare_words(corpus):
+def rare_words(corpus: str) -> list[str]:
     """Returns identifiers that occur at most ten times in a corpus, shuffled."""
     counted = counted_words(corpus, r"\b[A-Za-z_][A-Za-z0-9_]{7,30}\b", f"n[word] <= {LINES_MAX}")
     # Without ripgrep's remarks on binary files.
@@ -151,7 +156,7 @@ def rare_words(corpus):
     return words[:WORDS]
 
 
-def common_words(corpus):
+def common_words(corpus: str) -> list[str]:
     """Returns the 100th to the 1,500th most frequent word of a corpus, shuffled."""
     counted = counted_words(corpus, r"\b[A-Za-z_][A-Za-z0-9_]{2,30}\b", f"n[word] >= {COMMON_MIN}")
     words = sorted(counted, key=lambda word: (-counted[word], word))[100:1500]
@@ -159,7 +164,7 @@ def common_words(corpus):
     return words
 
 
-def counted_words(corpus, pattern, condition):
+def counted_words(corpus: str, pattern: str, condition: str) -> dict[str, int]:
     """Returns the words of a corpus, or of an index, that fulfil a condition of awk, and how often each occurs."""
     # The text of an index stands in its shards as it is.
     flags = ["-a", "-g", "*.shard"] if tools.is_index(corpus) else []
@@ -168,15 +173,16 @@ def counted_words(corpus, pattern, condition):
     count = f"{{n[$0]++}} END {{for (word in n) if ({condition}) print word, n[word]}}"
     found = subprocess.Popen(find, stdout=subprocess.PIPE)
     counted = tools.run(["awk", count], stdin=found.stdout, text=True, env=dict(os.environ, LC_ALL="C"))
+    assert found.stdout
     found.stdout.close()
     found.wait()
     lines = (line.rsplit(" ", 1) for line in counted.stdout.splitlines())
     return {word: int(times) for word, times in lines}
 
 
-def check_small(server, corpus, word):
-    """Checks that a small answer has as many lines as ripgrep finds in files that are not binary; both ignore the case of
-    words in lower case."""
+def check_small(server: servers.Server, corpus: str, word: str) -> None:
+    """Checks that a small answer has as many lines as ripgrep finds in files that are not binary; both ignore the case
+    of words in lower case."""
     command = ["rg", "--no-config", "--crlf", "--smart-case", "--no-ignore", "--hidden", "-g", "!.git", "-NI",
                "-F", "-e", word, corpus]
     lines = tools.run(command, (0, 1)).stdout.splitlines()
@@ -186,7 +192,7 @@ def check_small(server, corpus, word):
         raise Wrong(f"{word}: {answer['total']} lines, ripgrep finds {expected}")
 
 
-def load(server, words, work):
+def load(server: servers.Server, words: str, work: str) -> tuple[float, ...]:
     """Returns requests a second, and milliseconds at p50 and p99."""
     script = os.path.join(work, "words.lua")
     with open(script, "w") as file:
@@ -194,7 +200,7 @@ def load(server, words, work):
     out = tools.run(["wrk", *LOAD, "-s", script, f"http://{server}", "--", words], text=True).stdout
     if bad := re.search(r"Non-2xx.*|Socket errors.*", out):
         raise Wrong(bad[0])
-    times = (re.search(rf" {percent}% +([\d.]+)(\w+)", out).groups() for percent in (50, 99))
+    [rate] = re.findall(r"Requests/sec: +(\S+)", out)
+    times = [re.findall(rf" {percent}% +([\d.]+)(\w+)", out)[0] for percent in (50, 99)]
     scale = {"us": 1e-3, "ms": 1, "s": 1e3}
-    return float(re.search(r"Requests/sec: +(\S+)", out)[1]), *(
-        float(number) * scale[unit] for number, unit in times)
+    return float(rate), *(float(number) * scale[unit] for number, unit in times)

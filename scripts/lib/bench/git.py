@@ -3,6 +3,8 @@
 The parts take turns in this order; the one that makes 10,000 repositories comes last.
 """
 
+from collections.abc import Sequence
+
 from .. import tools
 from ..table import Goals
 from . import git_branch, git_commits, git_search, git_tags
@@ -10,7 +12,7 @@ from . import git_branch, git_commits, git_search, git_tags
 PARTS = {"tags": git_tags, "branch": git_branch, "search": git_search, "commits": git_commits}
 
 
-def main(words, doc):
+def main(words: Sequence[str], doc: str) -> int:
     parser = tools.Arguments(doc)
     parser.add_argument("repositories", nargs="*")
     parser.add_argument("--only", action="append", choices=PARTS)

@@ -7,16 +7,19 @@ At the end one commit of each of 10,000 repositories is requested, and the memor
 compared with those before.
 """
 
+import contextlib
 import json
 import os
+import pathlib
 import random
 import shutil
 import statistics
 import urllib.parse
+from collections.abc import Callable, Sequence
 
 from .. import servers, tools
 from ..connection import Connection
-from ..table import Wrong
+from ..table import Goals, Wrong
 
 CONNECTIONS = 8
 SECONDS = 2
@@ -31,9 +34,10 @@ MANY_BYTES_MAX = 2 * (64 * (4 << 20) + (16 << 20))
 # Descriptors that the server may keep: four for each open repository, and connections.
 MANY_DESCRIPTORS_MAX = 64 * 4 + 2 * CONNECTIONS
 
-PERSON = os.environ | {f"GIT_{role}_{part}": "somebody" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+PERSON = os.environ | {f"GIT_{role}_{part}": "somebody"
+                       for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
 
-FORMS = {
+FORMS: dict[str, Callable[[str, list[str]], str]] = {
     "default branch": lambda name, ids: "",
     "full id": lambda name, ids: ids[len(ids) // 2],
     "branch": lambda name, ids: "measured",
@@ -41,12 +45,15 @@ FORMS = {
 }
 
 
-def measure(table, trawl, sources, runs):
+def measure(table: Goals, trawl: str, sources: Sequence[tools.AnyPath], runs: int) -> None:
     programs = tools.testkit("--examples")
     with tools.workspace() as work:
         root, ids = clones(sources, os.path.join(work, "repos"))
         index = empty_index(trawl, work)
-        serve = lambda: servers.serve(trawl, index, os.path.join(work, "spool"), "--repos", root)
+
+        def serve() -> contextlib.AbstractContextManager[servers.Server]:
+            return servers.serve(trawl, index, os.path.join(work, "spool"), "--repos", root)
+
         with serve() as server, servers.started([programs / "examples/git_spawner", root]) as spawner:
             bench = Bench(table, programs, work, {"trawl": server, "spawning": spawner}, runs)
             for count in (1, len(ids)):
@@ -64,7 +71,7 @@ def measure(table, trawl, sources, runs):
             bench.many(names)
 
 
-def clones(sources, root):
+def clones(sources: Sequence[tools.AnyPath], root: str) -> tuple[str, dict[str, list[str]]]:
     """Makes bare clones of the repositories, 200 in all. Returns their directory, and their commits by name."""
     os.mkdir(root)
     ids = {}
@@ -80,11 +87,14 @@ def clones(sources, root):
     return root, ids
 
 
-def copies(root):
+def copies(root: str) -> tuple[str, list[str]]:
     """Makes repositories of one commit each, whose objects are links to the same files."""
     first = os.path.join(root, "r00000.git")
     tools.run(["git", "init", "-q", "--bare", "--template=", "-b", "main", first])
-    git = lambda *words: tools.run(["git", "--git-dir", first, *words], text=True, env=PERSON).stdout.strip()
+
+    def git(*words: str) -> str:
+        return tools.run(["git", "--git-dir", first, *words], text=True, env=PERSON).stdout.strip()
+
     git("update-ref", "refs/heads/main", git("commit-tree", git("mktree"), "-m", "the only commit"))
     names = [f"r{number:05}" for number in range(MANY_REPOSITORIES)]
     for name in names[1:]:
@@ -92,7 +102,7 @@ def copies(root):
     return root, names
 
 
-def empty_index(trawl, work):
+def empty_index(trawl: str, work: str) -> str:
     """Builds an index of one small file, since a server needs one."""
     source, index = os.path.join(work, "source"), os.path.join(work, "index")
     os.mkdir(source)
@@ -101,7 +111,7 @@ def empty_index(trawl, work):
     return tools.build_index(trawl, index, [source])
 
 
-def address(name, revision):
+def address(name: str, revision: str) -> str:
     query = {"repo": name, "rev": revision} if revision else {"repo": name}
     return "/api/v2/commit?" + urllib.parse.urlencode(query)
 
@@ -109,11 +119,12 @@ def address(name, revision):
 class Bench:
     """Servers, by name, that answer the same requests."""
 
-    def __init__(self, table, programs, work, started, runs):
+    def __init__(self, table: Goals, programs: pathlib.Path, work: str, started: dict[str, servers.Server],
+                 runs: int) -> None:
         self.table, self.load, self.runs = table, programs / "http_load", runs
         self.started, self.file = started, os.path.join(work, "paths")
 
-    def compare(self, what, paths):
+    def compare(self, what: str, paths: list[str]) -> None:
         self.check(paths)
         rates, times = self.measure(paths)
         rate = {name: statistics.median(each) for name, each in rates.items()}
@@ -122,7 +133,7 @@ class Bench:
         self.table.row(f"{what}: times as many", rate["trawl"] / rate["spawning"], "{:.1f}", at_least=20)
         self.table.row(f"{what}: p99 of trawl", statistics.median(times["trawl"]), "{:,.2f} ms")
 
-    def cold(self, ids):
+    def cold(self, ids: dict[str, list[str]]) -> None:
         """Requests commits once each, in any order."""
         chosen = random.Random(1)
         pairs = [(name, commit) for name, commits in ids.items() for commit in commits]
@@ -133,7 +144,7 @@ class Bench:
             self.table.row(f"{what}: trawl", rate, "{:,.0f}/s")
             self.table.row(f"{what}: p99", p99, "{:,.2f} ms")
 
-    def many(self, names):
+    def many(self, names: list[str]) -> None:
         """Requests the commit of each repository, and looks at the server before and after."""
         server, what = self.started["trawl"], f"{len(names):,} repositories, each once"
         with self.table.rows(what):
@@ -148,10 +159,10 @@ class Bench:
                            at_most=MANY_BYTES_MAX / 1e6)
             self.table.row(f"{what}: growth of descriptors", grown[1], "{}", at_most=MANY_DESCRIPTORS_MAX)
 
-    def measure(self, paths):
+    def measure(self, paths: list[str]) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
         """Returns requests a second and p99 in milliseconds of each server, run by run."""
-        rates = {name: [] for name in self.started}
-        times = {name: [] for name in self.started}
+        rates: dict[str, list[float]] = {name: [] for name in self.started}
+        times: dict[str, list[float]] = {name: [] for name in self.started}
         for turn in range(self.runs):
             order = list(self.started)
             for name in order if turn % 2 == 0 else reversed(order):
@@ -160,7 +171,7 @@ class Bench:
                 times[name].append(p99)
         return rates, times
 
-    def request(self, name, paths, seconds):
+    def request(self, name: str, paths: list[str], seconds: float) -> tuple[float, float]:
         with open(self.file, "w") as file:
             file.writelines(f"{path}\n" for path in paths)
         command = [self.load, self.started[name], CONNECTIONS, seconds, self.file]
@@ -170,7 +181,7 @@ class Bench:
             raise Wrong(f"{failed:.0f} of {requests:.0f} requests failed")
         return requests / elapsed, p99 / 1e3
 
-    def check(self, paths):
+    def check(self, paths: list[str]) -> None:
         """Compares the answers of all servers."""
         for path in paths:
             answers = []

@@ -15,10 +15,11 @@ import queue
 import statistics
 import threading
 import time
+import typing
 
 from .. import servers, tools
 from ..connection import Connection
-from ..table import Wrong
+from ..table import Goals, Wrong
 from . import git_source as git
 
 REPOSITORIES = 200
@@ -43,7 +44,7 @@ BEFORE_SECONDS = 10
 CLIENTS = 64
 
 
-def measure(table, trawl, *_):
+def measure(table: Goals, trawl: str, *_: object) -> None:
     with tools.workspace() as work:
         root, index = os.path.join(work, "repos"), os.path.join(work, "index")
         heads = make(root)
@@ -61,7 +62,7 @@ def measure(table, trawl, *_):
                         search.measure_before(page, spawner)
 
 
-def make(root):
+def make(root: str) -> dict[str, str]:
     """Makes repositories of one commit, and returns its id by the name of the repository."""
     heads = {}
     for number in range(REPOSITORIES):
@@ -82,21 +83,21 @@ def make(root):
 class Search:
     """A server of all repositories, and clients that search at a rate."""
 
-    def __init__(self, table, server, heads):
+    def __init__(self, table: Goals, server: servers.Server, heads: dict[str, str]) -> None:
         self.table, self.server, self.heads = table, server, heads
         self.numbers = itertools.count()
-        self.look_ups_before = None
+        self.look_ups_before: float | None = None
 
-    def query(self):
+    def query(self) -> str:
         """Returns a query that nobody has asked before; all have as many results."""
         number = next(self.numbers)
         return f"counter_{number % WORDS:02}_|absent_{number}_"
 
-    def measure(self, page):
+    def measure(self, page: int) -> None:
         self.check(page)
         what = f"{page:,} results with commits of {REPOSITORIES} repositories"
         before = self.look_ups()
-        slowest = {}
+        slowest: dict[int, float] = {}
         for rate in RATES:
             times, failed = self.load(rate, page)
             cuts = statistics.quantiles(times, n=20, method="inclusive")
@@ -109,7 +110,7 @@ class Search:
         look_ups, requests = (after - earlier for after, earlier in zip(self.look_ups(), before))
         self.look_ups_of_page(what, look_ups / requests)
 
-    def measure_before(self, page, spawner):
+    def measure_before(self, page: int, spawner: servers.Server) -> None:
         what = f"before: {page:,} results, git log -1 for each"
         for rate in RATES:
             times, failed = self.load(rate, page, BEFORE_SECONDS, spawner)
@@ -118,18 +119,21 @@ class Search:
             self.table.row(f"{what}, {rate}/s: p95", 1e3 * cuts[18], "{:,.1f} ms")
             self.table.row(f"{what}, {rate}/s: failures of {len(times):,}", len(failed), "{}")
 
-    def look_ups_of_page(self, what, a_query):
+    def look_ups_of_page(self, what: str, a_query: float) -> None:
         """Prints the look-ups of a query: they must not depend on the number of results."""
         self.table.row(f"{what}: look-ups a query", a_query, "{:.3f}", at_most=self.look_ups_before)
         self.look_ups_before = a_query
 
-    def look_ups(self):
+    def look_ups(self) -> list[float]:
         """Returns the look-ups of all searches until now, and how many there were."""
         return [self.server.metric(f"trawl_frontend_query_lookups_{part}") for part in ("sum", "count")]
 
-    def load(self, rate, page, seconds=SECONDS, spawner=None):
+    def load(self, rate: int, page: int, seconds: int = SECONDS,
+             spawner: servers.Server | None = None) -> tuple[list[float], list[str]]:
         """Sends requests at a rate. Returns the seconds from when each was due to its answer, and failures."""
-        due, times, failed = queue.SimpleQueue(), [], []
+        due: queue.SimpleQueue[tuple[float, str] | None] = queue.SimpleQueue()
+        times: list[float] = []
+        failed: list[str] = []
         arguments = (page, spawner, due, times, failed)
         clients = [threading.Thread(target=self.client, args=arguments) for _ in range(CLIENTS)]
         for client in clients:
@@ -145,7 +149,8 @@ class Search:
             client.join()
         return times, failed
 
-    def client(self, page, spawner, due, times, failed):
+    def client(self, page: int, spawner: servers.Server | None, due: queue.SimpleQueue[tuple[float, str] | None],
+               times: list[float], failed: list[str]) -> None:
         while (request := due.get()) is not None:
             at, query = request
             try:
@@ -155,16 +160,17 @@ class Search:
             times.append(time.perf_counter() - at)
             failed += [problem] if problem else []
 
-    def problem(self, query, page, spawner, until):
+    def problem(self, query: str, page: int, spawner: servers.Server | None, until: float) -> str | None:
         """Sends a request over a connection of its own. Returns what is wrong with the answer, or None."""
         with Connection(self.server.address) as connection:
             body = connection.get("/api/v2/search", q=query, mode="regexp", per_page=page)
         if body.count(b'"commit":"') != page or b'"complete":true' not in body:
-            return f"{query}: {body[:200]}"
+            return f"{query}: {body[:200]!r}"
         if spawner:
             return self.resolve(query, json.loads(body)["matches"], spawner, until)
+        return None
 
-    def resolve(self, query, matches, spawner, until):
+    def resolve(self, query: str, matches: typing.Any, spawner: servers.Server, until: float) -> str | None:
         """Asks for the commit of every result. Returns what is wrong with an answer, or None."""
         with Connection(spawner.address) as connection:
             for match in matches:
@@ -173,8 +179,9 @@ class Search:
                 commit = json.loads(connection.get("/api/v2/commit", repo=match["package"]))["id"]
                 if commit != match["commit"]:
                     return f"{query}: {commit} is not {match['commit']}"
+        return None
 
-    def check(self, page):
+    def check(self, page: int) -> None:
         """Every result must carry the commit of its repository."""
         answer = self.server.search(q=self.query(), mode="regexp", per_page=page)
         if not answer["complete"] or answer["total"] != LINES * REPOSITORIES:

@@ -5,13 +5,15 @@ skipped, links and submodules are left out of it. The lines that `trawl search` 
 those of `git grep`.
 """
 
+import functools
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 
 from .. import tools
-from ..table import Wrong, interleaved, medians
+from ..table import Goals, Wrong, interleaved, medians
 from . import git_source as git
 
 TAGS = 20
@@ -27,7 +29,7 @@ BINARY_PREFIX = 8000
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def measure(table, trawl, sources, runs):
+def measure(table: Goals, trawl: str, sources: Sequence[tools.AnyPath], runs: int) -> None:
     for source in sources:
         with table.rows(f"{git.name(source)}: tags"), tools.workspace() as work:
             tags = versions(source)
@@ -37,7 +39,7 @@ def measure(table, trawl, sources, runs):
                 print(f"left out: {git.name(source)} has no tag with a version: give a REPOSITORY that has")
 
 
-def versions(source):
+def versions(source: tools.AnyPath) -> list[str]:
     """Returns the last tags that name a version, by the order of their numbers."""
     tags = git.run(source, "tag").decode().split()
     numbered = [(re.search(r"\d+(?:\.\d+)+", tag), tag) for tag in tags]
@@ -48,13 +50,13 @@ def versions(source):
 class Tags:
     """Tags of a repository, their index, and a directory with each of their blobs."""
 
-    def __init__(self, table, trawl, source, tags, work):
+    def __init__(self, table: Goals, trawl: str, source: tools.AnyPath, tags: list[str], work: str) -> None:
         self.table, self.trawl, self.source, self.tags, self.work = table, trawl, source, tags, work
         self.what = f"{git.name(source)}, {len(tags)} tags"
         self.refs = [word for tag in tags for word in ("--ref", f"refs/tags/{tag}")]
         self.index, self.directory = os.path.join(work, "index"), os.path.join(work, "blobs")
 
-    def measure(self, runs):
+    def measure(self, runs: int) -> None:
         self.build(self.index, "--git", self.source, *self.refs)
         blob_bytes = self.write_blobs()
         size = sum(git.files(self.index).values())
@@ -64,10 +66,11 @@ class Tags:
         self.compare_times(runs)
         self.check()
 
-    def compare_times(self, runs):
+    def compare_times(self, runs: int) -> None:
         again = os.path.join(self.work, "again")
-        contenders = {"tags": ("--git", self.source, *self.refs), "blobs": ("--no-ignore", self.directory)}
-        measured = interleaved({name: lambda words=words: self.build(again, *words)
+        contenders: dict[str, tuple[tools.AnyPath, ...]] = {
+            "tags": ("--git", self.source, *self.refs), "blobs": ("--no-ignore", self.directory)}
+        measured = interleaved({name: functools.partial(self.build, again, *words)
                                 for name, words in contenders.items()}, BUILDS_A_RUN * runs)
         (tags, _, tags_cpu), (blobs, _, blobs_cpu) = (medians(measured[name]) for name in contenders)
         self.table.row(f"{self.what}: trawl index of each blob as a file", blobs, "{:.2f} s")
@@ -75,14 +78,14 @@ class Tags:
         self.table.row(f"{self.what}: build time, times that of files", tags / blobs, "{:.2f}", at_most=1.5)
         self.table.row(f"{self.what}: processor time, likewise", tags_cpu / blobs_cpu, "{:.2f}")
 
-    def build(self, index, *words):
+    def build(self, index: str, *words: tools.AnyPath) -> tuple[float, int, float]:
         """Builds an index from nothing. Returns seconds, peak bytes, and processor seconds."""
         shutil.rmtree(index, ignore_errors=True)
         return tools.measured([self.trawl, "index", "--out", index, *words])
 
-    def blobs(self):
+    def blobs(self) -> dict[bytes, set[bytes]]:
         """Returns the paths of all blobs of regular files, by id."""
-        paths = {}
+        paths: dict[bytes, set[bytes]] = {}
         for tag in self.tags:
             for line in git.run(self.source, "ls-tree", "-r", "-z", f"refs/tags/{tag}").split(b"\0")[:-1]:
                 mode, _, rest = line.split(b" ", 2)
@@ -91,20 +94,21 @@ class Tags:
                     paths.setdefault(id, set()).add(path)
         return paths
 
-    def skipped(self):
+    def skipped(self) -> dict[bytes, set[bytes]]:
         """Returns the reasons of files that trawl has left out, by path: at other tags it may have another file."""
-        reasons = {}
+        reasons: dict[bytes, set[bytes]] = {}
         for line in tools.run([self.trawl, "inspect", self.index, "--skipped"]).stdout.splitlines():
             path, reason = line.rsplit(b"\t", 1)
             reasons.setdefault(path.partition(b"/")[2], set()).add(reason)
         return reasons
 
-    def write_blobs(self):
+    def write_blobs(self) -> int:
         """Writes each blob that is indexed to a file, and returns their bytes."""
         blobs, skipped, total = self.blobs(), self.skipped(), 0
-        self.utf16 = set()
+        self.utf16: set[bytes] = set()
         command = ["git", "-C", self.source, "cat-file", "--batch"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=git.ENVIRONMENT) as process:
+            assert process.stdin and process.stdout
             for id, paths in blobs.items():
                 process.stdin.write(id + b"\n")
                 process.stdin.flush()
@@ -113,19 +117,19 @@ class Tags:
                 process.stdout.read(1)
                 if content[:2] in UTF16:
                     self.utf16 |= paths
-                if not left_out(content, set().union(*(skipped.get(path, ()) for path in paths))):
+                if not left_out(content, set[bytes]().union(*(skipped.get(path, ()) for path in paths))):
                     total += size
                     self.write(id.decode(), min(paths), content)
             process.stdin.close()
         return total
 
-    def write(self, id, path, content):
+    def write(self, id: str, path: bytes, content: bytes) -> None:
         directory = os.path.join(self.directory, id[:2])
         os.makedirs(directory, exist_ok=True)
         with open(os.path.join(directory, f"{id}-{os.fsdecode(os.path.basename(path))}"), "wb") as file:
             file.write(content)
 
-    def check(self):
+    def check(self) -> None:
         """Compares the lines of some words at each tag with git's."""
         lines = 0
         for tag in self.tags:
@@ -138,13 +142,13 @@ class Tags:
                 lines += sum(trawl.values())
         self.table.row(f"{self.what}: lines that git grep finds, too", lines, "{:,}")
 
-    def git_lines(self, word, tag):
+    def git_lines(self, word: str, tag: str) -> dict[bytes, int]:
         out = git.run(self.source, "grep", "-c", "-I", "-z", "-F", "-e", word, f"refs/tags/{tag}", statuses=(0, 1))
         found = (line.split(b"\0") for line in out.splitlines())
         return {path.split(b":", 1)[1]: int(count) for path, count in found}
 
 
-def left_out(content, reasons):
+def left_out(content: bytes, reasons: set[bytes]) -> bool:
     """Returns whether trawl has skipped a file, for one of the reasons that are listed for its path."""
     others = [reason for reason in reasons if not re.match(rb"binary|a symbolic link|a submodule", reason)]
-    return bool(others) or b"binary" in reasons and b"\0" in content[:BINARY_PREFIX]
+    return bool(others) or (b"binary" in reasons and b"\0" in content[:BINARY_PREFIX])

@@ -1,7 +1,7 @@
 """`bench growth`: what grows with the corpus, and how fast.
 
-The corpus once, 4 and 16 times, until the disk is too small. Every text of a copy gets a last line of its own, so that no
-text is stored once for several. An exponent of 1 means: in proportion to the corpus; of 0: the same for any corpus.
+The corpus once, 4 and 16 times, until the disk is too small. Every text of a copy gets a last line of its own, so that
+no text is stored once for several. An exponent of 1 means: in proportion to the corpus; of 0: the same for any corpus.
 """
 
 import math
@@ -10,6 +10,7 @@ import random
 import shutil
 import statistics
 import time
+from collections.abc import Iterable, Iterator
 
 from .. import servers, tools
 from ..connection import Connection
@@ -26,13 +27,13 @@ LIGHT, COMMON = 200, 5
 COLUMNS = ["text MB", "index MB", "build s", "build CPU s", "build MiB", "light ms", "common ms", "serve MiB"]
 
 
-def main(corpus, _runs):
-    rows = []
+def main(corpus: str, _runs: int) -> list[str]:
+    rows: list[tuple[float, ...]] = []
     with tools.workspace() as work:
         copies = os.path.join(work, "copies")
         print(f"{load()}; `serve MiB` is without mapped pages")
         row("times the corpus", COLUMNS)
-        salts = []
+        salts: list[list[str]] = []
         for factor in FACTORS:
             text = sum(os.path.getsize(path) for path in regular(corpus))
             if shutil.disk_usage(work).free < factor * text * BYTES_PER_BYTE + FREE_BYTES:
@@ -47,7 +48,7 @@ def main(corpus, _runs):
     return []
 
 
-def regular(directory):
+def regular(directory: str) -> Iterator[str]:
     for at, _, names in os.walk(directory):
         for name in names:
             path = os.path.join(at, name)
@@ -55,9 +56,9 @@ def regular(directory):
                 yield path
 
 
-def salted(corpus, copy, number):
+def salted(corpus: str, copy: str, number: int) -> list[str]:
     """Copies a corpus, with a last line of its own in each text. Returns what these lines say."""
-    salts = []
+    salts: list[str] = []
     for path in regular(corpus):
         package, _, rest = os.path.relpath(path, corpus).partition(os.sep)
         target = os.path.join(copy, f"{package}~{number}", rest) if rest else os.path.join(copy, package)
@@ -72,7 +73,7 @@ def salted(corpus, copy, number):
     return salts
 
 
-def measured(copies, work, salts):
+def measured(copies: str, work: str, salts: list[list[str]]) -> tuple[float, ...]:
     index, spool = os.path.join(work, "index"), os.path.join(work, "spool")
     packages = [os.path.join(copies, str(number)) for number in range(len(salts))]
     seconds, peak, cpu = tools.measured(index_command(index, *packages))
@@ -89,7 +90,7 @@ def measured(copies, work, salts):
     return result
 
 
-def asked(connection, query, mode, total_multiple_of):
+def asked(connection: Connection, query: str, mode: str, total_multiple_of: int) -> float:
     """Returns the milliseconds until the first page of a complete answer."""
     started = time.perf_counter()
     answer = connection.json("/api/v2/search", q=query, mode=mode, context=0)
@@ -99,7 +100,7 @@ def asked(connection, query, mode, total_multiple_of):
     return elapsed
 
 
-def exponent(points):
+def exponent(points: Iterable[tuple[float, float]]) -> float:
     """Returns the slope of a line through the logarithms."""
     logs = [(math.log(x), math.log(y)) for x, y in points]
     return statistics.linear_regression(*zip(*logs)).slope

@@ -9,6 +9,7 @@ import concurrent.futures
 import os
 import threading
 import time
+from collections.abc import Sequence
 
 from .. import servers, tools
 from ..connection import Refused
@@ -25,7 +26,7 @@ PATIENCE_S = 300
 DIFFERENT, EQUAL = "in_each", "in_all"
 
 
-def main():
+def main() -> int:
     table = Goals()
     with tools.workspace() as work:
         index = tools.build_index(tools.trawl(), os.path.join(work, "index"), [corpus(work)], "--each")
@@ -52,7 +53,7 @@ def main():
     return table.finish()
 
 
-def corpus(work):
+def corpus(work: str) -> str:
     source = os.path.join(work, "src")
     for number in range(PACKAGES + 1):
         package = os.path.join(source, name(number))
@@ -62,16 +63,16 @@ def corpus(work):
     return source
 
 
-def name(number):
+def name(number: int) -> str:
     return f"p{number:04}x"
 
 
-def caller(server, left_out):
+def caller(server: servers.Server, left_out: int) -> Caller:
     """Somebody who sees all packages but one."""
     return Caller(server.address, {name(number) for number in range(PACKAGES + 1) if number != left_out}, PATIENCE_S)
 
 
-def light(server):
+def light(server: servers.Server) -> int:
     """Sends a query that finds nothing for each caller. Returns RssAnon after that."""
     for left_out in range(CALLERS):
         with caller(server, left_out) as asking:
@@ -79,12 +80,12 @@ def light(server):
     return server.status("RssAnon")
 
 
-def at_once(server, query, left_out):
+def at_once(server: servers.Server, query: str, left_out: Sequence[int]) -> tuple[int, float, int]:
     """Asks for all callers at once. Returns the greatest RssAnon, the seconds and how often one was refused."""
     callers = [caller(server, left) for left in left_out]
     peak, has_ended = 0, threading.Event()
 
-    def watch():
+    def watch() -> None:
         nonlocal peak
         while not has_ended.wait(EVERY_S):
             peak = max(peak, server.status("RssAnon"))
@@ -102,7 +103,7 @@ def at_once(server, query, left_out):
     return peak, seconds, refused
 
 
-def ask(asking, query):
+def ask(asking: Caller, query: str) -> int:
     """Searches until the answer is there, which must be whole. Returns how often the server refused."""
     for refused in range(1000):
         try:
@@ -118,6 +119,6 @@ def ask(asking, query):
     raise Wrong(f"{query}: refused again and again")
 
 
-def spools(directory):
+def spools(directory: str) -> int:
     """Counts results on the disk."""
     return sum(os.path.exists(os.path.join(entry, "manifest")) for entry in os.scandir(directory))

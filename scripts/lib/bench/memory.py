@@ -17,17 +17,17 @@ FIELDS = {"resident": "VmRSS", "peak": "VmHWM", "anonymous": "RssAnon", "mapped"
 AT_ONCE = 4
 
 
-def main(corpus, _runs):
+def main(corpus: str, _runs: int) -> list[str]:
     with tools.workspace() as work:
         index, spool = os.path.join(work, "index"), os.path.join(work, "spool")
         seconds, peak, _ = tools.measured(index_command(index, corpus, "--memory", "512M"))
         print(f"trawl index --memory 512M: peak {peak >> 20} MiB, {seconds:.1f} s, "
               f"{size(index) / 1e6:,.0f} MB")
         with servers.serve(tools.trawl(), index, spool) as server:
-            def resident(when):
+            def resident(when: str) -> None:
                 row(when, [f"{server.status(field) >> 20:,}" for field in FIELDS.values()])
 
-            def export(query):
+            def export(query: tuple[str, str]) -> int:
                 mode, text = query
                 with Connection(server.address) as connection:
                     return len(connection.get("/api/v2/export", q=text, mode=mode, format="text"))

@@ -13,10 +13,11 @@ import socket
 import threading
 import time
 import urllib.parse
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from .. import servers, tools
-from ..connection import Connection
+from ..connection import Address, Answer, Connection
 from ..table import Goals, Wrong, quantiles
 
 BACKENDS = 4
@@ -50,7 +51,7 @@ POOLS_S = 12
 COUNTERS = ("started", "shed", "cancelled", "finished")
 
 
-def main():
+def main() -> int:
     table, trawl = Goals(), tools.trawl()
     for part in (identical, heavy, disconnected):
         with (table.rows(part.__name__), tools.workspace() as spool,
@@ -61,16 +62,16 @@ def main():
     return table.finish()
 
 
-def target(each, seed):
+def target(each: int, seed: int) -> str:
     query = urllib.parse.quote(f"matches {each} seed {seed}")
     return f"/api/v2/search?q={query}&mode=literal&context=0&per_page=1"
 
 
-def ask_at_once(address, paths):
+def ask_at_once(address: Address, paths: list[str]) -> list[tuple[Answer, float]]:
     """Requests all paths at the same time. Returns answers, each with its seconds."""
     barrier = threading.Barrier(len(paths))
 
-    def ask(path):
+    def ask(path: str) -> tuple[Answer, float]:
         barrier.wait()
         started = time.perf_counter()
         with Connection(address, DEADLINE_S) as connection:
@@ -81,25 +82,25 @@ def ask_at_once(address, paths):
         return list(pool.map(ask, paths))
 
 
-def kinds(answers, expected):
+def kinds(answers: Iterable[tuple[Answer, float]], expected: int) -> collections.Counter[int]:
     """Counts answers with `expected` matches, and refusals. Raises Wrong for anything else."""
-    counted = collections.Counter()
+    counted: collections.Counter[int] = collections.Counter()
     for answer, _ in answers:
         if answer.status == 200:
             page = json.loads(answer.body)
             if not page["complete"] or page["total"] != expected:
                 raise Wrong(f"{page['total']:,} of {expected:,} matches: {page['missing'][:1]}")
         elif answer.status != 503 or not (answer.header("retry-after") or "").isdigit():
-            raise Wrong(f"status {answer.status}: {answer.head[:100]} {answer.body[:200]}")
+            raise Wrong(f"status {answer.status}: {answer.head[:100]!r} {answer.body[:200]!r}")
         counted[answer.status] += 1
     return counted
 
 
-def counters(frontend):
+def counters(frontend: servers.Server) -> dict[str, float]:
     return {name: frontend.metric(f"trawl_frontend_queries_{name}_total") for name in COUNTERS}
 
 
-def identical(table, frontend, _):
+def identical(table: Goals, frontend: servers.Server, _: str) -> None:
     before = counters(frontend)
     answers = ask_at_once(frontend.address, [target(IDENTICAL_EACH, 1)] * IDENTICAL)
     answered = kinds(answers, BACKENDS * IDENTICAL_EACH)[200]
@@ -109,9 +110,9 @@ def identical(table, frontend, _):
     table.row(f"{what}: answered", answered, "{:,}", at_least=IDENTICAL)
 
 
-def interactive(address, seed, most, stop):
+def interactive(address: Address, seed: int, most: int, stop: threading.Event) -> list[float]:
     """Asks small queries, one after the other, until `stop` is set. Returns their milliseconds."""
-    times = []
+    times: list[float] = []
     with Connection(address) as connection:
         while not stop.is_set() and len(times) < most:
             started = time.perf_counter()
@@ -124,9 +125,9 @@ def interactive(address, seed, most, stop):
     return times
 
 
-def heavy(table, frontend, _):
+def heavy(table: Goals, frontend: servers.Server, _: str) -> None:
     stop = threading.Event()
-    _, idle_p99 = quantiles(interactive(frontend.address, 1_000_000, INTERACTIVE_IDLE, stop))
+    idle_p99 = quantiles(interactive(frontend.address, 1_000_000, INTERACTIVE_IDLE, stop))[1]
     with ThreadPoolExecutor(1) as pool:
         busy = pool.submit(interactive, frontend.address, 2_000_000, 1 << 30, stop)
         started = time.perf_counter()
@@ -147,7 +148,7 @@ def heavy(table, frontend, _):
               at_most=2 * idle_p99 + 50, note=f"{len(busy_times)} in {elapsed:.1f} s")
 
 
-def disconnected(table, frontend, spool):
+def disconnected(table: Goals, frontend: servers.Server, spool: str) -> None:
     # A few connections, threads and files are made once and kept.
     warm_up = [target(GONE_EACH, GONE + seed) for seed in range(RUNNING)]
     kinds(ask_at_once(frontend.address, warm_up), BACKENDS * GONE_EACH)
@@ -168,12 +169,13 @@ def disconnected(table, frontend, spool):
         table.row(f"{what}: {name}", after, at_most=before[name])
 
 
-def disconnect_all(address):
+def disconnect_all(address: Address) -> list[str]:
     """Sends requests, 32 at a time, and closes each connection at a random moment. Returns errors."""
-    numbers, moments, failures = iter(range(GONE)), random.Random(1), []
+    numbers, moments = iter(range(GONE)), random.Random(1)
+    failures: list[str] = []
     deadline = time.monotonic() + GONE_WITHIN_S
 
-    def some(_):
+    def some(_: int) -> None:
         for number in numbers:
             is_heavy = number % GONE_HEAVY_EVERY == 0
             path = target(GONE_HEAVY_EACH if is_heavy else GONE_EACH, number)
@@ -192,7 +194,7 @@ def disconnect_all(address):
     return failures
 
 
-def until_idle(frontend, since, most_s=30):
+def until_idle(frontend: servers.Server, since: float, most_s: float = 30) -> float:
     """Returns the seconds from `since` to the start of 200 ms in which the frontend does not work."""
     while (began := time.perf_counter()) < since + most_s:
         cpu_s = frontend.cpu_s()
@@ -202,7 +204,7 @@ def until_idle(frontend, since, most_s=30):
     return most_s
 
 
-def held(frontend, spool):
+def held(frontend: servers.Server, spool: str) -> dict[str, int]:
     """Returns what a frontend keeps, by name."""
     return {
         "sockets": frontend.descriptors("socket:"),
@@ -215,6 +217,6 @@ def held(frontend, spool):
     }
 
 
-def is_complete(spool, name):
+def is_complete(spool: str, name: str) -> bool:
     """Returns whether a directory of the spool has the complete result of a finished execution."""
     return os.path.exists(os.path.join(spool, name, "manifest"))

@@ -14,7 +14,7 @@ SHARDS, NODES = 100_000, 1_000
 COMPUTED_MS_MAX, CHANGED_MS_MAX, MOVED_MAX = 1_000, 50, 25
 
 
-def main():
+def main() -> int:
     tools.need("cargo")
     command = ["cargo", "bench", "-q", "--locked", "-p", "cluster", "--bench", "placement", "--", SHARDS, NODES]
     table = Goals()
@@ -23,7 +23,8 @@ def main():
         if moved:
             table.row(f"{moved[1]} moves", float(moved[2]), "{} % of bytes", at_most=MOVED_MAX)
             continue
-        what, value = re.fullmatch(r"(.*): (\S+) ms", line).groups()
+        took = re.fullmatch(r"(.*): (\S+) ms", line)
+        assert took, line
         bound = CHANGED_MS_MAX if line.startswith(" ") else COMPUTED_MS_MAX
-        table.row(what, float(value), "{:.1f} ms", at_most=bound)
+        table.row(took[1], float(took[2]), "{:.1f} ms", at_most=bound)
     return table.finish()

@@ -1,13 +1,14 @@
 """`bench query`: whole processes, with their output written to a file."""
 
+import functools
 import os
 
-from . import QUERIES, binaries, indexes, search
 from .. import ripgrep, tools
 from ..table import Ratios, interleaved, load, medians, row
+from . import QUERIES, binaries, indexes, search
 
 
-def main(corpus, runs, baseline):
+def main(corpus: str, runs: int, baseline: str | None) -> list[str]:
     with tools.workspace() as work:
         reference = ripgrep.Reference(corpus)
         trawls = binaries(baseline)
@@ -19,15 +20,16 @@ def main(corpus, runs, baseline):
         print(f"whole processes, milliseconds; {load()}")
         compared = ["ratio"] if baseline else []
         row("query", ["lines", *trawls, *compared, *peers, *(f"{peer}/trawl" for peer in peers)])
-        ratios, wrong = Ratios(), []
+        ratios = Ratios()
+        wrong: list[str] = []
         for mode, text in QUERIES:
             commands = {name: search(trawl, built[name], mode, text) for name, trawl in trawls.items()}
-            commands["rg"] = ripgrep.command(mode, text) + [corpus]
+            commands["rg"] = [*ripgrep.command(mode, text), corpus]
             pattern = text if mode == "regexp" else ripgrep.escape(text)
             commands["csearch"] = ["csearch", "-n", pattern]
             out = {name: os.path.join(work, f"out-{name}") for name in commands}
             results = interleaved(
-                {name: lambda name=name: tools.measured(commands[name], out[name], (0, 1), env)
+                {name: functools.partial(tools.measured, commands[name], out[name], (0, 1), env)
                  for name in [*trawls, *peers]}, runs)
             seconds = {name: medians(each)[0] for name, each in results.items()}
             with open(out["trawl"], "rb") as file:

@@ -1,23 +1,25 @@
 """`bench caches --only raw`: raw files behind an authorization service, with and without kept decisions.
 
-A service that takes 450 ms, and 40 connections: the most that can be served without kept decisions (`--auth-ttl 0`), and
-with them 14 times as much, at a fixed rate, each time from when a request was due. A service that takes 10 ms: the most
-that can be served with kept decisions, beside a server without authorization, in turn. Decisions are refreshed
+A service that takes 450 ms, and 40 connections: the most that can be served without kept decisions (`--auth-ttl 0`),
+and with them 14 times as much, at a fixed rate, each time from when a request was due. A service that takes 10 ms: the
+most that can be served with kept decisions, beside a server without authorization, in turn. Decisions are refreshed
 during the runs, which no request may wait for. At last requests that need many decisions each.
 """
 
+import contextlib
 import json
 import os
+import pathlib
 import re
-import socket
 import statistics
 import time
 
 from .. import servers, tools
 from ..connection import Connection
+from ..redis_server import free_port
 from ..table import Goals, Wrong
 from ..two_worlds import service
-from ..two_worlds.worlds import Caller
+from ..two_worlds.worlds import Caller, Reply
 
 CONNECTIONS = 40
 SECONDS = 8
@@ -36,7 +38,7 @@ NAMES = 1000
 COOKIE = "cookie: user=member"
 
 
-def main(runs=3):
+def main(runs: int = 3) -> int:
     trawl, programs, table = tools.trawl(), tools.testkit(), Goals()
     with tools.workspace() as work:
         paths = corpus(work)
@@ -51,7 +53,7 @@ def main(runs=3):
     return table.finish()
 
 
-def corpus(work):
+def corpus(work: str) -> list[str]:
     """Writes packages that only members may see, and returns the addresses of their files."""
     paths = []
     for package in range(PACKAGES):
@@ -67,16 +69,18 @@ def corpus(work):
 
 
 class Bench:
-    def __init__(self, table, trawl, index, work, load, paths, runs):
+    def __init__(self, table: Goals, trawl: str, index: str, work: str, load: pathlib.Path, paths: list[str],
+                 runs: int) -> None:
         self.table, self.trawl, self.index, self.work = table, trawl, index, work
         self.load, self.paths, self.runs, self.spools = load, paths, runs, 0
 
-    def serve(self, asked=None, ttl_s=TTL_S, *more):
+    def serve(self, asked: service.Service | None = None, ttl_s: float = TTL_S,
+              *more: str) -> contextlib.AbstractContextManager[servers.Server]:
         flags = ["--auth-url", asked.url, "--auth-ttl", ttl_s, *more] if asked else []
         self.spools += 1
         return servers.serve(self.trawl, self.index, os.path.join(self.work, f"spool-{self.spools}"), *flags)
 
-    def slow(self):
+    def slow(self) -> None:
         admin = "127.0.0.1", free_port()
         with service.running(SLOW_S) as asked:
             with self.serve(asked, 0) as server:
@@ -96,11 +100,12 @@ class Bench:
         self.table.row(f"{what}: times that it was asked meanwhile", refreshes, "{:,}", at_least=1)
         self.table.row(f"{what}: requests that waited meanwhile", waited, "{:,.0f}", at_most=0)
 
-    def quick(self):
+    def quick(self) -> None:
         with service.running(QUICK_S) as asked, self.serve(asked) as limited, self.serve() as free:
             self.request(limited, 0, seconds=1)
             self.request(free, 0, seconds=1)
-            asked_before, rates = asked.asked, {limited: [], free: []}
+            asked_before = asked.asked
+            rates: dict[servers.Server, list[float]] = {limited: [], free: []}
             for turn in range(self.runs):
                 for server in (limited, free) if turn % 2 else (free, limited):
                     rates[server].append(self.request(server, 0)[0])
@@ -111,22 +116,25 @@ class Bench:
         self.table.row(f"{what}: decisions kept", with_rights, "{:,.0f}/s", at_least=SHARE_MIN * without)
         self.table.row(f"{what}: times that it was asked meanwhile", refreshes, "{:,}", at_least=self.runs)
 
-    def decisions(self):
+    def decisions(self) -> None:
         """Asks for commits of many repositories at once: each is a decision, and none of them exists."""
         admin = "127.0.0.1", free_port()
         body = json.dumps({"revisions": [{"repo": f"team-r{number:03}"} for number in range(NAMES)]})
         with service.running(QUICK_S) as asked, self.serve(asked, 60, "--admin-listen", "%s:%d" % admin) as server, \
                 Caller(server.address, "member") as caller, Connection(admin) as metrics:
-            ask = lambda: caller.ask("/api/v2/commits", "POST", [("content-type", "application/json")], body)
+            def ask() -> Reply:
+                return caller.ask("/api/v2/commits", "POST", [("content-type", "application/json")], body)
+
             ask()
             before, began = kept(metrics), time.monotonic()
             while time.monotonic() - began < SECONDS:
                 if (reply := ask()).status != 200:
-                    raise Wrong(f"status {reply.status}: {reply.body[:200]}")
+                    raise Wrong(f"status {reply.status}: {reply.body[:200]!r}")
             decided = (kept(metrics) - before) / (time.monotonic() - began)
-        self.table.row(f"kept decisions, {NAMES} a request, one connection", decided, "{:,.0f}/s", at_least=DECISIONS_MIN)
+        self.table.row(f"kept decisions, {NAMES} a request, one connection", decided, "{:,.0f}/s",
+                       at_least=DECISIONS_MIN)
 
-    def request(self, server, rate, seconds=SECONDS):
+    def request(self, server: servers.Server, rate: int, seconds: float = SECONDS) -> tuple[float, float]:
         """Returns answers a second, and p99 in milliseconds."""
         file = os.path.join(self.work, "paths")
         with open(file, "w") as opened:
@@ -139,7 +147,7 @@ class Bench:
         return requests / elapsed, p99 / 1e3
 
 
-def counted(metrics, result):
+def counted(metrics: Connection, result: str) -> float:
     """Returns how many requests for decisions had this result."""
     text = metrics.get("/metrics").decode()
     found = re.findall(r"^trawl_frontend_cache_requests_total\{([^}]*)\} (\S+)$", text, re.M)
@@ -147,11 +155,5 @@ def counted(metrics, result):
                if 'cache="authorization"' in labels and f'result="{result}"' in labels)
 
 
-def kept(metrics):
+def kept(metrics: Connection) -> float:
     return counted(metrics, "fresh") + counted(metrics, "stale")
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]

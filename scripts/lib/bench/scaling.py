@@ -1,12 +1,12 @@
 """`bench scaling`: the coefficients of docs/scaling.md, and the machines that follow from them.
 
-The packages of a directory in an order that depends on their names alone: as many of them as have a sixteenth and a quarter of
-the bytes, and all. Each of the three is indexed and served, and asked for what users ask for. Times are processor time of the
-server, which other programs disturb less than elapsed time. An exponent is the slope of a line through the logarithms: 1 means
-in proportion to the text, 0 the same for any corpus.
+The packages of a directory in an order that depends on their names alone: as many of them as have a sixteenth and a
+quarter of the bytes, and all. Each of the three is indexed and served, and asked for what users ask for. Times are
+processor time of the server, which other programs disturb less than elapsed time. An exponent is the slope of a line
+through the logarithms: 1 means in proportion to the text, 0 the same for any corpus.
 
-Two things are measured apart. The same text in more shards says what a shard costs a light search. A frontend with more backends,
-each with an index of its own, says what a backend costs it.
+Two things are measured apart. The same text in more shards says what a shard costs a light search. A frontend with more
+backends, each with an index of its own, says what a backend costs it.
 
 `scaling_model` computes the rest.
 """
@@ -19,6 +19,7 @@ import random
 import shutil
 import statistics
 import time
+from collections.abc import Sequence
 
 from .. import servers, tools
 from ..connection import Connection
@@ -26,6 +27,7 @@ from ..table import Wrong, load, row
 from . import end_to_end, nested, scaling_model
 from .build import index_command, size
 from .growth import exponent, regular
+from .scaling_model import Coefficients
 
 FRACTIONS = (1 / 16, 1 / 4, 1)
 
@@ -34,7 +36,8 @@ RARE, COMMON = 300, 40
 LINES_MAX = 10
 
 # The words that are asked for in a class of common words; every corpus has them.
-WORDS = ["return", "static", "struct", "include", "define", "printf", "string", "buffer", "length", "error", "value", "result",
+WORDS = ["return", "static", "struct", "include", "define", "printf", "string", "buffer", "length", "error", "value",
+         "result",
          "index", "count", "while", "break", "false", "config", "update", "parse"]
 
 # Of an export and a scan: a word of a tenth of all lines, and a pattern that has no trigram.
@@ -46,12 +49,13 @@ SHARDS, BACKENDS = (1, 16, 64), (1, 4, 16)
 SPOOL_BYTES = ("--spool-bytes", "64G")
 
 
-def main(directory):
+def main(directory: str) -> int:
     tools.need("rg")
     with tools.workspace() as work:
         print(f"{load()}; processor time of the server unless it says otherwise", flush=True)
         parts = subsets(directory)
-        results, words = [], None
+        results: list[dict[str, float]] = []
+        words: list[str] = []
         for part in parts:
             index = os.path.join(work, "index")
             built = tools.measured(index_command_of(index, part))
@@ -60,17 +64,17 @@ def main(directory):
             shutil.rmtree(index)
         coefficients = tabulated(results)
         shards(work, parts[0], words)
-        coefficients["stream_us"], coefficients["stream_match_us"] = streams(work, parts[0], words)
+        coefficients.stream_us, coefficients.stream_match_us = streams(work, parts[0], words)
     scaling_model.main(coefficients)
     return 0
 
 
-def index_command_of(index, packages, *flags):
+def index_command_of(index: str, packages: list[str], *flags: str) -> list[str]:
     """`trawl index` of some packages. They are not searched for packages inside, other than in `bench build`."""
     return [word for word in index_command(index, packages[0], *flags, *packages[1:]) if word != "--each"]
 
 
-def subsets(directory):
+def subsets(directory: str) -> list[list[str]]:
     """Returns lists of packages, each a part of the next one."""
     packages = tools.packages(directory)
     packages.sort(key=lambda path: hashlib.sha256(os.path.basename(path).encode()).digest())
@@ -84,7 +88,8 @@ def subsets(directory):
     return parts
 
 
-def measured(index, work, built, packages, words):
+def measured(index: str, work: str, built: tuple[float, int, float], packages: list[str],
+             words: list[str]) -> dict[str, float]:
     """Returns the figures of one corpus, by name."""
     seconds, peak, cpu = built
     spool = os.path.join(work, "spool")
@@ -94,7 +99,7 @@ def measured(index, work, built, packages, words):
         anonymous = server.status("RssAnon")
         asked = Asked(server)
         rare = [word for word in words[: 4 * RARE] if asked.total(word) <= LINES_MAX][:RARE]
-        found = {
+        found: dict[str, float] = {
             "text MB": text / 1e6,
             "packages": len(packages),
             "shards": shards_of,
@@ -105,12 +110,13 @@ def measured(index, work, built, packages, words):
             "memory at start, MiB": anonymous / 2**20,
         }
         # Each has another filter, so that no kept answer is used.
-        for what, texts, parameters in (
+        searches: list[tuple[str, list[str], dict[str, object]]] = [
             ("text that is nowhere", [word[::-1] + "q" for word in rare], {}),
             ("rare identifier", rare, {}),
             ("ten best of a common word", WORDS * (COMMON // len(WORDS)), {"limit": 10, "total": "estimate"}),
             ("common word, exact total", WORDS, {}),
-        ):
+        ]
+        for what, texts, parameters in searches:
             cpu_s, ms = asked.all(texts, **parameters)
             found[f"{what}, ms"] = 1e3 * cpu_s
             found[f"{what}, p50 ms"] = ms
@@ -124,16 +130,16 @@ def measured(index, work, built, packages, words):
 class Asked:
     """Sends searches of which no two are the same."""
 
-    def __init__(self, server):
+    def __init__(self, server: servers.Server) -> None:
         self.server, self.number = server, 0
 
-    def total(self, word):
+    def total(self, word: str) -> int:
         answer = self.server.search(q=f'"{word}"', context=0)
         if not answer["complete"]:
             raise Wrong(f"{word}: incomplete: {answer['missing']}")
-        return answer["total"]
+        return int(answer["total"])
 
-    def all(self, texts, **parameters):
+    def all(self, texts: Sequence[str], **parameters: object) -> tuple[float, float]:
         """Returns the processor seconds of a search, and the median of the milliseconds."""
         cpu_s, times = self.server.cpu_s(), []
         for text in texts:
@@ -146,7 +152,7 @@ class Asked:
         return (self.server.cpu_s() - cpu_s) / len(texts), statistics.median(times)
 
 
-def exported(server, pattern, what):
+def exported(server: servers.Server, pattern: str, what: str) -> dict[str, float]:
     """Returns what all lines cost that match: to find, spool and order them, and to read them back, as text."""
     written = server.metric("trawl_frontend_spool_written_bytes_total")
     cpu_s, began = server.cpu_s(), time.perf_counter()
@@ -174,26 +180,26 @@ def exported(server, pattern, what):
     }
 
 
-def tabulated(results):
+def tabulated(results: list[dict[str, float]]) -> Coefficients:
     """Prints the figures with their exponents. Returns those that the model needs."""
     row("", [f"{result['text MB'] / 1e3:.2f} GB" for result in results] + ["exponent"])
-    fitted = {}
     for name in results[0]:
         values = [result[name] for result in results]
         is_fit = all(value > 0 for value in values) and name != "text MB"
-        fitted[name] = exponent([(each["text MB"], each[name]) for each in results]) if is_fit else None
+        fitted = f"{exponent([(each['text MB'], each[name]) for each in results]):.2f}" if is_fit else ""
         cells = [f"{value:,.3g}" if value < 1e3 else f"{value:,.0f}" for value in values]
-        row(name, cells + [f"{fitted[name]:.2f}" if is_fit else ""])
+        row(name, [*cells, fitted])
     first_page = {what: line(results, f"{what}, ms") for what in scaling_model.FIRST_PAGE}
-    return {"figures": results[-1], "text_bytes": 1e6 * results[-1]["text MB"], "first_page_s": first_page}
+    return Coefficients(results[-1], 1e6 * results[-1]["text MB"], first_page)
 
 
-def line(results, name):
-    """Returns seconds by byte of text, and seconds for none. Lists and candidates that do not match grow with the text."""
-    return statistics.linear_regression([1e6 * each["text MB"] for each in results], [each[name] / 1e3 for each in results])
+def line(results: list[dict[str, float]], name: str) -> statistics.LinearRegression:
+    """Returns seconds by byte of text, and for none: lists and candidates that do not match grow with the text."""
+    texts = [1e6 * each["text MB"] for each in results]
+    return statistics.linear_regression(texts, [each[name] / 1e3 for each in results])
 
 
-def shards(work, packages, words):
+def shards(work: str, packages: list[str], words: list[str]) -> None:
     """Measures what each shard adds to a light search."""
     points = []
     sources = os.path.join(work, "packages")
@@ -216,22 +222,24 @@ def shards(work, packages, words):
     row("each shard adds", [f"{slope:.1f} us"])
 
 
-def split(packages, target, count):
+def split(packages: list[str], target: str, count: int) -> None:
     """Copies packages in pieces, so that they can be put into many shards: `count` packages of about the same size."""
-    files = [(path, os.path.getsize(path)) for package in packages for path in regular(package) if not os.path.islink(path)]
+    paths = [path for package in packages for path in regular(package) if not os.path.islink(path)]
+    files = [(path, os.path.getsize(path)) for path in paths]
     random.Random(1).shuffle(files)
     sizes = [0] * count
     for path, bytes_of in files:
         at = sizes.index(min(sizes))
         sizes[at] += bytes_of
-        directory = os.path.join(target, f"part{at:03}", hashlib.sha256(os.path.dirname(path).encode()).hexdigest()[:16])
+        of_directory = hashlib.sha256(os.path.dirname(path).encode()).hexdigest()[:16]
+        directory = os.path.join(target, f"part{at:03}", of_directory)
         os.makedirs(directory, exist_ok=True)
         with contextlib.suppress(OSError):
             shutil.copyfile(path, os.path.join(directory, os.path.basename(path)))
 
 
-def streams(work, packages, words):
-    """Returns what a frontend needs for a backend and light search, and for a match that it receives, in microseconds."""
+def streams(work: str, packages: list[str], words: list[str]) -> tuple[float, float]:
+    """Returns the microseconds of a frontend for a backend and light search, and for a match that it receives."""
     sources = os.path.join(work, "packages")
     parts = sorted(os.path.join(sources, name) for name in os.listdir(sources))
     groups = [parts[at::max(BACKENDS)] for at in range(max(BACKENDS))]
@@ -250,7 +258,8 @@ def streams(work, packages, words):
                 asked.all(words[:20])
                 cpu_s, _ = asked.all([word[::-1] + "y" for word in words[:RARE]])
                 match_s = frontend.cpu_s()
-                total = sum(frontend.search(q=nested(EXPORTED, depth), mode="regexp", context=0)["total"] for depth in (1, 2, 3))
+                total = sum(frontend.search(q=nested(EXPORTED, depth), mode="regexp", context=0)["total"]
+                            for depth in (1, 2, 3))
                 a_match = 1e6 * (frontend.cpu_s() - match_s) / max(total, 1)
             shutil.rmtree(spool)
             points.append((count, 1e6 * cpu_s))

@@ -21,7 +21,7 @@ WARM = 100
 MORE_US_MAX = 100
 
 
-def main():
+def main() -> int:
     trawl, table = tools.trawl(), Goals()
     with tools.workspace() as work:
         index = tools.build_index(trawl, os.path.join(work, "index"), [corpus(work)], "--each")
@@ -33,7 +33,7 @@ def main():
     return table.finish()
 
 
-def corpus(work):
+def corpus(work: str) -> str:
     """Writes packages of one file each. Members see those whose names begin with team."""
     source = os.path.join(work, "src")
     for number in range(PACKAGES):
@@ -44,13 +44,13 @@ def corpus(work):
     return source
 
 
-def measure(table, limited, free):
+def measure(table: Goals, limited: Caller, free: Caller) -> None:
     what = f"a light query, {PACKAGES:,} packages"
     table.row(f"{what}: the first of a scope", ask(limited, 1, first=True) * 1e3, "{:,.1f} ms")
     expect(limited, "in_all", PACKAGES // 2)
     expect(free, "in_all", PACKAGES)
     chosen = random.Random(1)
-    times = {limited: [], free: []}
+    times: dict[Caller, list[float]] = {limited: [], free: []}
     for turn in range(WARM + QUERIES):
         # A package that the caller sees; the number of the turn makes a query that was not asked before.
         number = 2 * chosen.randrange(PACKAGES // 2) + 1
@@ -64,18 +64,18 @@ def measure(table, limited, free):
     table.row(f"{what}: more", with_scope - without, "{:,.0f} us", at_most=MORE_US_MAX)
 
 
-def ask(caller, number, turn=0, first=False):
+def ask(caller: Caller, number: int, turn: int = 0, first: bool = False) -> float:
     """Searches for the line of one package, and returns the seconds."""
     path = f"/api/v2/search?q=value_{number:06}+-absent_{turn}{'_first' if first else ''}"
     began = time.perf_counter()
     reply = caller.ask(path)
     seconds = time.perf_counter() - began
     if reply.status != 200 or b'"total":1,' not in reply.body:
-        raise Wrong(f"{path}: {reply.status} {reply.body[:200]}")
+        raise Wrong(f"{path}: {reply.status} {reply.body[:200]!r}")
     return seconds
 
 
-def expect(caller, word, lines):
+def expect(caller: Caller, word: str, lines: int) -> None:
     reply = caller.ask(f"/api/v2/search?q={word}&want=count")
     if f'"found":{lines},'.encode() not in reply.body:
-        raise Wrong(f"{word}: not {lines} lines: {reply.body[:200]}")
+        raise Wrong(f"{word}: not {lines} lines: {reply.body[:200]!r}")

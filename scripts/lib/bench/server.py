@@ -6,19 +6,25 @@ started queries proves that the measured query was executed, and that its repeti
 """
 
 import contextlib
+import functools
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 
 from .. import ripgrep, servers, tools
 from ..table import Ratios, Wrong, interleaved, load, medians, row
-from ..zoekt import zoekt_server
+from ..zoekt import Zoekt, zoekt_server
 from . import SERVED, SPOOL_BYTES, binaries, indexes
 
 STARTED = "trawl_frontend_queries_started_total"
 
 
-def main(corpus, runs, baseline):
+# Columns of a row, and the text of an export.
+Measured = tuple[Sequence[float], bytes]
+
+
+def main(corpus: str, runs: int, baseline: str | None) -> list[str]:
     with contextlib.ExitStack() as stack:
         work = stack.enter_context(tools.workspace())
         reference = ripgrep.Reference(corpus)
@@ -28,17 +34,18 @@ def main(corpus, runs, baseline):
         print(f"milliseconds for all matches; {load()}")
         columns = [*trawls, *(["ratio"] if baseline else []), "stream", "spool"]
         row("query", ["lines", *columns, *(["zoekt", "zoekt lines", "zoekt/trawl"] if zoekt else [])])
-        ratios, wrong = Ratios(), []
+        ratios = Ratios()
+        wrong: list[str] = []
         for mode, text in SERVED:
-            contenders = {name: lambda name=name: cold(trawls[name], built[name], work, mode, text)
-                          for name in trawls}
+            contenders: dict[str, Callable[[], Measured]] = {
+                name: functools.partial(cold, trawl, built[name], work, mode, text) for name, trawl in trawls.items()}
             if zoekt:
-                contenders["zoekt"] = lambda: zoekt.all(mode, text)
+                contenders["zoekt"] = functools.partial(of_zoekt, zoekt, mode, text)
             results = interleaved(contenders, runs)
-            export = results["trawl"][0][-1]
+            _, export = results["trawl"][0]
             if not reference.agrees(mode, text, export):
                 wrong.append(text)
-            times = {name: medians([each[:3] for each in results[name]]) for name in trawls}
+            times = {name: medians([seconds for seconds, _ in results[name]]) for name in trawls}
             name, this = f"{mode[0]} {text}", times["trawl"]
             lines = export.count(b"\n")
             cells = [f"{lines:,}", *(f"{1e3 * times[each][0]:.2f}" for each in trawls)]
@@ -47,7 +54,7 @@ def main(corpus, runs, baseline):
                 ratios.add(f"{name}, from the spool", this[2], times["baseline"][2])
             cells += [f"{1e3 * this[1]:.2f}", f"{1e3 * this[2]:.2f}"]
             if zoekt:
-                peer, peer_lines = medians(results["zoekt"])
+                peer, peer_lines = medians([found for found, _ in results["zoekt"]])
                 cells += [f"{1e3 * peer:.2f}", f"{peer_lines:,.0f}", f"{peer / this[0]:.2f}"]
             row(name, cells, "  WRONG" if text in wrong else "")
         ratios.finish()
@@ -55,7 +62,7 @@ def main(corpus, runs, baseline):
         return wrong
 
 
-def cold(trawl, index, work, mode, text):
+def cold(trawl: str, index: str, work: str, mode: str, text: str) -> Measured:
     """Returns the seconds until the last match, those of the stream of a page, those from the spool, and the export."""
     with tempfile.TemporaryDirectory(dir=work) as spool, servers.serve(
             trawl, index, spool, *SPOOL_BYTES) as server:
@@ -70,10 +77,15 @@ def cold(trawl, index, work, mode, text):
         answer = server.search(q=text, mode=mode, context=0, per_page=1)
         if not answer["complete"]:
             raise Wrong(f"{text}: incomplete: {answer['missing']}")
-        return elapsed, answer["timings"]["stream_ms"] / 1e3, again, export
+        return (elapsed, answer["timings"]["stream_ms"] / 1e3, again), export
 
 
-def export_all(server, mode, text, context=0):
+def of_zoekt(zoekt: Zoekt, mode: str, text: str) -> Measured:
+    """Returns the seconds that all matches take and their number, and no export."""
+    return zoekt.all(mode, text), b""
+
+
+def export_all(server: servers.Server, mode: str, text: str, context: int = 0) -> tuple[float, bytes]:
     """Returns the seconds that an export takes, and its text."""
     started = time.perf_counter()
     pieces = server.connection.pieces(
@@ -81,7 +93,7 @@ def export_all(server, mode, text, context=0):
     return time.perf_counter() - started, b"".join(pieces)
 
 
-def first_match(index, runs):
+def first_match(index: str, runs: int) -> None:
     """Measures the time from the request to the first match inside the backend."""
     tools.need("cargo")
     subprocess.run(["cargo", "bench", "--quiet", "--locked", "-p", "backend", "--bench", "first_match",

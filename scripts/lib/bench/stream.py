@@ -13,6 +13,8 @@ import random
 import statistics
 import tempfile
 import time
+import typing
+from collections.abc import Callable, Mapping
 
 from .. import servers, tools
 from ..table import Goals, Wrong, quantiles
@@ -26,7 +28,7 @@ PAGES = 300
 PER_PAGE = 10
 
 
-def main(corpus=None, runs=5, baseline=None):
+def main(corpus: str | None = None, runs: int = 5, baseline: str | None = None) -> int:
     trawls = binaries(baseline)
     table = Goals(bool(baseline))
     with tools.workspace() as work:
@@ -58,7 +60,7 @@ def main(corpus=None, runs=5, baseline=None):
     return table.finish()
 
 
-def senders_alone(table):
+def senders_alone(table: Goals) -> None:
     with servers.synthetic_backends(1) as [address]:
         _, all_ms, sent, matches = servers.drain(address, "literal", "matches 5000000 seed 1", 0)
     table.row("one backend alone, to a reader that discards", matches / all_ms / 1e3, "{:.2f} M/s")
@@ -68,18 +70,19 @@ def senders_alone(table):
 class Scenario(contextlib.ExitStack):
     """A frontend of each binary, connected to four synthetic backends, and the answers it gave."""
 
-    def __init__(self, table, trawls, work, matches, line_bytes):
+    def __init__(self, table: Goals, trawls: Mapping[str, str], work: str, matches: int, line_bytes: int) -> None:
         super().__init__()
         self.what = f"4 x {matches // BACKENDS:,} of {line_bytes:,} bytes"
         self.table, self.trawls, self.work = table, trawls, work
         self.matches, self.line_bytes, self.seed = matches, line_bytes, 0
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Self:
         super().__enter__()
         # Outermost: a wrong answer ends the servers, and replaces the other rows of the scenario.
         self.enter_context(self.table.rows(self.what))
         backends = self.enter_context(servers.synthetic_backends(BACKENDS, self.line_bytes))
-        self.frontends, self.asked = {}, {}
+        self.frontends: dict[str, servers.Server] = {}
+        self.asked: dict[str, list[Asked]] = {}
         for name, trawl in self.trawls.items():
             spool = self.enter_context(tempfile.TemporaryDirectory(dir=self.work))
             frontend = self.enter_context(servers.frontend(trawl, backends, spool, *SPOOL_BYTES))
@@ -87,7 +90,7 @@ class Scenario(contextlib.ExitStack):
             self.frontends[name], self.asked[name] = frontend, []
         return self
 
-    def ask(self, times, warm_up=False):
+    def ask(self, times: int, warm_up: bool = False) -> None:
         """Asks every frontend in turn. The warm-up is not counted."""
         for turn in range(times + warm_up):
             order = list(self.frontends.items())
@@ -97,32 +100,33 @@ class Scenario(contextlib.ExitStack):
                     self.asked[name].append(asked)
             self.seed += 1
 
-    def row(self, what, figure, form, **goal):
+    def row(self, what: str, figure: Callable[["Asked"], float], form: str, at_most: float | None = None,
+            at_least: float | None = None) -> None:
         values = {name: statistics.median(map(figure, asked)) for name, asked in self.asked.items()}
-        self.table.row(f"{self.what}: {what}", values, form, **goal)
+        self.table.row(f"{self.what}: {what}", values, form, at_most, at_least)
 
-    def speed(self):
+    def speed(self) -> None:
         self.row("matches", lambda each: self.matches / MILLION / each.stream_s, "{:.2f} M/s", at_least=2)
         self.row("into the spool", lambda each: each.spooled_mb / each.stream_s, "{:,.0f} MB/s")
         self.row("CPU, a million", lambda each: each.cpu_s * MILLION / self.matches, "{:.3f} s", at_most=0.5)
 
-    def bandwidth(self):
+    def bandwidth(self) -> None:
         self.row("into the spool", lambda each: each.spooled_mb / each.stream_s, "{:,.0f} MB/s", at_least=600)
         self.row("CPU, a GB", lambda each: 1e3 * each.cpu_s / each.spooled_mb, "{:.3f} s")
 
-    def first_page(self, goal_ms):
+    def first_page(self, goal_ms: float) -> None:
         self.row("last frame to first page", lambda each: each.waited_ms, "{:,.1f} ms", at_most=goal_ms)
         self.row("  of which ranking and rendering", lambda each: each.ranked_ms, "{:,.1f} ms")
 
-    def peak_memory(self):
+    def peak_memory(self) -> None:
         peaks = {name: frontend.status("VmHWM") >> 20 for name, frontend in self.frontends.items()}
         self.table.row(f"{self.what}: peak memory", peaks, "{:,} MiB", at_most=256)
 
-    def random_pages(self):
+    def random_pages(self) -> None:
         """Requests the same random pages from every frontend."""
         numbers = random.Random(1).sample(range(self.asked["trawl"][-1].pages), PAGES)
-        times = {name: [] for name in self.frontends}
-        ranks = {name: {} for name in self.frontends}
+        times: dict[str, list[float]] = {name: [] for name in self.frontends}
+        ranks: dict[str, dict[int, list[float]]] = {name: {} for name in self.frontends}
         for number in numbers:
             for name, frontend in self.frontends.items():
                 started = time.perf_counter()
@@ -142,7 +146,7 @@ class Scenario(contextlib.ExitStack):
 class Asked:
     """A query for `matches` matches: its answer, and what it took."""
 
-    def __init__(self, frontend, matches, seed):
+    def __init__(self, frontend: servers.Server, matches: int, seed: int) -> None:
         spooled = frontend.metric(SPOOLED)
         cpu_s, started = frontend.cpu_s(), time.perf_counter()
         answer = frontend.search(q=f"matches {matches // BACKENDS} seed {seed}", mode="literal", context=0,
@@ -163,7 +167,7 @@ class Asked:
         self.waited_ms = 1e3 * wall_s - timings["stream_ms"] - timings["queue_ms"]
 
 
-def check_page(answer, count):
+def check_page(answer: typing.Any, count: int) -> list[float]:
     """Checks that a page has `count` matches, best first, with the right texts. Returns the ranks."""
     matches = answer["matches"]
     ranks = [match["rank"] for match in matches]

@@ -14,6 +14,7 @@ import shutil
 import statistics
 import subprocess
 import time
+import typing
 
 from .. import servers, tools
 from ..connection import Connection
@@ -29,15 +30,16 @@ WORDS = """malloc strlen socket buffer length offset config parse render encode 
 AGAIN = 5
 KEPT_MS, READ_MS = 5, 25
 GZIP_RATIO, ASSETS_KB = 2, 60
-# The queries of the browser, as a person types them, and how they are read. The first one finds nothing: what it takes is
-# the time of the browser and of the machine, with which the others are to be compared.
-TYPED = [("no_such_word_anywhere_2", "keyword"), ("XCreateWindow", "keyword"), ("arse", "keyword"), ("return", "keyword"), (";$", "regexp")]
+# The queries of the browser, as a person types them, and how they are read. The first one finds nothing: what it takes
+# is the time of the browser and of the machine, with which the others are to be compared.
+TYPED = [("no_such_word_anywhere_2", "keyword"), ("XCreateWindow", "keyword"), ("arse", "keyword"),
+         ("return", "keyword"), (";$", "regexp")]
 FIRST_MATCH_MS, TASK_MS, HEAP_MB = 100, 50, 20
 BLOCKING = re.compile(rb'<link rel="stylesheet"|<script(?![^>]*type="module")')
 COLOURED = re.compile(rb'<span class="c-\w">([^<]*)</span>')
 
 
-def main(index, runs=3):
+def main(index: str, runs: int = 3) -> int:
     trawl, table = tools.trawl(), Goals()
     with table.rows("server"), tools.workspace() as spool, servers.serve(trawl, index, spool) as server:
         at_server(table, server.connection)
@@ -53,8 +55,10 @@ def main(index, runs=3):
     return table.finish()
 
 
-def at_server(table, connection):
-    read, kept, ratios = [], [], []
+def at_server(table: Goals, connection: Connection) -> None:
+    read: list[float] = []
+    kept: list[float] = []
+    ratios: list[float] = []
     for word in WORDS:
         # The search itself is not measured.
         connection.json("/api/v2/search", q=word, per_page=1)
@@ -63,8 +67,8 @@ def at_server(table, connection):
         kept += [ms for ms, _ in times[1:]]
         page = times[0][1]
         ratios.append(len(gzip.compress(page)) / len(gzip.compress(COLOURED.sub(rb"\1", page))))
-    for what, times, at_most in (("read for it", read, READ_MS), ("kept", kept, KEPT_MS)):
-        p50, p99 = quantiles(times)
+    for what, took, at_most in (("read for it", read, READ_MS), ("kept", kept, KEPT_MS)):
+        p50, p99 = quantiles(took)
         table.row(f"page of ten files, colours {what}: p50", p50, "{:.1f} ms")
         table.row(f"page of ten files, colours {what}: p99", p99, "{:.1f} ms", at_most=at_most)
     table.row("gzip of a page, times that without colours", statistics.median(ratios), "{:.2f}", at_most=GZIP_RATIO)
@@ -75,7 +79,7 @@ def at_server(table, connection):
     table.row("gzip of style and scripts", assets(connection, page) / 1000, "{:.1f} kB", at_most=ASSETS_KB)
 
 
-def timed(connection, word):
+def timed(connection: Connection, word: str) -> tuple[float, bytes]:
     """Returns the milliseconds that a page took, and the page."""
     started = time.perf_counter()
     page = connection.get("/search", q=word)
@@ -85,17 +89,18 @@ def timed(connection, word):
     return ms, page
 
 
-def files(page):
+def files(page: bytes) -> set[str]:
     """Returns the files to which a page leads."""
     links = re.findall(rb'href="/show\?([^"]*)"', page)
     named = (re.match(r"(package=[^&]*&path=[^&]*)", html.unescape(link.decode())) for link in links)
     return {name[1] for name in named if name}
 
 
-def assets(connection, page):
+def assets(connection: Connection, page: bytes) -> int:
     """Returns the bytes that a browser loads with a page, compressed."""
-    wanted = re.findall(rb'(?:href|src)="(/assets/[^"]*\.(?:css|js|svg))"', page)
-    wanted, seen, total = [path.decode() for path in wanted], set(), 0
+    found = re.findall(rb'(?:href|src)="(/assets/[^"]*\.(?:css|js|svg))"', page)
+    wanted, total = [path.decode() for path in found], 0
+    seen: set[str] = set()
     while wanted:
         path = wanted.pop()
         if path in seen:
@@ -108,7 +113,7 @@ def assets(connection, page):
     return total
 
 
-def in_browser(server):
+def in_browser(server: servers.Server) -> typing.Any:
     """Measures each query once, in one browser."""
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if not chromium:
@@ -120,7 +125,7 @@ def in_browser(server):
     return json.loads(done.stdout)
 
 
-def show(table, rounds):
+def show(table: Goals, rounds: list[typing.Any]) -> None:
     for at, (query, _) in enumerate(TYPED):
         each = [measured[at] for measured in rounds]
         first = statistics.median(one["first_ms"] for one in each)

@@ -6,9 +6,11 @@ import resource
 import socket
 import threading
 import time
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from .. import browser_headers
-from ..connection import Connection
+from .. import browser_headers, servers
+from ..connection import Address, Connection
 from ..table import quantiles
 from .table import Measure, at_most
 
@@ -22,13 +24,13 @@ LIGHT_TIMEOUT_S = 3
 HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 
 
-def allow_descriptors(count):
+def allow_descriptors(count: int) -> None:
     """Raises this process's limit of open files, which it needs for its own ends of connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(count, hard)), hard))
 
 
-def connect(address, number):
+def connect(address: Address, number: int) -> socket.socket | None:
     """A connection from one of the attackers, or None if it is refused."""
     source = (SOURCES[number % len(SOURCES)], 0)
     try:
@@ -37,7 +39,7 @@ def connect(address, number):
         return None
 
 
-def send(address, number, request):
+def send(address: Address, number: int, request: bytes) -> socket.socket | None:
     """Sends a request, and does not read."""
     connection = connect(address, number)
     with contextlib.suppress(OSError):
@@ -47,12 +49,12 @@ def send(address, number, request):
     return connection
 
 
-def get(path, host="localhost"):
+def get(path: str, host: str = "localhost") -> bytes:
     lines = [f"{name}: {value}\r\n" for name, value in browser_headers.headers(path).items()]
     return f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{''.join(lines)}\r\n".encode()
 
 
-def peek(connection):
+def peek(connection: socket.socket) -> bytes:
     """Returns the first bytes of an answer that has arrived."""
     connection.setblocking(False)
     with contextlib.suppress(OSError):
@@ -60,7 +62,7 @@ def peek(connection):
     return b""
 
 
-def close(connections):
+def close(connections: Iterable[socket.socket | None]) -> None:
     for connection in filter(None, connections):
         connection.close()
 
@@ -68,24 +70,25 @@ def close(connections):
 class Bystander:
     """Asks light queries, one after the other and each on a new connection, and looks at the server."""
 
-    def __init__(self, server, light, what):
+    def __init__(self, server: servers.Server, light: Callable[[int], Mapping[str, object]], what: str) -> None:
         self.server, self.light, self.what = server, light, what
-        self.times_ms, self.unanswered = [], 0
+        self.times_ms: list[float] = []
+        self.unanswered = 0
         self.anonymous, self.threads, self.descriptors = 0, 0, 0
         self.stop = threading.Event()
         self.works = [threading.Thread(target=self.ask), threading.Thread(target=self.look)]
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Self:
         for work in self.works:
             work.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.stop.set()
         for work in self.works:
             work.join()
 
-    def ask(self):
+    def ask(self) -> None:
         for number in itertools.count():
             started = time.perf_counter()
             try:
@@ -100,14 +103,14 @@ class Bystander:
             if self.stop.wait(0.005):
                 break
 
-    def look(self):
+    def look(self) -> None:
         while not self.stop.wait(0.1):
             with contextlib.suppress(OSError, KeyError):
                 self.anonymous = max(self.anonymous, self.server.status("RssAnon"))
                 self.threads = max(self.threads, self.server.status("Threads"))
                 self.descriptors = max(self.descriptors, self.server.descriptors())
 
-    def measures(self, memory_mib):
+    def measures(self, memory_mib: int) -> Iterator[Measure]:
         """Yields what other clients notice, and what the server takes."""
         times = self.times_ms if len(self.times_ms) > 1 else self.times_ms * 2
         yield at_most(f"{self.what}: light queries, p99", quantiles(times)[1], LIGHT_P99_MS, "{:.0f} ms")
@@ -117,7 +120,7 @@ class Bystander:
         yield Measure(f"{self.what}: descriptors", self.descriptors)
 
 
-def released(server, what, before):
+def released(server: servers.Server, what: str, before: int) -> Measure:
     """Waits until the sockets of the attack are closed."""
     started = time.perf_counter()
     while server.descriptors("socket:") > before + 8 and time.perf_counter() - started < 20:

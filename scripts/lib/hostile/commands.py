@@ -5,15 +5,17 @@ import os
 import pathlib
 import subprocess
 import time
+import typing
+from collections.abc import Iterator, Sequence
 
 from .. import tools
 from . import corpus
-from .table import at_most, equal, yes
+from .table import Measure, at_most, equal, yes
 
 LONG_LINE_MIB = 64
 
 
-def broken_pipe(binary, _):
+def broken_pipe(binary: str, _: str) -> Iterator[Measure]:
     reading, writing = os.pipe()
     # Nobody reads, from the beginning.
     os.close(reading)
@@ -24,7 +26,7 @@ def broken_pipe(binary, _):
     yield yes("config show | head -1: ends quietly", not done.stderr)
 
 
-def unwritable_home(binary, work):
+def unwritable_home(binary: str, work: str) -> Iterator[Measure]:
     source = corpus.write(f"{work}/a_1", {"x.c": "needle\n"})
     tools.run([binary, "index", "--out", f"{work}/I", source])
     env = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
@@ -33,7 +35,7 @@ def unwritable_home(binary, work):
     yield equal("search --index without a home: exit status", done.returncode, 0)
 
 
-def one_long_line(binary, work):
+def one_long_line(binary: str, work: str) -> Iterator[Measure]:
     text = b"needle " + b"a long line " * (LONG_LINE_MIB * (1 << 20) // 12) + b"\n"
     source = corpus.write(f"{work}/long_1", {"x.txt": text})
     tools.run([binary, "index", "--out", f"{work}/I", source])
@@ -46,7 +48,7 @@ def one_long_line(binary, work):
                   LONG_LINE_MIB, "{} MiB")
 
 
-def anonymous_peak(command, stdout):
+def anonymous_peak(command: Sequence[str], stdout: typing.IO[bytes]) -> int:
     """Runs a command, and returns the most anonymous memory that it was seen with."""
     process, peak = subprocess.Popen(command, stdout=stdout), 0
     while process.poll() is None:

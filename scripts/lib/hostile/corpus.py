@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+from collections.abc import Iterable, Iterator, Mapping
 
 from .. import servers, tools
 
@@ -17,16 +18,16 @@ LONG_LINE_BYTES = 100_000
 MEMORY_MIB = 64
 
 
-def write(root, files):
+def write(root: str, files: Mapping[str, str | bytes]) -> str:
     """Writes files, given by path and text."""
     for path, text in files.items():
-        path = pathlib.Path(root, path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        file = pathlib.Path(root, path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
     return str(root)
 
 
-def generate(root):
+def generate(root: str) -> None:
     """Writes a million lines that all have `needle`, each with a number of its own, and one long line."""
     number = 0
     for package in range(PACKAGES):
@@ -42,11 +43,12 @@ def generate(root):
 class Corpus:
     """Sources and, for each binary, its index of them."""
 
-    def __init__(self, work):
-        self.work, self.sources, self.indexes = work, os.path.join(work, "S"), {}
+    def __init__(self, work: str) -> None:
+        self.work, self.sources = work, os.path.join(work, "S")
+        self.indexes: dict[str, str] = {}
         generate(self.sources)
 
-    def index(self, binary):
+    def index(self, binary: str) -> str:
         if binary not in self.indexes:
             out = os.path.join(self.work, f"I{len(self.indexes)}")
             tools.run([binary, "index", "--each", "--out", out, self.sources])
@@ -54,7 +56,7 @@ class Corpus:
         return self.indexes[binary]
 
     @contextlib.contextmanager
-    def serve(self, binary, *flags):
+    def serve(self, binary: str, *flags: object) -> Iterator[servers.Server]:
         """A server of the corpus, with little memory for searches."""
         memory = ("--search-memory", f"{MEMORY_MIB}M")
         with (tools.workspace() as spool,
@@ -64,7 +66,7 @@ class Corpus:
 
 
 @contextlib.contextmanager
-def served(binary, sources, *flags, each=False):
+def served(binary: str, sources: Iterable[str], *flags: object, each: bool = False) -> Iterator[servers.Server]:
     """A server of a few files."""
     with tools.workspace() as work:
         out = os.path.join(work, "I")
@@ -73,9 +75,9 @@ def served(binary, sources, *flags, each=False):
             yield server
 
 
-def small(root):
+def small(root: str) -> str:
     """Writes a package whose matches are near to each other, and one of three pages of matches."""
-    numbers = {line: "" for line in range(1, 40)}
+    numbers = dict.fromkeys(range(1, 40), "")
     numbers |= {7: " needle", 9: " needle", 19: " needle", 14: " void needle() {"}
     return write(f"{root}/small_1.0", {
         "context.c": "".join(f"line {line}{text}\n" for line, text in numbers.items()),

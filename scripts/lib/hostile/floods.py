@@ -1,15 +1,17 @@
 """Many clients at once, against a frontend with synthetic backends."""
 
 import contextlib
+import socket
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from .. import servers, tools
 from ..bench.overload import target
 from ..connection import Connection
 from .attackers import HALF, Bystander, allow_descriptors, close, get, released, send
-from .table import at_least
+from .table import Measure, at_least
 
 BACKENDS = 4
 MEMORY_MIB = 64
@@ -26,25 +28,25 @@ STREAMS_S = 10
 STREAM_KIB = 32
 
 
-def light(number):
+def light(number: int) -> dict[str, object]:
     return {"q": f"matches 1 seed {3_000_000 + number}", "mode": "literal", "context": 0, "per_page": 1}
 
 
 @contextlib.contextmanager
-def frontend(binary):
+def frontend(binary: str) -> Iterator[servers.Server]:
     with (tools.workspace() as spool, servers.synthetic_backends(BACKENDS) as backends,
           servers.frontend(binary, backends, spool, "--memory", f"{MEMORY_MIB}M") as server):
         server.search(q="matches 1 seed 0", mode="literal", context=0)
         yield server
 
 
-def everything(binary, seconds):
+def everything(binary: str, seconds: float) -> Iterator[Measure]:
     what = f"{READERS:,} slow, {HALF_OPEN:,} half-open, {HEAVY} heavy, {seconds} s"
-    export = target(EXPORTED_EACH, 7).replace("/api/v2/search", "/api/v2/export")
-    export = get(export.replace("&per_page=1", "&format=text"))
+    path = target(EXPORTED_EACH, 7).replace("/api/v2/search", "/api/v2/export")
+    export = get(path.replace("&per_page=1", "&format=text"))
     stop = threading.Event()
 
-    def ask(seed):
+    def ask(seed: int) -> None:
         while not stop.is_set():
             with contextlib.suppress(OSError, ValueError), Connection(server.address, 30) as connection:
                 connection.answer(target(HEAVY_EACH, 100 + seed))
@@ -67,7 +69,7 @@ def everything(binary, seconds):
         yield released(server, what, before)
 
 
-def idle_streams(binary):
+def idle_streams(binary: str) -> Iterator[Measure]:
     """Clients that follow a search in which nothing is found for a while."""
     what = f"{STREAMS:,} idle event streams"
     request = get(f"/api/v2/events?q=matches+0+seed+1+hold+{3 * STREAMS_S}&mode=literal&context=0")
@@ -83,7 +85,7 @@ def idle_streams(binary):
         yield released(server, what, before)
 
 
-def follows(stream):
+def follows(stream: socket.socket) -> bool:
     """Returns whether events have arrived, and the stream goes on."""
     stream.settimeout(5)
     with contextlib.suppress(OSError):

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import threading
 import time
+import typing
+from collections.abc import Collection, Iterator
 
 from .. import servers, tools
 from . import corpus
@@ -20,16 +22,16 @@ DEEP, DEEP_NAME = 30, "d" * 200
 INTERRUPTED_AFTER_S = 0.3
 
 
-def index(binary, out, *arguments, statuses=(0,)):
+def index(binary: str, out: str, *arguments: str, statuses: Collection[int] = (0,)) -> subprocess.CompletedProcess[str]:
     return tools.run([binary, "index", "--out", out, *arguments], statuses, text=True)
 
 
-def finds(binary, out, text):
+def finds(binary: str, out: str, text: str) -> bool:
     found = tools.run([binary, "search", "--index", out, "-F", text], statuses=(0, 1, 3), text=True)
     return found.returncode == 0
 
 
-def edits_that_keep_size_and_time(binary, work):
+def edits_that_keep_size_and_time(binary: str, work: str) -> Iterator[Measure]:
     source = corpus.write(f"{work}/a_1", {"x.c": "old text\n", "y.c": "old text\n"})
     out, files = f"{work}/I", [pathlib.Path(source, name) for name in ("x.c", "y.c")]
     index(binary, out, source)
@@ -52,7 +54,7 @@ def edits_that_keep_size_and_time(binary, work):
         yield yes("index --verify compares every file", "verified 2 " in said)
 
 
-def one_package_in_two_backends(binary, work):
+def one_package_in_two_backends(binary: str, work: str) -> Iterator[Measure]:
     both = corpus.write(f"{work}/a_1", {"x.c": "needle\n"})
     other = corpus.write(f"{work}/b_1", {"y.c": "something else\n"})
     index(binary, f"{work}/I1", both)
@@ -66,7 +68,7 @@ def one_package_in_two_backends(binary, work):
         yield yes("a package in two backends: /readyz names it", "a_1" in ready)
 
 
-def wait_for_answer(frontend, seconds=5):
+def wait_for_answer(frontend: servers.Server, seconds: float = 5) -> typing.Any:
     """Searches until both backends are connected."""
     deadline = time.monotonic() + seconds
     number = 0
@@ -74,12 +76,12 @@ def wait_for_answer(frontend, seconds=5):
         number += 1
         answer = frontend.search(q=f"needle -word{number}")
         searched = answer["searched"]
-        if answer["complete"] and searched["of"] >= 2 or time.monotonic() > deadline:
+        if (answer["complete"] and searched["of"] >= 2) or time.monotonic() > deadline:
             return answer
         time.sleep(0.1)
 
 
-def what_lies_beside_packages(binary, work):
+def what_lies_beside_packages(binary: str, work: str) -> Iterator[Measure]:
     parent = corpus.write(f"{work}/P", {
         "x_1/f.c": "needle\n", "loose.c": "needle\n", ".hidden/f.c": "needle\n",
         "ignored_1/f.c": "needle\n", ".gitignore": "ignored_1/\n", ".git/HEAD": "ref: refs/heads/main\n",
@@ -93,7 +95,7 @@ def what_lies_beside_packages(binary, work):
     yield equal("--each: of 4 things beside packages are listed", named, len(names))
 
 
-def sources_without_source(binary, work):
+def sources_without_source(binary: str, work: str) -> Iterator[Measure]:
     os.makedirs(f"{work}/empty")
     done = index(binary, f"{work}/I", f"{work}/empty", statuses=(0, 1, 2))
     yield equal("an empty source: exit status of index", done.returncode, 2)
@@ -108,7 +110,7 @@ def sources_without_source(binary, work):
     yield yes("an index inside its source: a line says so", "is inside" in done.stderr)
 
 
-def deep_directories(binary, work):
+def deep_directories(binary: str, work: str) -> Iterator[Measure]:
     source = corpus.write(f"{work}/deep_1", {"top.c": "at the top\n"})
     directory = os.open(source, os.O_RDONLY)
     for _ in range(DEEP):
@@ -125,7 +127,7 @@ def deep_directories(binary, work):
     shutil.rmtree(source)
 
 
-def interrupted(binary, work, sources):
+def interrupted(binary: str, work: str, sources: str) -> Iterator[Measure]:
     out = f"{work}/I"
     process = subprocess.Popen([binary, "index", "--each", "--jobs", "1", "--memory", "64M", "--out", out,
                                 sources], stderr=subprocess.PIPE, text=True)
@@ -137,7 +139,7 @@ def interrupted(binary, work, sources):
     yield Measure("Ctrl-C in indexing: exit status", process.returncode)
 
 
-def units_of_speed(binary, work, sources):
+def units_of_speed(binary: str, work: str, sources: str) -> Iterator[Measure]:
     """Runs the indexing in a terminal, where it has a progress bar."""
     script = ["script", "-qec", f"{binary} index --each --jobs 1 --out {work}/I {sources}", "/dev/null"]
     shown = tools.run(script, env=dict(os.environ, TERM="xterm")).stdout.decode(errors="replace")

@@ -7,13 +7,13 @@ import shutil
 import socket
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from .. import servers, tools
 from ..connection import Connection
 from . import corpus as sources
-from .attackers import (HALF, Bystander, allow_descriptors, close, get, peek,
-                        released, send)
+from .attackers import HALF, Bystander, allow_descriptors, close, get, peek, released, send
 from .table import Measure, at_most, equal, yes
 
 # What a server takes besides the memory for its queries: code, threads, connections, small caches.
@@ -32,7 +32,7 @@ LONG_LINES = 10
 SLOW = r"needle (\d+) (and other words ){4}$"
 
 
-def light(number):
+def light(number: int) -> dict[str, object]:
     """Parameters of a search with one match, another one for each number."""
     return {"q": f"id{number * 17 % sources.MATCHES:07}", "mode": "literal", "context": 0, "per_page": 1}
 
@@ -40,17 +40,17 @@ def light(number):
 class ServerRows:
     """Rows that attack a server of one corpus."""
 
-    def __init__(self, corpus):
+    def __init__(self, corpus: sources.Corpus) -> None:
         self.corpus = corpus
 
-    def exports(self, binary):
+    def exports(self, binary: str) -> Iterator[Measure]:
         what = f"{EXPORTS} exports of a million matches, unread"
         export = get("/api/v2/export?q=needle&mode=literal&context=0&format=jsonl")
         with self.corpus.serve(binary) as server:
             server.search(q="needle", mode="literal", context=0, per_page=1)
             yield from self.unread(server, what, [export] * EXPORTS)
 
-    def slow_readers(self, binary):
+    def slow_readers(self, binary: str) -> Iterator[Measure]:
         what = f"{READERS} exports of 25,000 matches, unread"
         with self.corpus.serve(binary) as server:
             query = {"q": "needle package:p07", "context": 0}
@@ -58,7 +58,7 @@ class ServerRows:
             export = get("/api/v2/export?q=needle+package:p07&context=0&format=text")
             yield from self.unread(server, what, [export] * READERS)
 
-    def unread(self, server, what, requests, seconds=6):
+    def unread(self, server: servers.Server, what: str, requests: list[bytes], seconds: float = 6) -> Iterator[Measure]:
         before = server.descriptors("socket:")
         allow_descriptors(4 * len(requests))
         with Bystander(server, light, what) as seen:
@@ -70,10 +70,10 @@ class ServerRows:
         close(readers)
         yield released(server, what, before)
 
-    def long_lines(self, binary):
+    def long_lines(self, binary: str) -> Iterator[Measure]:
         what = f"{LONG_LINES} searches in a line of 100 kB"
 
-        def ask(number):
+        def ask(number: int) -> float:
             started = time.perf_counter()
             with Connection(server.address, 60) as connection:
                 connection.answer("/api/v2/search", q=f"z{{{90_000 + number},}}E", mode="regexp",
@@ -89,7 +89,7 @@ class ServerRows:
             yield at_most(f"{what}: a core works on afterwards", server.cpu_s() - used, 0.1, "{:.1f} s")
             yield from seen.measures(MEMORY_MIB)
 
-    def half_open(self, binary):
+    def half_open(self, binary: str) -> Iterator[Measure]:
         what = f"{HALF_OPEN} half-open requests, {HALF_OPEN_DESCRIPTORS} files"
         self.corpus.index(binary)
         with contextlib.ExitStack() as stack:
@@ -107,7 +107,7 @@ class ServerRows:
             yield at_most(f"{what}: ended within", time.perf_counter() - started, HEAD_S + 0.5, "{:.1f} s")
             close(held)
 
-    def shared_searches(self, binary):
+    def shared_searches(self, binary: str) -> Iterator[Measure]:
         what = "DELETE by another client of the same search"
         query = {"q": SLOW, "mode": "regexp", "context": 0, "per_page": 1}
         with self.corpus.serve(binary) as server:
@@ -120,7 +120,7 @@ class ServerRows:
             yield yes(f"{what}: mine is complete", answer["complete"])
             yield equal(f"{what}: matches", answer["total"], sources.MATCHES)
 
-    def stopped_search(self, binary):
+    def stopped_search(self, binary: str) -> Iterator[Measure]:
         with self.corpus.serve(binary) as server:
             answer = server.search(q=SLOW, mode="regexp", context=0, per_page=1, timeout="400ms")
             if answer["complete"]:
@@ -128,7 +128,7 @@ class ServerRows:
             reached = answer.get("reached", answer["searched"])["documents"]
             yield yes("a search stopped by its timeout says what was searched", reached > 0)
 
-    def full_disk(self, binary):
+    def full_disk(self, binary: str) -> Iterator[Measure]:
         with self.corpus.serve(binary) as server:
             # A file that may not grow fails as a full disk does.
             resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))
@@ -137,14 +137,14 @@ class ServerRows:
             yield equal("a full disk: what is missing", ", ".join(missing), "spool")
 
 
-def foreign_host(binary, small):
+def foreign_host(binary: str, small: str) -> Iterator[Measure]:
     with sources.served(binary, [small]) as server, Connection(server.address) as connection:
         connection.socket.sendall(get("/api/v2/status", host="evil.example"))
         status = int(bytes(connection.until(b"\r\n\r\n")).split()[1])
         yield equal("a request for evil.example: status", status, 421)
 
 
-def query_text_in_log(binary, small):
+def query_text_in_log(binary: str, small: str) -> Iterator[Measure]:
     secret = "somebodys_private_identifier"
     with tools.workspace() as work, tempfile.TemporaryFile() as log:
         tools.run([binary, "index", "--out", f"{work}/I", small])
@@ -159,16 +159,16 @@ def query_text_in_log(binary, small):
         yield yes("a slow query is logged without its text", secret not in text)
 
 
-def no_backend(binary, _):
+def no_backend(binary: str, _: str) -> Iterator[Measure]:
     with tools.workspace() as spool, servers.frontend(binary, ["127.0.0.1:1"], spool) as frontend:
         answer = frontend.connection.answer("/api/v2/search", q="needle")
         yield equal("all backends dead: status", answer.status, 503)
 
 
-def overlapping_context(binary, small):
+def overlapping_context(binary: str, small: str) -> Iterator[Measure]:
     with sources.served(binary, [small]) as server:
         answer = server.search(q="needle", mode="literal", group="document", context=2, path="context")
-        shown = []
+        shown: list[int] = []
         for match in answer["groups"][0]["matches"]:
             context = match["context"]
             around = [*context["before"], {"line": match["line"]}, *context["after"]]
@@ -177,14 +177,14 @@ def overlapping_context(binary, small):
         yield equal("group=document, context: lines shown twice", len(shown) - len(set(shown)), 0)
 
 
-def names_without_version(binary, small):
+def names_without_version(binary: str, small: str) -> Iterator[Measure]:
     with tempfile.TemporaryDirectory() as alone:
         # Only directories of --each have versions.
         shutil.copytree(small, os.path.join(alone, os.path.basename(small)))
         yield from files_without_version(binary, alone)
 
 
-def files_without_version(binary, directory):
+def files_without_version(binary: str, directory: str) -> Iterator[Measure]:
     with sources.served(binary, [directory], each=True) as server:
         answer = server.connection.answer("/api/v2/file", package="small", path="context.c")
         yield equal("/file of a package without its version: status", answer.status, 200)
@@ -192,7 +192,7 @@ def files_without_version(binary, directory):
         yield yes("/show of a package without its version", answer.status in (200, 301, 302, 303, 307, 308))
 
 
-def page_beyond_the_last(binary, small):
+def page_beyond_the_last(binary: str, small: str) -> Iterator[Measure]:
     with sources.served(binary, [small]) as server:
         pages = server.search(q="many", mode="literal")["pages"]
         page = server.connection.answer("/search", q="many", mode="literal", group="none", page=99999).body.decode()
@@ -200,14 +200,14 @@ def page_beyond_the_last(binary, small):
                   f"{pages} " in page)
 
 
-def spool_bound(binary, small):
+def spool_bound(binary: str, small: str) -> Iterator[Measure]:
     with sources.served(binary, [small]) as server:
         spool_bytes = server.connection.json("/api/v2/limits")["server"]["spool_bytes"]
         yield at_most("the spool of a small index: bound", spool_bytes >> 20, 1024, "{:,} MiB")
 
 
 @contextlib.contextmanager
-def few_descriptors():
+def few_descriptors() -> Iterator[None]:
     """Processes that are started inside may open few files, unless they ask for more."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (HALF_OPEN_DESCRIPTORS, hard))

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import json
 import typing
+from collections.abc import Generator
 
 from .. import tools
 from ..table import load
@@ -18,28 +19,36 @@ class Measure(typing.NamedTuple):
     goal: str = ""
     met: bool | None = None
 
-    def shown(self):
+    def shown(self) -> str:
         return self.form.format(self.value)
 
 
-def at_most(what, value, limit, form="{}"):
+class Attack(typing.Protocol):
+    """A row: yields measures of a binary."""
+
+    __name__: str
+
+    def __call__(self, binary: str, /) -> Generator[Measure, None, None]: ...
+
+
+def at_most(what: str, value: float, limit: float, form: str = "{}") -> Measure:
     return Measure(what, value, form, f"<= {form.format(limit)}", value <= limit)
 
 
-def at_least(what, value, limit, form="{}"):
+def at_least(what: str, value: float, limit: float, form: str = "{}") -> Measure:
     return Measure(what, value, form, f">= {form.format(limit)}", value >= limit)
 
 
-def equal(what, value, expected):
+def equal(what: str, value: object, expected: object) -> Measure:
     return Measure(what, value, goal=str(expected), met=value == expected)
 
 
-def yes(what, value):
+def yes(what: str, value: object) -> Measure:
     return equal(what, "yes" if value else "no", "yes")
 
 
 @functools.cache
-def has_flag(binary, command, flag):
+def has_flag(binary: str, command: str, flag: str) -> bool:
     """Returns whether a binary knows a flag: an old baseline may not."""
     return f" {flag}" in tools.run([binary, command, "--help"], text=True).stdout
 
@@ -47,13 +56,13 @@ def has_flag(binary, command, flag):
 class Table:
     """Runs rows with every binary and prints them side by side."""
 
-    def __init__(self, trawl, baseline):
+    def __init__(self, trawl: str, baseline: str | None) -> None:
         self.binaries = ([baseline] if baseline else []) + [trawl]
-        self.unmet = []
+        self.unmet: list[str] = []
         columns = f"{'before':>16}{'after':>16}" if baseline else f"{'measured':>16}"
         print(f"{'':4}{'':70}{'goal':>14}{columns}   {load()}", flush=True)
 
-    def run(self, number, attack, only_new=False):
+    def run(self, number: int, attack: Attack, only_new: bool = False) -> None:
         """Runs a row: `attack(binary)` yields measures."""
         columns = [{} if only_new and binary != self.binaries[-1] else self.measured(attack, binary)
                    for binary in self.binaries]
@@ -65,9 +74,9 @@ class Table:
         for what in columns[0].keys() - columns[-1].keys():
             print(f"{'':4}{what}: {columns[0][what].shown()} (before)", flush=True)
 
-    def measured(self, attack, binary):
+    def measured(self, attack: Attack, binary: str) -> dict[str, Measure]:
         """Returns measures by name. A row that cannot go on has failed."""
-        measures = {}
+        measures: dict[str, Measure] = {}
         try:
             with contextlib.closing(attack(binary)) as rows:
                 for measure in rows:
@@ -78,6 +87,6 @@ class Table:
             measures[what] = Measure(what, "failed", goal="yes", met=False)
         return measures
 
-    def finish(self):
+    def finish(self) -> int:
         print(f"{len(self.unmet)} goals not met; {load()}")
         return 1 if self.unmet else 0

@@ -8,6 +8,13 @@ import html
 import json
 import re
 import urllib.parse
+from collections.abc import Iterable, Sequence
+
+from .requests import Request
+from .worlds import Reply, World
+
+# Package, path and lines.
+Box = tuple[str, str, list[int]]
 
 BOX = re.compile(r'<article class="result" data-box="([^"]*)">(.*?)</article>', re.DOTALL)
 HIT = re.compile(r'<div class="line hit"[^>]*><a class="number"[^>]*>(\d+)</a>')
@@ -15,9 +22,9 @@ HIT = re.compile(r'<div class="line hit"[^>]*><a class="number"[^>]*>(\d+)</a>')
 VIEW = ("copies", "explain", "group", "limit", "page", "per_page", "want")
 
 
-def shown(reply):
+def shown(reply: Reply) -> list[Box]:
     """Returns the package, the path and the lines of every box that was sent; no lines if the name is the match."""
-    boxes = []
+    boxes: list[Box] = []
     for event in reply.body.split(b"\n\n"):
         name, _, data = event.partition(b"\ndata: ")
         if name == b"event: boxes":
@@ -25,12 +32,12 @@ def shown(reply):
     return boxes
 
 
-def box(address, body):
+def box(address: str, body: str) -> Box:
     wanted = urllib.parse.parse_qs(urllib.parse.urlsplit(html.unescape(address)).query)
     return wanted["package"][0], wanted["path"][0], [int(number) for number in HIT.findall(body)]
 
 
-def strays(request, replies, both):
+def strays(request: Request, replies: Iterable[Reply], both: Sequence[World]) -> tuple[int, str | None]:
     """Returns how many boxes the replies to a page's events have, and what one shows that the other world has not.
 
     If there are any, both worlds are asked for all matches, so that both still have received the same requests.
@@ -47,7 +54,7 @@ def strays(request, replies, both):
     return sum(map(len, sent)), next(filter(None, stray), None)
 
 
-def unknown(boxes, export):
+def unknown(boxes: list[Box], export: bytes) -> str | None:
     """Describes the first box with a file or a line that an export has not."""
     found = [json.loads(line) for line in export.splitlines()]
     files = {(match["package"], match["path"]) for match in found}

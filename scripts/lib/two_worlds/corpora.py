@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import subprocess
+from collections.abc import Sequence
 
 from .. import tools
 
@@ -17,9 +18,11 @@ TEAM = ("team-eps", "team-kappa")
 PRIVATE = ("aaa-vault", "pab-beta", "pub.alpha", "secret-eps", "zzz-vault")
 REPOSITORIES = {"pub-hist": "public", "team-repo": "team", "pub_hist": "private", "vault-repo": "private"}
 
-PUBLIC_WORDS = ("task", "int", "back", "stat", "parse", "render", "errno", "malloc", "naïve", "Task", "return", "needle")
+PUBLIC_WORDS = ("task", "int", "back", "stat", "parse", "render", "errno", "malloc", "naïve", "Task", "return",
+                "needle")
 PRIVATE_WORDS = ("quokka", "wombatkey", "needlework", "taskforce", "hunter2token")
-PATHS = ("a.c", "b.md", "src/a.c", "src/b.py", "src/with space.c", "t/x.py", "naïve.md", "deep/er/src/a.c", "web/p.html")
+PATHS = ("a.c", "b.md", "src/a.c", "src/b.py", "src/with space.c", "t/x.py", "naïve.md", "deep/er/src/a.c",
+         "web/p.html")
 BINARY = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
 
@@ -27,16 +30,16 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_N
 class Corpora:
     """The sources of both worlds below a directory."""
 
-    def __init__(self, work, seed):
+    def __init__(self, work: str, seed: int) -> None:
         self.work, self.rng = work, random.Random(seed)
         self.shared = [self.text(PUBLIC_WORDS) for _ in range(12)]
-        self.steps = [[], []]
+        self.steps: list[list[str]] = [[], []]
         for number, name in enumerate(PUBLIC + TEAM + PRIVATE):
             self.add(name, ["1.0"] if number % 3 else ["1.0", "2.0-1"])
         for name in REPOSITORIES:
             self.repository(name)
 
-    def add(self, name, versions):
+    def add(self, name: str, versions: list[str]) -> None:
         """Makes a package in each version."""
         for version in versions:
             directory = os.path.join(self.work, "packages", f"{name}_{version}")
@@ -49,31 +52,32 @@ class Corpora:
                 os.symlink("a.c", os.path.join(directory, "link.c"))
             self.steps[self.rng.random() < 0.4].append(directory)
 
-    def some_text(self, words):
+    def some_text(self, words: Sequence[str]) -> str:
         """Returns a text that others have too, or a new one."""
         return self.rng.choice(self.shared) if self.rng.random() < 0.5 else self.text(words)
 
-    def text(self, words):
+    def text(self, words: Sequence[str]) -> str:
         lines = range(self.rng.randint(1, 60))
         return "".join(" ".join(self.rng.choices(words, k=self.rng.randint(1, 7))) + ";\n" for _ in lines)
 
     @staticmethod
-    def write(path, content):
+    def write(path: str, content: str | bytes) -> None:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
             file.write(content if isinstance(content, bytes) else content.encode())
 
-    def repository(self, name):
+    def repository(self, name: str) -> None:
         """Makes a repository with two branches, a tag, texts of others, and files that are not text."""
         path = os.path.join(self.work, "git", f"{name}.git")
         words = PRIVATE_WORDS + PUBLIC_WORDS if REPOSITORIES[name] == "private" else PUBLIC_WORDS
         self.git("init", "-q", "--bare", "-b", "main", path)
-        stream = []
+        stream: list[str | bytes] = []
         for number, branch in enumerate(("main", "main", "dev", "main"), 1):
             message = f"{self.rng.choice(words)} {number}"
-            stream.append(f"commit refs/heads/{branch}\nmark :{number}\ncommitter {name} <{name}@example.org> {1700000000 + number}"
-                          f" +0000\ndata {len(message.encode())}\n{message}\n" + ("from :1\n" if number == 3 else ""))
-            for file in self.rng.sample(PATHS, 4) + ["image.png"]:
+            stream.append(f"commit refs/heads/{branch}\nmark :{number}\ncommitter {name} <{name}@example.org> "
+                          f"{1700000000 + number} +0000\ndata {len(message.encode())}\n{message}\n"
+                          + ("from :1\n" if number == 3 else ""))
+            for file in [*self.rng.sample(PATHS, 4), "image.png"]:
                 content = BINARY if file == "image.png" else self.some_text(words).encode()
                 stream.append(f"M 100644 inline {file}\ndata {len(content)}\n".encode() + content + b"\n")
         stream.append("reset refs/tags/v1.0\nfrom :2\n\n")
@@ -81,12 +85,12 @@ class Corpora:
         self.git("-C", path, "fast-import", "--quiet", input=data)
 
     @staticmethod
-    def git(*words, **options):
-        done = subprocess.run(["git", *words], env=ENVIRONMENT, capture_output=True, **options)
+    def git(*words: str, input: bytes | None = None) -> None:
+        done = subprocess.run(["git", *words], env=ENVIRONMENT, capture_output=True, input=input)
         if done.returncode:
             raise tools.Failure(f"git {words}: {done.stderr.decode(errors='replace')}")
 
-    def build(self, world, has_private):
+    def build(self, world: str, has_private: bool) -> tuple[str, str]:
         """Builds the index of a world and its directory of repositories, and returns both."""
         index, repositories = (os.path.join(self.work, f"{world}-{kind}") for kind in ("index", "repos"))
         shown = [name for name, kind in REPOSITORIES.items() if has_private or kind != "private"]
@@ -98,22 +102,23 @@ class Corpora:
             parent = os.path.join(self.work, f"{world}-packages-{number}")
             for path in directories:
                 shutil.copytree(path, os.path.join(parent, os.path.basename(path)), symlinks=True)
-            tools.run([tools.trawl(), "index", "--no-ignore", "--out", index, *flags, *(["--ref", "all"] if flags else []),
+            tools.run([tools.trawl(), "index", "--no-ignore", "--out", index, *flags,
+                       *(["--ref", "all"] if flags else []),
                        *(["--each", "--replace-versions", parent] if directories else [])])
         return index, repositories
 
-    def path_of(self, repository):
+    def path_of(self, repository: str) -> str:
         return os.path.join(self.work, "git", f"{repository}.git")
 
 
-def is_private(path):
+def is_private(path: str) -> bool:
     return os.path.basename(path).rsplit("_", 1)[0] in PRIVATE
 
 
-def names():
+def names() -> tuple[str, ...]:
     """All names of packages and repositories."""
     return PUBLIC + TEAM + PRIVATE + tuple(REPOSITORIES)
 
 
-def private_names():
+def private_names() -> set[str]:
     return set(PRIVATE) | {name for name, kind in REPOSITORIES.items() if kind == "private"}

@@ -1,24 +1,34 @@
 """Fetches ids, cursors, pages and tags of a caller who sees more, as callers who see less."""
 
 import random
+import typing
 import urllib.parse
 
+from .. import servers
 from . import corpora
-from .worlds import Caller, Memory
+from .worlds import Caller, Memory, Reply
 
 # Requests for what one search of the other caller made.
 EACH = 250
 PARTS = ("", "?page={page}&per_page=3", "/facets", "/packages", "/events", "/export?format=jsonl", "/copies?position=0")
 
 
-def fetch(server, count, seed):
-    """Sends `count` requests. Returns by kind how many there were, the bytes that must not have come, and an example."""
+class Fetched(typing.NamedTuple):
+    """Requests of a kind, the bytes that must not have come, and an example."""
+    requests: int = 0
+    leaked_bytes: int = 0
+    example: str | None = None
+
+
+def fetch(server: servers.Server, count: int, seed: int) -> dict[str, Fetched]:
+    """Sends `count` requests. Returns by kind how many there were, and what must not have come."""
     rng = random.Random(seed)
-    table = {}
+    table: dict[str, Fetched] = {}
     markers = [word.encode() for word in corpora.PRIVATE_WORDS + tuple(corpora.private_names())]
     with Caller(server.address, "admin") as admin, Caller(server.address, "member") as member, \
             Caller(server.address, None) as stranger:
-        memory, words = Memory(), []
+        memory = Memory()
+        words: list[str] = []
         for number in range(count):
             if number % EACH == 0:
                 words = [rng.choice(corpora.PRIVATE_WORDS)]
@@ -34,15 +44,15 @@ def fetch(server, count, seed):
             body = reply.body.replace(words[0].encode(), b"")
             leaked = [marker for marker in markers if marker in body]
             is_given = (kind in ("id", "cursor") and reply.status < 400) or reply.status == 304
-            row = table.setdefault(kind, [0, 0, None])
-            row[0] += 1
+            sent, leaked_bytes, example = table.get(kind, Fetched())
             if leaked or is_given:
-                row[1] += max(len(reply.body), 1)
-                row[2] = row[2] or f"status {reply.status}, {leaked[:3]}: {reply.body[:200]!r}"
+                leaked_bytes += max(len(reply.body), 1)
+                example = example or f"status {reply.status}, {leaked[:3]}: {reply.body[:200]!r}"
+            table[kind] = Fetched(sent + 1, leaked_bytes, example)
     return table
 
 
-def ask(caller, kind, memory, word, rng):
+def ask(caller: Caller, kind: str, memory: Memory, word: str, rng: random.Random) -> Reply:
     known = memory.values
     if kind == "id":
         part = rng.choice(PARTS).replace("{page}", str(rng.randint(0, 5)))
@@ -52,5 +62,6 @@ def ask(caller, kind, memory, word, rng):
     if kind == "tag":
         return caller.ask(known["tagged"], headers=[("if-none-match", known["tag"])])
     query = urllib.parse.quote(f"{word} package:vault")
-    return caller.ask(rng.choice((f"/search?q={query}", f"/api/v2/search?q={query}&page=1", f"/search?q={word}&run={known['id']}",
+    return caller.ask(rng.choice((f"/search?q={query}", f"/api/v2/search?q={query}&page=1",
+                                  f"/search?q={word}&run={known['id']}",
                                   f"/api/v2/export?q={query}&generation={known['generation']}")))

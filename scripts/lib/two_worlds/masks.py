@@ -5,6 +5,9 @@ depends on time.
 """
 
 import re
+from collections.abc import Callable, Iterable
+
+from .worlds import Reply
 
 ID = re.compile(rb"(?<![0-9a-zA-Z])[0-9a-f]{32}(?![0-9a-zA-Z])")
 CURSOR = re.compile(rb'(?:(?<="next":")|(?<="link":")|(?<="id":")|(?<=cursor=))[A-Za-z0-9_-]{40,}')
@@ -20,7 +23,11 @@ DROPPED = ("date", "content-length")
 NUMBER = re.compile(r"(?<=dur=)[\d.]+")
 
 
-def masked(reply, generations, kind):
+# Status, headers and body.
+Masked = tuple[int, list[tuple[str, str]], bytes]
+
+
+def masked(reply: Reply, generations: Iterable[str], kind: str) -> Masked:
     """Returns what is compared of an answer."""
     # A page that was requested again shows a finished search, whose header has fewer times.
     dropped = DROPPED + ("server-timing",) * (reply.header("content-type") or "").startswith("text/html")
@@ -38,7 +45,7 @@ def masked(reply, generations, kind):
     return reply.status, headers, body
 
 
-def header(name, value):
+def header(name: str, value: str) -> str:
     if name in ("x-request-id", "x-trawl-search"):
         return "i" * len(value)
     if name == "etag":
@@ -46,13 +53,13 @@ def header(name, value):
     return NUMBER.sub("0", value) if name == "server-timing" else value
 
 
-def same_length(letter):
+def same_length(letter: bytes) -> Callable[[re.Match[bytes]], bytes]:
     return lambda found: letter * len(found[0])
 
 
-def last_events(body):
-    """Returns the last event of each kind, in their order, without those that depend on time: progress, boxes so far."""
-    events = {}
+def last_events(body: bytes) -> bytes:
+    """Returns the last event of each kind, in their order, without progress and boxes so far: they depend on time."""
+    events: dict[bytes, bytes] = {}
     for event in body.split(b"\n\n"):
         kind = event.split(b"\n", 1)[0]
         if kind.startswith(b"event: ") and kind not in (b"event: progress", b"event: boxes"):
@@ -61,13 +68,13 @@ def last_events(body):
     return b"\n\n".join(events.values())
 
 
-def difference(one, other):
+def difference(one: Masked, other: Masked) -> str | None:
     """Describes the first difference of two masked answers, or returns None."""
-    for what, left, right in zip(("status", "headers"), one, other):
-        if left != right:
-            if isinstance(left, list):
-                left, right = [it for it in left if it not in right], [it for it in right if it not in left]
-            return f"{what}: {left} and {right}"
+    if one[0] != other[0]:
+        return f"status: {one[0]} and {other[0]}"
+    if one[1] != other[1]:
+        only = [[it for it in one[1] if it not in other[1]], [it for it in other[1] if it not in one[1]]]
+        return f"headers: {only[0]} and {only[1]}"
     left, right = one[2], other[2]
     if left == right:
         return None

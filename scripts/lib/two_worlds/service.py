@@ -12,7 +12,7 @@ import re
 import threading
 import time
 import urllib.parse
-
+from collections.abc import Iterator
 
 
 class Service(http.server.ThreadingHTTPServer):
@@ -21,12 +21,12 @@ class Service(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 512
 
-    def __init__(self, delay_s=0.0, handler=None):
+    def __init__(self, delay_s: float = 0.0, handler: type[http.server.BaseHTTPRequestHandler] | None = None) -> None:
         super().__init__(("127.0.0.1", 0), handler or Handler)
         self.delay_s, self.asked = delay_s, 0
 
     @property
-    def url(self):
+    def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/allow"
 
 
@@ -37,8 +37,9 @@ class Absent:
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    server: Service
 
-    def do_GET(self):
+    def do_GET(self) -> None:
         query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
         name = query.get("repo", [""])[0]
         time.sleep(self.server.delay_s)
@@ -48,18 +49,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.reply(404 if len(name) % 2 else 403)
 
-    def do_POST(self):
+    def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         time.sleep(self.server.delay_s)
         self.server.asked += 1
         visible = [name for name in asked["repos"] if sees(self.caller(), name)]
         self.reply(200, json.dumps({"visible": visible}).encode())
 
-    def caller(self):
+    def caller(self) -> object:
         found = re.search(r"\buser=(\w+)", self.headers.get("cookie", ""))
         return found and found[1]
 
-    def reply(self, status, body=b""):
+    def reply(self, status: int, body: bytes = b"") -> None:
         self.send_response(status)
         if body:
             self.send_header("content-type", "application/json")
@@ -68,18 +69,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_):
+    def log_message(self, *_: object) -> None:
         pass
 
 
-def sees(caller, name):
+def sees(caller: object, name: str) -> bool:
     if caller == "admin":
         return True
     return caller == "member" and name.startswith("team-")
 
 
 @contextlib.contextmanager
-def running(delay_s=0.0, handler=None):
+def running(delay_s: float = 0.0, handler: type[http.server.BaseHTTPRequestHandler] | None = None) -> Iterator[Service]:
     service = Service(delay_s, handler)
     thread = threading.Thread(target=service.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

@@ -3,9 +3,11 @@
 import random
 import statistics
 import time
+from collections.abc import Sequence
 
 from . import corpora
 from .requests import target
+from .worlds import World
 
 # Medians may differ by this share, or by so many seconds.
 SHARE_MAX = 0.03
@@ -13,11 +15,11 @@ SECONDS_MAX = 50e-6
 WARM = 200
 
 
-def pairs(worlds, count, seed):
+def pairs(worlds: Sequence[World], count: int, seed: int) -> list[list[float]]:
     """Asks both worlds `count` queries, the first one first in every other pair. Returns seconds by world."""
     rng = random.Random(seed)
     words = corpora.PUBLIC_WORDS
-    taken = [[], []]
+    taken: list[list[float]] = [[], []]
     for number in range(WARM + count):
         # Words that few files have, and numbers so that no answer is kept.
         path = target("/api/v2/search", q=f"{rng.choice(words)} {rng.choice(words)} -nothing{number}", want="count")
@@ -32,7 +34,7 @@ def pairs(worlds, count, seed):
     return taken
 
 
-def report(taken):
+def report(taken: Sequence[Sequence[float]]) -> bool:
     """Prints medians, and returns whether they are as near as they must be."""
     private, public = (statistics.median(times) for times in taken)
     near = abs(private - public) <= max(SHARE_MAX * public, SECONDS_MAX)

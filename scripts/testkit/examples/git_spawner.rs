@@ -1,4 +1,5 @@
-//! Runs `git log -1` for `/api/v2/commit`: the baseline of `scripts/bench/bench git`. Never expose it.
+//! Runs `git log -1` for `/api/v2/commit`: the baseline of `scripts/bench/bench git`. Never expose
+//! it.
 
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
