@@ -8,9 +8,9 @@ mod key;
 pub(crate) use https::config as https_config;
 
 use crate::default_sources::default_sources;
-use crate::terminal::{escaped, report};
-use crate::{cache_dir, in_process, units};
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use crate::terminal::{complain, escaped};
+use crate::{address, cache_dir, in_process, units};
+use anyhow::{Context, Result, anyhow, ensure};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
@@ -33,6 +33,8 @@ const DRAINING_TRIES_MAX: usize = 10;
 
 const DRAINING_PAUSE: Duration = Duration::from_millis(500);
 
+const VARIABLE: &str = "TRAWL_SERVER";
+
 const SERVER_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
 /// Connecting takes milliseconds.
@@ -50,7 +52,7 @@ const SHOWN_BYTES_MAX: usize = 400;
 pub(crate) struct Target {
     /// Search with this server [default: $TRAWL_SERVER, or http://127.0.0.1:8080, or if nothing
     /// listens there, the index that `trawl serve` has made of this directory]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = address::parse_server)]
     server: Option<String>,
     /// Send the server the key in FILE [default: $TRAWL_KEY, or the key on the line of the server
     /// in trawl/keys in the user's configuration directory]
@@ -73,18 +75,20 @@ pub(crate) enum Place {
 impl Target {
     /// Returns the named or local server. If the latter does not answer, returns the index of the
     /// current directory, if any, and prints a note.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Result<Place> {
         if let Some(index) = &self.index {
-            return Place::Index(index.clone());
+            return Ok(Place::Index(index.clone()));
         }
-        let variable = || std::env::var("TRAWL_SERVER").ok();
-        let given = self.server.clone().or_else(variable);
-        match given.filter(|address| !address.is_empty()) {
-            // The scheme is optional.
-            Some(address) if address.contains("://") => Place::Server(address),
-            Some(address) => Place::Server(format!("http://{address}")),
-            None => default_place(),
+        if let Some(url) = &self.server {
+            return Ok(Place::Server(url.clone()));
         }
+        let variable = std::env::var(VARIABLE).ok();
+        let Some(text) = variable.filter(|text| !text.is_empty()) else {
+            return Ok(default_place());
+        };
+        let url = address::parse_server(&text).map_err(anyhow::Error::msg);
+        let url = url.with_context(|| format!("{VARIABLE}={}", escaped(&text)))?;
+        Ok(Place::Server(url))
     }
 }
 
@@ -92,8 +96,8 @@ fn default_place() -> Place {
     if TcpStream::connect_timeout(&SERVER_DEFAULT, SERVER_CONNECT_MAX).is_err()
         && let Some((index, age)) = index_of_this_directory()
     {
-        report(format_args!(
-            "trawl: no server at http://{SERVER_DEFAULT}; searching the index of this directory, which was \
+        complain(format_args!(
+            "no server at http://{SERVER_DEFAULT}; searching the index of this directory, which was \
              updated {age} ago: `trawl serve` updates it"
         ));
         return Place::Index(index);
@@ -126,7 +130,7 @@ pub(crate) enum Client {
 
 impl Client {
     pub(crate) fn new(target: &Target) -> Result<Client> {
-        match target.place() {
+        match target.place()? {
             Place::Index(index) => Client::in_process(&index),
             Place::Server(url) => Client::server(&url, target),
         }
@@ -138,13 +142,8 @@ impl Client {
         let mut config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(SERVER_CONNECT_MAX));
-        match url.split_once("://") {
-            Some(("http", _)) => {}
-            Some(("https", _)) => {
-                config = config.tls_config(https::config(target.ca.as_deref(), "--ca")?);
-            }
-            Some((scheme, _)) => bail!("{url}: {scheme} is not supported; use http:// or https://"),
-            None => bail!("{url}: not a URL; expected http://host:port"),
+        if url.starts_with("https:") {
+            config = config.tls_config(https::config(target.ca.as_deref(), "--ca")?);
         }
         Ok(Client::Server {
             agent: config.build().into(),

@@ -29,9 +29,12 @@ mod store;
 mod tls_flags;
 mod traces;
 
+use crate::exit::Exit;
+use crate::renamed;
+use crate::terminal::{self, escaped};
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 /// Search source code: every line, in archives of any size
 ///
@@ -42,7 +45,7 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:
   trawl serve                              search this directory in a browser
   trawl serve --each /srv/sources          every directory in /srv/sources is a package
-  trawl index --each --out I /srv/sources  build an index, ...
+  trawl index --each --index I /srv/src    build an index, ...
   trawl mirror --to M https://example.org/x.git
                                            clone a git repository, or update the clone
   trawl search --index I -F 'errno == EINTR'
@@ -52,7 +55,7 @@ use std::process::ExitCode;
   trawl key build-robot                    make a key for a client of a server
   trawl completions bash                   print completions for a shell
 
-Exit status: 0 success, 1 nothing found, 2 error, 3 found, but a part could not be searched.")]
+Exit status: 0 success, 1 nothing found, 2 error, 3 a part is missing, 130 interrupted.")]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -84,14 +87,39 @@ enum Command {
 
 /// Slow, so a search builds it once.
 fn definition() -> clap::Command {
-    crate::config::with_file_flag(CommandLine::command())
+    renamed::with_former_flags(crate::config::with_file_flag(CommandLine::command()))
 }
 
-/// Exits if the command line is wrong, as clap does.
-pub(crate) fn run() -> Result<ExitCode> {
-    let matches = crate::config::matches(definition())?;
-    let line = CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    match &line.command {
+pub(crate) fn run() -> Result<Exit> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    renamed::report_flags(&words);
+    let matches = crate::config::matches(definition(), words)?;
+    let line = matches.and_then(|matches| CommandLine::from_arg_matches(&matches));
+    match line {
+        Ok(line) => run_command(&line.command),
+        Err(error) => Ok(print_usage(&error)),
+    }
+}
+
+/// Prints the help, or a mistake in the command line.
+fn print_usage(error: &clap::Error) -> Exit {
+    if !error.use_stderr() {
+        // The reader may have gone.
+        let _ = error.print();
+        return Exit::Success;
+    }
+    let text = error.render().to_string();
+    let text = escaped(text.trim_end());
+    match text.strip_prefix("error: ") {
+        Some(mistake) => terminal::complain(mistake),
+        // The help, if there is no command.
+        None => terminal::report(text),
+    }
+    Exit::Error
+}
+
+fn run_command(command: &Command) -> Result<Exit> {
+    match command {
         Command::Index(arguments) => index::run(arguments),
         Command::Mirror(arguments) => mirror::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),

@@ -9,8 +9,9 @@ mod file;
 mod setting;
 
 pub(crate) use file::{ConfigFile, default_path};
-pub(crate) use setting::{Setting, TABLES, Value, ValueKind, unknown_variables};
+pub(crate) use setting::{Setting, TABLES, Value, ValueKind, former_variables, unknown_variables};
 
+use crate::terminal;
 use anyhow::{Result, bail};
 use clap::{Arg, ArgMatches, Command};
 use setting::FILE_FLAG;
@@ -28,13 +29,19 @@ pub(crate) fn with_file_flag(definition: Command) -> Command {
     })
 }
 
-/// Defaults come from variables and the file. Exits on mistakes, as clap does.
-pub(crate) fn matches(definition: Command) -> Result<ArgMatches> {
-    let words: Vec<OsString> = std::env::args_os().collect();
+/// Parses `words`. Defaults come from variables and the file.
+pub(crate) fn matches(
+    definition: Command,
+    words: Vec<OsString>,
+) -> Result<Result<ArgMatches, clap::Error>> {
     let Some((table, named)) = configured_command(&definition, &words) else {
-        return Ok(definition.get_matches_from(words));
+        return Ok(definition.try_get_matches_from(words));
     };
     let file = ConfigFile::find(named, &definition)?;
+    let former = file.iter().flat_map(|file| file.former_keys().to_vec());
+    former
+        .chain(former_variables(table))
+        .for_each(terminal::complain);
     let faults = file.as_ref().map_or(Vec::new(), ConfigFile::faults);
     let settings = Setting::all(&definition, table);
     let faults = [faults, unknown_variables(table, &settings)].concat();
@@ -48,7 +55,7 @@ pub(crate) fn matches(definition: Command) -> Result<ArgMatches> {
             configured = configured.mut_subcommand(table, |it| setting.set(it, &value));
         }
     }
-    Ok(configured.get_matches_from(words))
+    Ok(configured.try_get_matches_from(words))
 }
 
 /// A variable precedes the file.

@@ -1,20 +1,42 @@
-//! Exit statuses of all commands. 0 is success.
+//! Exit statuses of all commands: the table in `docs/cli.md`.
 
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
-/// Status of shells for a signal.
-pub(crate) const INTERRUPTED: i32 = 130;
-
-pub(crate) fn error() -> ExitCode {
-    ExitCode::from(2)
+/// Status of a command that ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Success = 0,
+    /// The answer is complete, and empty.
+    NothingFound = 1,
+    /// Wrong usage, or a failure.
+    Error = 2,
+    /// Backends, documents, sources or replicas are missing.
+    Incomplete = 3,
+    /// SIGINT or SIGTERM, as in shells.
+    Interrupted = 130,
 }
 
-/// 1 if nothing was found.
-pub(crate) fn found(any: bool) -> ExitCode {
-    ExitCode::from(u8::from(!any))
+impl Exit {
+    pub(crate) fn found(any: bool) -> Exit {
+        if any {
+            Exit::Success
+        } else {
+            Exit::NothingFound
+        }
+    }
+
+    /// `Incomplete` takes precedence.
+    pub(crate) fn if_complete(self, is_complete: bool) -> Exit {
+        if is_complete { self } else { Exit::Incomplete }
+    }
+
+    pub(crate) fn now(self) -> ! {
+        process::exit(self as i32)
+    }
 }
 
-/// 3 if backends or documents are missing.
-pub(crate) fn complete_or(is_complete: bool, code: ExitCode) -> ExitCode {
-    if is_complete { code } else { ExitCode::from(3) }
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
 }

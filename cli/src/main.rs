@@ -4,6 +4,7 @@
 //! fills flags from environment and file. The crates `backend` and `frontend` search, possibly
 //! [`in_process`].
 
+mod address;
 mod allocator;
 mod announced;
 mod cache_dir;
@@ -20,11 +21,13 @@ mod placing;
 mod print;
 mod progress;
 mod query;
+mod renamed;
 mod terminal;
 mod tls;
 mod units;
 mod watch;
 
+use exit::Exit;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -33,15 +36,14 @@ const LOG_FLUSH_MAX: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
     panics::count();
-    let code = match commands::run() {
-        Ok(code) => code,
-        Err(error) if terminal::is_broken_pipe(&error) => ExitCode::SUCCESS,
+    let exit = match commands::run() {
+        Ok(exit) => exit,
+        Err(error) if terminal::is_broken_pipe(&error) => Exit::Success,
         Err(error) => {
-            let sentence = terminal::sentence(&error);
-            terminal::report(format_args!("trawl: {}", terminal::escaped(&sentence)));
-            exit::error()
+            terminal::complain(terminal::escaped(&terminal::sentence(&error)));
+            Exit::Error
         }
     };
     log::flush(LOG_FLUSH_MAX);
-    code
+    exit.into()
 }

@@ -4,7 +4,7 @@
 
 mod files;
 
-use crate::terminal::{escaped, report};
+use crate::terminal::{complain, escaped};
 use anyhow::Result;
 use clap::ValueEnum;
 use files::FileFlags;
@@ -283,8 +283,8 @@ pub(crate) fn report_notices(notices: &[Notice]) {
     for Notice { reason, hint, .. } in notices {
         let reason = escaped(reason);
         match hint {
-            Some(hint) => report(format_args!("trawl: note: {reason}; {}", escaped(hint))),
-            None => report(format_args!("trawl: note: {reason}")),
+            Some(hint) => complain(format_args!("note: {reason}; {}", escaped(hint))),
+            None => complain(format_args!("note: {reason}")),
         }
     }
 }

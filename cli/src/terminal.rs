@@ -89,6 +89,11 @@ pub(crate) fn report(message: impl Display) {
     }
 }
 
+/// Prints an error, a warning or a note, as all commands begin them.
+pub(crate) fn complain(message: impl Display) {
+    report(format_args!("trawl: {message}"));
+}
+
 pub(crate) fn print(line: impl Display) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(format!("{line}\n").as_bytes())?;

@@ -122,7 +122,8 @@ fn check_word(what: &str, word: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn check_address(address: &str) -> Result<(), String> {
+/// Checks an address of a node: HOST:PORT.
+pub fn check_address(address: &str) -> Result<(), String> {
     let wrong = || Err(format!("address {address:?} is not HOST:PORT"));
     let Some((host, port)) = address.rsplit_once(':') else {
         return wrong();

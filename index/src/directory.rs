@@ -36,7 +36,7 @@ const ATTEMPTS_MAX: usize = 5;
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// No index here.
-    #[error("{}: no Trawl index here; build one with `trawl index --out {} SOURCE...`",
+    #[error("{}: no Trawl index here; build one with `trawl index --index {} SOURCE...`",
             path.display(), path.display())]
     NotAnIndex {
         /// Directory path.

@@ -82,9 +82,9 @@ class Part:
 
     def build(self, trawl: str, update: bool) -> None:
         if update:
-            tools.run([trawl, "index", "--out", self.index, "--update"])
+            tools.run([trawl, "index", "--index", self.index, "--update"])
             return
-        command = [trawl, "index", "--out", self.index, "--no-ignore"]
+        command = [trawl, "index", "--index", self.index, "--no-ignore"]
         for history in self.histories:
             command += ["--git", history.path]
         for pattern in self.patterns if self.histories else []:

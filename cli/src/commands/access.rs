@@ -1,6 +1,7 @@
 //! Access flags of `serve` and `frontend`: keys, cookies, operators' address.
 
 use super::listener;
+use crate::address;
 use crate::terminal::report;
 use anyhow::{Context, Result, bail};
 use frontend::Coordinator;
@@ -32,10 +33,11 @@ pub(super) struct AccessFlags {
     /// With the same secret, cookies are valid on several frontends and after a restart.
     #[arg(long, value_name = "FILE", help_heading = ACCESS)]
     cookie_secret: Option<PathBuf>,
-    /// Serve metrics, health and the status with the addresses of backends on ADDR, without keys
+    /// Serve metrics, health and the status with the addresses of backends on this address,
+    /// without keys
     ///
     /// The other address then has no metrics and shows no addresses.
-    #[arg(long, value_name = "ADDR", help_heading = ACCESS)]
+    #[arg(long, value_name = "HOST:PORT", value_parser = address::parse_listen, help_heading = ACCESS)]
     admin_listen: Option<String>,
 }
 

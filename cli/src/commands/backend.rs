@@ -9,12 +9,12 @@ use super::listener::{self, Reserved};
 use super::nodes::{Registered, RegistrationFlags};
 use super::tls_flags::BackendTls;
 use super::traces::TraceFlags;
-use crate::{cache_dir, in_process, terminal, units};
+use crate::exit::Exit;
+use crate::{address, cache_dir, in_process, terminal, units};
 use anyhow::{Context, Result, anyhow};
 use replica::ReplicaFlags;
 use share::Neighbours;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -48,13 +48,14 @@ pub(crate) struct BackendArguments {
     #[command(flatten)]
     store: ReplicaFlags,
     /// Address to listen on; with port 0, any free port
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:28082")]
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:28082", value_parser = address::parse_listen)]
     listen: String,
     /// Serve the commits of the git repositories below DIR
     #[arg(long, value_name = "DIR")]
     repos: Option<PathBuf>,
-    /// Serve /metrics (Prometheus), /healthz and /readyz over HTTP on ADDR [default: not served]
-    #[arg(long, value_name = "ADDR")]
+    /// Serve /metrics (Prometheus), /healthz and /readyz over HTTP on this address [default: not
+    /// served]
+    #[arg(long, value_name = "HOST:PORT", value_parser = address::parse_listen)]
     metrics: Option<String>,
     /// Threads that verify candidates, for each search [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -68,9 +69,10 @@ pub(crate) struct BackendArguments {
     /// A search is heavy if it reads 30 MB or more, or has patterns that take long to compile.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     heavy_searches: Option<u16>,
-    /// Memory for the compiled patterns of heavy searches; a search that needs more runs alone
+    /// Memory that this process may use beside the pages of the index, approximately: for the
+    /// compiled patterns of heavy searches; a search that needs more runs alone
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "64M")]
-    pattern_memory: u64,
+    memory: u64,
     #[command(flatten)]
     tls: BackendTls,
     #[command(flatten)]
@@ -93,7 +95,7 @@ impl BackendArguments {
                 .heavy_searches
                 .map_or(default.heavy_searches, usize::from),
             lookups: default.lookups,
-            pattern_bytes: self.pattern_memory,
+            pattern_bytes: self.memory,
         }
     }
 }
@@ -108,11 +110,11 @@ impl BackendArguments {
     }
 }
 
-pub(super) fn run(arguments: &BackendArguments) -> Result<ExitCode> {
+pub(super) fn run(arguments: &BackendArguments) -> Result<Exit> {
     listener::run(arguments.log, serve(arguments))
 }
 
-async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
+async fn serve(arguments: &BackendArguments) -> Result<Exit> {
     let directory = arguments.index.as_ref().or(arguments.store.data.as_ref());
     let index = directory.context("give --index DIR, or --store STORE and --data DIR")?;
     let reserved = Reserved::bind(&arguments.listen, "--listen").await?;
@@ -179,7 +181,7 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
         error = failure => return Err(error),
         () = shutdown => {}
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 enum Address {

@@ -1,14 +1,14 @@
 //! `trawl status`, `packages` and `skipped`, from the HTTP API.
 
 use super::api_printer::{ApiFlags, ApiPrinter, name};
+use crate::exit::Exit;
 use crate::print::{overlaps_in_words, report_missing};
-use crate::terminal::{escaped, report};
-use crate::{exit, units};
+use crate::terminal::{complain, escaped};
+use crate::units;
 use anyhow::Result;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::process::ExitCode;
 use web::model::{IndexPackages, PackageState, RepositoryStatus, Status, Why};
 
 const REVISIONS_SHOWN: usize = 8;
@@ -66,12 +66,12 @@ pub(crate) struct SkippedArguments {
     path: Option<OsString>,
 }
 
-pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
+pub(super) fn status(arguments: &StatusArguments) -> Result<Exit> {
     let mut printer = ApiPrinter::new(&arguments.api)?;
     let status: Status = printer.get("/api/v2/status", &[])?;
     printer.print(|out| print_status(&status, out))?;
     printer.finish()?;
-    Ok(exit::complete_or(status.complete, ExitCode::SUCCESS))
+    Ok(Exit::Success.if_complete(status.complete))
 }
 
 fn print_status(status: &Status, out: &mut dyn Write) -> io::Result<()> {
@@ -159,7 +159,7 @@ fn contents([packages, documents, bytes]: [u64; 3], shards: u64, age_s: Option<u
     counts.join(", ") + &age
 }
 
-pub(super) fn packages(arguments: &PackagesArguments) -> Result<ExitCode> {
+pub(super) fn packages(arguments: &PackagesArguments) -> Result<Exit> {
     let mut printer = ApiPrinter::new(&arguments.api)?;
     let prefix = arguments.prefix.as_deref().unwrap_or_default();
     let parameters = [("prefix", prefix.as_bytes())];
@@ -179,10 +179,10 @@ pub(super) fn packages(arguments: &PackagesArguments) -> Result<ExitCode> {
         Ok(list.next)
     })?;
     printer.finish()?;
-    Ok(exit::complete_or(is_complete, exit::found(any)))
+    Ok(Exit::found(any).if_complete(is_complete))
 }
 
-pub(super) fn skipped(arguments: &SkippedArguments) -> Result<ExitCode> {
+pub(super) fn skipped(arguments: &SkippedArguments) -> Result<Exit> {
     let mut printer = ApiPrinter::new(&arguments.api)?;
     let given = [("package", &arguments.package), ("path", &arguments.path)];
     let parameters: Vec<_> = given
@@ -200,7 +200,7 @@ pub(super) fn skipped(arguments: &SkippedArguments) -> Result<ExitCode> {
         Ok(why.next)
     })?;
     printer.finish()?;
-    Ok(exit::complete_or(is_complete, exit::found(any)))
+    Ok(Exit::found(any).if_complete(is_complete))
 }
 
 fn print_skipped(why: &Why, asks_file: bool, out: &mut dyn Write) -> io::Result<()> {
@@ -217,11 +217,11 @@ fn print_skipped(why: &Why, asks_file: bool, out: &mut dyn Write) -> io::Result<
             let what = if asks_file { "file" } else { "package" };
             let similar: Vec<_> = why.similar.iter().map(escaped).collect();
             if similar.is_empty() {
-                report(format_args!("trawl: the index has no such {what}"));
+                complain(format_args!("the index has no such {what}"));
             } else {
                 let similar = similar.join(" or ");
-                report(format_args!(
-                    "trawl: the index has no such {what}; did you mean {similar}?"
+                complain(format_args!(
+                    "the index has no such {what}; did you mean {similar}?"
                 ));
             }
         }

@@ -8,9 +8,10 @@ mod table;
 
 use super::nodes::SourceFlags;
 use super::tls_flags::BackendClientTls;
+use crate::exit::Exit;
 use crate::placing::Placing;
 use crate::terminal;
-use crate::{exit, units};
+use crate::units;
 use ::cluster::membership::{Etcd, Member, Source};
 use ::store::{Group, NodeStatus, Objects};
 use anyhow::{Context, Result, bail, ensure};
@@ -19,7 +20,6 @@ use serde::Serialize;
 use shards::{Shards, bytes, shards};
 use status::ClusterStatus;
 use std::collections::BTreeSet;
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// Polling interval while waiting for nodes.
@@ -68,7 +68,7 @@ struct StatusArguments {
     unasked: bool,
     /// Wait at most this many seconds until every shard has its replicas and nothing moves, then
     /// show the status
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=86_400))]
+    #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u64).range(..=86_400))]
     wait: Option<u64>,
     /// Print JSON
     #[arg(long)]
@@ -116,7 +116,7 @@ struct DrainArguments {
     undo: bool,
 }
 
-pub(super) fn run(arguments: &ClusterArguments) -> Result<ExitCode> {
+pub(super) fn run(arguments: &ClusterArguments) -> Result<Exit> {
     match &arguments.command {
         ClusterCommand::Status(arguments) => status(arguments),
         ClusterCommand::Plan(arguments) => plan(arguments),
@@ -131,7 +131,7 @@ fn listed(nodes: &SourceFlags) -> Result<Vec<Member>> {
     runtime.block_on(nodes.list())
 }
 
-fn status(arguments: &StatusArguments) -> Result<ExitCode> {
+fn status(arguments: &StatusArguments) -> Result<Exit> {
     let objects = Objects::open(&arguments.store)?;
     let deadline = Instant::now() + Duration::from_secs(arguments.wait.unwrap_or(0));
     let answer = loop {
@@ -153,10 +153,8 @@ fn status(arguments: &StatusArguments) -> Result<ExitCode> {
         report::print(&answer)?;
     }
     let is_good = answer.under_replicated == 0;
-    Ok(exit::complete_or(
-        is_good && (arguments.wait.is_none() || answer.is_settled()),
-        ExitCode::SUCCESS,
-    ))
+    let is_settled = arguments.wait.is_none() || answer.is_settled();
+    Ok(Exit::Success.if_complete(is_good && is_settled))
 }
 
 #[derive(Serialize)]
@@ -180,7 +178,7 @@ struct PlannedNode {
     dropped_shards: u64,
 }
 
-fn plan(arguments: &PlanArguments) -> Result<ExitCode> {
+fn plan(arguments: &PlanArguments) -> Result<Exit> {
     let before = listed(&arguments.nodes)?;
     let after = changed(&before, &arguments.add, &arguments.remove)?;
     let objects = Objects::open(&arguments.store)?;
@@ -227,7 +225,7 @@ fn plan(arguments: &PlanArguments) -> Result<ExitCode> {
     } else {
         print_plan(&answer)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 /// Applies `--add` and `--remove`.
@@ -298,7 +296,7 @@ fn print_plan(answer: &Plan) -> Result<()> {
     Ok(())
 }
 
-fn drain(arguments: &DrainArguments) -> Result<ExitCode> {
+fn drain(arguments: &DrainArguments) -> Result<Exit> {
     let node = &arguments.node;
     let source = arguments.nodes.source().context("give --nodes etcd:URL")?;
     let Some(etcd) = Etcd::new(source, arguments.nodes.tls()?) else {
@@ -310,7 +308,7 @@ fn drain(arguments: &DrainArguments) -> Result<ExitCode> {
     if arguments.undo {
         etcd.undrain(node)?;
         terminal::report(format_args!("{node} is not drained"));
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     }
     let members = listed(&arguments.nodes)?;
     ensure!(
@@ -323,13 +321,13 @@ fn drain(arguments: &DrainArguments) -> Result<ExitCode> {
         "{node} is drained: its shards move to other nodes; `--undo` ends that"
     ));
     match &arguments.store {
-        None => Ok(ExitCode::SUCCESS),
+        None => Ok(Exit::Success),
         Some(store) => wait_until_empty(arguments, &Objects::open(store)?),
     }
 }
 
 /// Prints progress. An unreachable node counts as empty.
-fn wait_until_empty(arguments: &DrainArguments, objects: &Objects) -> Result<ExitCode> {
+fn wait_until_empty(arguments: &DrainArguments, objects: &Objects) -> Result<Exit> {
     let (node, mut shown) = (&arguments.node, String::new());
     loop {
         let said = NodeStatus::of(objects, node)?.map_or(0, |(said, _)| said.shards);
@@ -338,7 +336,7 @@ fn wait_until_empty(arguments: &DrainArguments, objects: &Objects) -> Result<Exi
         let left = match ask(&members, &arguments.tls)?.remove(node) {
             Some(Ok(announced)) if said == 0 && announced.shards == 0 => {
                 terminal::report(format_args!("{node} has no shards and can be stopped"));
-                return Ok(ExitCode::SUCCESS);
+                return Ok(Exit::Success);
             }
             Some(Ok(announced)) => {
                 let left = units::plural(announced.shards.max(said), "shard");

@@ -2,6 +2,7 @@
 //! `--repos`. Starts no program.
 
 use super::api_printer::{ApiFlags, ApiPrinter};
+use crate::exit::Exit;
 use crate::terminal::{self, escaped};
 use anyhow::{Context, Result, anyhow};
 use backend::GitRepositories;
@@ -9,7 +10,6 @@ use backend::repositories::LookUp;
 use schema::message::{Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use web::model::{Commit, CommitLog, Person, Ref, Refs};
 
 const SHORT_ID: usize = 12;
@@ -97,7 +97,7 @@ struct Source {
     repos: Option<PathBuf>,
 }
 
-pub(super) fn commit(arguments: &CommitArguments) -> Result<ExitCode> {
+pub(super) fn commit(arguments: &CommitArguments) -> Result<Exit> {
     let CommitArguments { source, repo, rev } = arguments;
     let Some(directory) = &source.repos else {
         let mut printer = ApiPrinter::new(&source.api)?;
@@ -105,7 +105,7 @@ pub(super) fn commit(arguments: &CommitArguments) -> Result<ExitCode> {
         let commit: Commit = printer.get("/api/v2/commit", &parameters)?;
         printer.print(|out| print_commit(&commit, out))?;
         printer.finish()?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     };
     let revision = rev.clone();
     let found = match look_up(directory, repo, LookupOf::Commit { revision })? {
@@ -115,7 +115,7 @@ pub(super) fn commit(arguments: &CommitArguments) -> Result<ExitCode> {
     show(&source.api, &found, |out| print_commit(&found, out))
 }
 
-pub(super) fn log(arguments: &LogArguments) -> Result<ExitCode> {
+pub(super) fn log(arguments: &LogArguments) -> Result<Exit> {
     let LogArguments {
         source,
         repo,
@@ -139,7 +139,7 @@ pub(super) fn log(arguments: &LogArguments) -> Result<ExitCode> {
         let log: CommitLog = printer.get("/api/v2/log", &parameters)?;
         printer.print(|out| print(&log, out))?;
         printer.finish()?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     };
     let of = LookupOf::Log {
         revision: rev.clone(),
@@ -163,7 +163,7 @@ pub(super) fn log(arguments: &LogArguments) -> Result<ExitCode> {
     show(&source.api, &log, |out| print(&log, out))
 }
 
-pub(super) fn refs(arguments: &RefsArguments) -> Result<ExitCode> {
+pub(super) fn refs(arguments: &RefsArguments) -> Result<Exit> {
     let RefsArguments { source, repo } = arguments;
     let Some(directory) = &source.repos else {
         let mut printer = ApiPrinter::new(&source.api)?;
@@ -173,7 +173,7 @@ pub(super) fn refs(arguments: &RefsArguments) -> Result<ExitCode> {
             Ok(part.next)
         })?;
         printer.finish()?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     };
     let mut refs = Refs {
         repo: repo.clone(),
@@ -242,15 +242,15 @@ fn show<T: serde::Serialize>(
     flags: &ApiFlags,
     answer: &T,
     words: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<ExitCode> {
+) -> Result<Exit> {
     if flags.json() {
         terminal::print_json(answer)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     }
     let mut out = io::stdout().lock();
     words(&mut out)?;
     out.flush()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 /// Prints a commit as `git log` does.

@@ -1,10 +1,10 @@
 //! `trawl completions` and `trawl man`, generated from clap's command line.
 
+use crate::exit::Exit;
 use anyhow::{Context, Result};
 use clap_complete::Shell;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Print a completion script for a shell
 #[derive(clap::Args)]
@@ -29,21 +29,18 @@ pub(crate) struct ManArguments {
     out: Option<PathBuf>,
 }
 
-pub(super) fn run(
-    arguments: &CompletionsArguments,
-    mut definition: clap::Command,
-) -> Result<ExitCode> {
+pub(super) fn run(arguments: &CompletionsArguments, mut definition: clap::Command) -> Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut definition, "trawl", &mut script);
     io::stdout().write_all(&script)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
-pub(super) fn man(arguments: &ManArguments, definition: clap::Command) -> Result<ExitCode> {
+pub(super) fn man(arguments: &ManArguments, definition: clap::Command) -> Result<Exit> {
     match &arguments.out {
         Some(directory) => clap_mangen::generate_to(definition, directory)
             .with_context(|| format!("cannot write manual pages to {}", directory.display()))?,
         None => clap_mangen::Man::new(definition).render(&mut io::stdout())?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }

@@ -1,13 +1,14 @@
 //! `trawl config`: checks the configuration file, and shows the origin of each setting.
 
 use crate::config::{
-    ConfigFile, Setting, TABLES, Value, ValueKind, default_path, unknown_variables, value,
+    ConfigFile, Setting, TABLES, Value, ValueKind, default_path, former_variables,
+    unknown_variables, value,
 };
+use crate::exit::Exit;
 use crate::terminal::{self, escaped};
-use crate::{exit, units};
+use crate::units;
 use anyhow::{Context, Result};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Check the configuration file, or show all settings
 ///
@@ -50,20 +51,21 @@ enum Action {
     },
 }
 
-pub(super) fn run(arguments: &ConfigArguments, definition: &clap::Command) -> Result<ExitCode> {
+pub(super) fn run(arguments: &ConfigArguments, definition: &clap::Command) -> Result<Exit> {
     match &arguments.action {
         Action::Check { file } => check(file.clone(), definition),
         Action::Show { file } => show(file.clone(), definition),
     }
 }
 
-fn check(named: Option<PathBuf>, definition: &clap::Command) -> Result<ExitCode> {
+fn check(named: Option<PathBuf>, definition: &clap::Command) -> Result<Exit> {
     let file = ConfigFile::find(named, definition)?.with_context(|| {
         let default = default_path();
         let default = default.map(|path| format!(": {}", escaped(&*path.to_string_lossy())));
         let default = default.unwrap_or_default();
         format!("no configuration file is named, and there is no default one{default}")
     })?;
+    file.former_keys().iter().for_each(terminal::complain);
     let mut faults = file.faults();
     let mut valid = 0;
     for table in TABLES {
@@ -82,16 +84,22 @@ fn check(named: Option<PathBuf>, definition: &clap::Command) -> Result<ExitCode>
     Ok(report(&faults))
 }
 
-fn show(named: Option<PathBuf>, definition: &clap::Command) -> Result<ExitCode> {
+fn show(named: Option<PathBuf>, definition: &clap::Command) -> Result<Exit> {
     let file = ConfigFile::find(named, definition)?;
+    let former = file.iter().flat_map(ConfigFile::former_keys);
+    former.for_each(terminal::complain);
     let mut faults = file.as_ref().map_or(Vec::new(), ConfigFile::faults);
     for (index, table) in TABLES.into_iter().enumerate() {
         let settings = Setting::all(definition, table);
         faults.extend(unknown_variables(table, &settings));
+        former_variables(table).for_each(terminal::complain);
         let space = if index == 0 { "" } else { "\n" };
         terminal::print(format_args!("{space}[{table}]"))?;
         for setting in settings {
             let value = value(&setting, table, file.as_ref());
+            if setting.is_hidden() && value.is_none() {
+                continue;
+            }
             if let Some(value) = &value {
                 let checked = setting.check(definition, table, value);
                 faults.extend(checked.err().map(|fault| fault.to_string()));
@@ -102,13 +110,12 @@ fn show(named: Option<PathBuf>, definition: &clap::Command) -> Result<ExitCode> 
     Ok(report(&faults))
 }
 
-fn report(faults: &[String]) -> ExitCode {
-    let faults_in_words = faults.iter().map(|fault| format!("trawl: {fault}"));
-    faults_in_words.for_each(terminal::report);
+fn report(faults: &[String]) -> Exit {
+    faults.iter().for_each(terminal::complain);
     if faults.is_empty() {
-        ExitCode::SUCCESS
+        Exit::Success
     } else {
-        exit::error()
+        Exit::Error
     }
 }
 

@@ -1,13 +1,13 @@
 //! `trawl explain`: the parsed query, its cost, and hints to reduce it.
 
 use super::api_printer::{ApiFlags, ApiPrinter};
+use crate::exit::Exit;
 use crate::print::{plan_in_words, report_missing};
 use crate::query::{QueryFlags, TypedQuery, report_notices};
 use crate::terminal::escaped;
-use crate::{exit, units};
+use crate::units;
 use anyhow::Result;
 use std::io::{self, Write};
-use std::process::ExitCode;
 use web::model::{CostClass, Explanation, PatternCost};
 
 /// Show the interpretation and cost of a query, and cheaper forms
@@ -25,7 +25,7 @@ pub(crate) struct ExplainArguments {
     query: QueryFlags,
 }
 
-pub(super) fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
+pub(super) fn run(arguments: &ExplainArguments) -> Result<Exit> {
     let query = TypedQuery::new(&arguments.query)?;
     report_notices(&query.parse()?.notices);
     let mut printer = ApiPrinter::new(&arguments.api)?;
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
     printer.finish()?;
     let missing = explanation.missing.iter();
     let is_complete = report_missing(missing.map(|it| (&it.backend, &it.reason)));
-    Ok(exit::complete_or(is_complete, ExitCode::SUCCESS))
+    Ok(Exit::Success.if_complete(is_complete))
 }
 
 fn print(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {

@@ -9,13 +9,13 @@ use super::shared_cache::SharedCacheFlags;
 use super::tls_flags::{BackendClientTls, ServerIdentity};
 use super::traces::{SampleFlags, TraceFlags};
 use crate::cache_dir::{self, read_small};
+use crate::exit::Exit;
 use crate::terminal::report;
-use crate::units;
-use anyhow::{Context, Result, bail};
+use crate::{address, units};
+use anyhow::{Context, Result, bail, ensure};
 use frontend::{Backend, Config, Coordinator, Hints, LogQueries};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -26,6 +26,9 @@ const KEYS_BYTES_MAX: u64 = 256 << 10;
 
 /// Shorter keys can be guessed.
 const KEY_LEN_MIN: usize = 8;
+
+/// Default part of rendered answers, as a divisor.
+const RENDERED_SHARE: u64 = 16;
 
 const LIMITS: &str = "Limits";
 const ACCESS: &str = "Access";
@@ -55,17 +58,17 @@ const ACCESS: &str = "Access";
       --traces-sample 0.01                 send traces of one request in a hundred to a collector")]
 pub(crate) struct FrontendArguments {
     /// Address of a backend; repeat for each backend. Use --nodes for backends that come and go
-    #[arg(long = "backend", value_name = "ADDR")]
+    #[arg(long = "backend", value_name = "HOST:PORT", value_parser = address::parse)]
     backends: Vec<String>,
     #[command(flatten)]
     nodes: NodesFlags,
     /// Address to listen on; with port 0, any free port
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080", value_parser = address::parse_listen)]
     listen: String,
     /// Directory for results; no other process may use it
     #[arg(long, value_name = "DIR")]
     spool: PathBuf,
-    /// Memory for all running queries; the excess goes to the spool
+    /// Memory that this process may use, approximately; the excess goes to the spool
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "256M")]
     memory: u64,
     #[command(flatten)]
@@ -74,18 +77,21 @@ pub(crate) struct FrontendArguments {
     flags: FrontendFlags,
 }
 
-pub(super) fn run(arguments: &FrontendArguments) -> Result<ExitCode> {
+pub(super) fn run(arguments: &FrontendArguments) -> Result<Exit> {
     listener::run(arguments.flags.log, serve(arguments))
 }
 
-async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
+async fn serve(arguments: &FrontendArguments) -> Result<Exit> {
     arguments.nodes.check(&arguments.backends)?;
+    let memory = arguments.flags.memory(arguments.memory)?;
     let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
     let hints = arguments.flags.hints()?;
     let address = listener.local_addr()?.ip();
-    let options = arguments.flags.web_options(address, hints.as_ref())?;
+    let options = arguments
+        .flags
+        .web_options(address, hints.as_ref(), memory)?;
     let metrics = listener::record_metrics()?;
     arguments.flags.trace("trawl-frontend", &listener)?;
     let tls = arguments.flags.tls.public()?;
@@ -110,7 +116,7 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
     // The size of the backends' text is unknown.
     let config = arguments
         .flags
-        .config(&arguments.spool, arguments.memory, None, hints);
+        .config(&arguments.spool, memory, None, hints);
     let config = Config {
         changes_backends: nodes.is_some(),
         ..config
@@ -134,7 +140,7 @@ fn backends(arguments: &FrontendArguments) -> Result<Vec<Backend>> {
         let backend = match &tls {
             None => Backend::tcp(address),
             Some(tls) => Backend::tls(address, tls.clone())
-                .with_context(|| format!("--backend {address}: expected a host and a port"))?,
+                .with_context(|| format!("--backend {address}"))?,
         };
         // Addresses are for operators.
         Ok(if arguments.flags.access.has_admin() {
@@ -153,7 +159,7 @@ pub(super) struct FrontendFlags {
     /// `serve` at most eight times the text of the index]
     #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size)]
     spool_bytes: Option<u64>,
-    /// Memory for the matches of one query, 32 bytes each
+    /// Part of --memory for the matches of one query, 32 bytes each
     #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size, default_value = "64M")]
     query_memory: u64,
     /// Expensive queries that run at once
@@ -162,16 +168,16 @@ pub(super) struct FrontendFlags {
     /// Expensive queries that wait; more are refused with status 503
     #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(0..=200))]
     queued: u16,
-    /// Exports that run at once; more are refused with status 503. Each takes 1 MiB of the memory
-    /// for running queries
+    /// Exports that run at once; more are refused with status 503. Each takes 1 MiB of
+    /// --memory
     #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
     exports: u16,
-    /// Memory for rendered answers that are expensive: facets, lists of packages, and pages by
-    /// package of large results
+    /// Part of --memory for rendered answers that are expensive: facets, lists of packages, and
+    /// pages by package of large results [default: a sixteenth of the memory for searches]
     ///
     /// Each is rendered once for all clients; with 0, again for each client.
-    #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size, default_value = "16M")]
-    rendered_memory: u64,
+    #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size)]
+    rendered_memory: Option<u64>,
     /// Connections of all clients at once; a few more are served for /healthz, /readyz and /metrics
     #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 12_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     connections: u32,
@@ -241,13 +247,32 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| "negative or too large".to_owned())
 }
 
+/// Parts of a frontend's memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FrontendMemory {
+    queries: u64,
+    rendered: u64,
+}
+
 impl FrontendFlags {
-    /// `memory_bytes` is for all queries; `text_bytes` is the corpus size, if known. Logs a reduced
-    /// spool bound.
+    /// Divides `bytes` among running queries and rendered answers.
+    pub(super) fn memory(&self, bytes: u64) -> Result<FrontendMemory> {
+        let rendered = self.rendered_memory.unwrap_or(bytes / RENDERED_SHARE);
+        ensure!(
+            rendered < bytes,
+            "--rendered-memory {rendered}: leaves nothing of --memory for queries; it must be less than {bytes}"
+        );
+        Ok(FrontendMemory {
+            queries: bytes - rendered,
+            rendered,
+        })
+    }
+
+    /// `text_bytes` is the corpus size, if known. Logs a reduced spool bound.
     pub(super) fn config(
         &self,
         spool: &Path,
-        memory_bytes: u64,
+        memory: FrontendMemory,
         text_bytes: Option<u64>,
         hints: Option<Arc<Hints>>,
     ) -> Config {
@@ -263,7 +288,7 @@ impl FrontendFlags {
         });
         Config {
             spool_bytes_max,
-            memory_bytes,
+            memory_bytes: memory.queries,
             query_memory_bytes: self.query_memory,
             running_max: self.running.into(),
             queued_max: self.queued.into(),
@@ -293,15 +318,17 @@ impl FrontendFlags {
         &self,
         address: IpAddr,
         hints: Option<&Arc<Hints>>,
+        memory: FrontendMemory,
     ) -> Result<web::Options> {
         let keys = match &self.dcs_api_keys {
             Some(path) => parse_keys(&read_small(path, "the keys in", KEYS_BYTES_MAX)?)
                 .with_context(|| path.display().to_string())?,
             None => Vec::new(),
         };
-        let mut options = web::Options::new(self.cors_origins.clone(), keys)?;
+        let options = web::Options::new(self.cors_origins.clone(), keys);
+        let mut options = options.context("--cors-origin")?;
         options.exports_max = self.exports.into();
-        options.rendered_bytes_max = self.rendered_memory;
+        options.rendered_bytes_max = memory.rendered;
         options.base_path = self.base_path.clone();
         options.hosts = HostNames::new(address, &self.hosts);
         options.access = self.access.keys()?.map(Arc::new);

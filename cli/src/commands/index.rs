@@ -15,7 +15,8 @@ use recorded::RecordedSources;
 
 use super::interrupt::InterruptThread;
 use super::mirror::FetchFlags;
-use crate::{exit, terminal, units};
+use crate::exit::Exit;
+use crate::{terminal, units};
 use anyhow::{Result, bail, ensure};
 use index::corpus::Packages;
 use index::indexing::{self, BuildOptions, Changes, Progress, Verified};
@@ -23,7 +24,6 @@ use schema::message::RecordedSource;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -35,7 +35,7 @@ use std::time::Instant;
 /// Every regular file is indexed, except: .git; in a git work tree, files that .gitignore or
 /// .git/info/exclude excludes and git does not track; binary files (a NUL byte in the first 8,000
 /// bytes); and files that cannot be read. Symbolic links are not followed. A summary at the end
-/// counts the files left out; `trawl inspect DIR --skipped` lists them.
+/// counts the files left out; `trawl inspect --index DIR --skipped` lists them.
 ///
 /// With --git, a git repository is a package: the files of its default branch, or of the revisions
 /// chosen by --ref. They are read from its objects and never checked out; .gitignore does not
@@ -51,19 +51,19 @@ use std::time::Instant;
 /// also if the build is interrupted.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  trawl index --out I ~/src/linux          build, or update changed packages
-  trawl index --out I --each --no-ignore /srv/debian-sources
-  trawl index --out I --each --replace-versions --dry-run /srv/debian-sources
+  trawl index --index I ~/src/linux          build, or update changed packages
+  trawl index --index I --each --no-ignore /srv/debian-sources
+  trawl index --index I --each --replace-versions --dry-run /srv/debian-sources
                                            show packages that would be dropped
-  trawl index --out I --remove i3-wm --remove sed_4.9
-  trawl index --out I --verify ~/src/linux  compare every byte, repair differences
-  trawl index --out I --update              update all sources of the index
-  trawl index --out I --git ~/src/linux     committed files of the default branch
-  trawl index --out I --git https://example.org/x.git
-  trawl index --out I --git-dir-each /srv/git --ref HEAD --ref 'v*'
-  trawl index --out I --store s3://code/index ~/src/linux
+  trawl index --index I --remove i3-wm --remove sed_4.9
+  trawl index --index I --verify ~/src/linux  compare every byte, repair differences
+  trawl index --index I --update              update all sources of the index
+  trawl index --index I --git ~/src/linux     committed files of the default branch
+  trawl index --index I --git https://example.org/x.git
+  trawl index --index I --git-dir-each /srv/git --ref HEAD --ref 'v*'
+  trawl index --index I --store s3://code/index ~/src/linux
                                            and publish it for `trawl backend --store`
-  trawl index --out I --store /srv/store --claim --each /srv/sources
+  trawl index --index I --store /srv/store --claim --each /srv/sources
                                            share the packages with other machines")]
 #[command(group(clap::ArgGroup::new("given").args(["sources", "git", "git_dir_each"]).multiple(true)))]
 #[command(group(clap::ArgGroup::new("read").args(["sources", "git", "git_dir_each", "update"]).multiple(true)))]
@@ -71,7 +71,7 @@ use std::time::Instant;
 pub(crate) struct IndexArguments {
     /// Index directory; created if needed
     #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    index: PathBuf,
     /// Drop the package of this directory name; without a version, all its versions
     #[arg(long, value_name = "NAME")]
     remove: Vec<OsString>,
@@ -98,6 +98,9 @@ pub(crate) struct IndexArguments {
     git: GitFlags,
     #[command(flatten)]
     fetch: FetchFlags,
+    /// Memory that this process may use, approximately [default: 512M]
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
+    memory: Option<u64>,
     #[command(flatten)]
     build: BuildFlags,
     #[command(flatten)]
@@ -107,11 +110,15 @@ pub(crate) struct IndexArguments {
     sources: Vec<PathBuf>,
 }
 
-pub(super) fn run(arguments: &IndexArguments) -> Result<ExitCode> {
-    let mut options = arguments.build.options()?;
+pub(super) fn run(arguments: &IndexArguments) -> Result<Exit> {
+    let mut options = arguments.build.options(arguments.memory)?;
     if arguments.publishes_only() {
-        publish::publish(&arguments.store, &arguments.out, arguments.replace_versions)?;
-        return Ok(ExitCode::SUCCESS);
+        publish::publish(
+            &arguments.store,
+            &arguments.index,
+            arguments.replace_versions,
+        )?;
+        return Ok(Exit::Success);
     }
     if arguments.store.claim {
         return share(arguments, &options);
@@ -132,15 +139,19 @@ pub(super) fn run(arguments: &IndexArguments) -> Result<ExitCode> {
     let problems = given.problems.clone();
     let changes = arguments.changes(given, recorded);
     if arguments.dry_run {
-        return preview(&packages, &changes, &arguments.out, &options, problems);
+        return preview(&packages, &changes, &arguments.index, &options, problems);
     }
-    let problems = update(packages, changes, &arguments.out, &options, problems)?;
-    publish::publish(&arguments.store, &arguments.out, arguments.replace_versions)?;
-    Ok(exit::complete_or(problems.is_empty(), ExitCode::SUCCESS))
+    let problems = update(packages, changes, &arguments.index, &options, problems)?;
+    publish::publish(
+        &arguments.store,
+        &arguments.index,
+        arguments.replace_versions,
+    )?;
+    Ok(Exit::Success.if_complete(problems.is_empty()))
 }
 
 /// Builds packages that no other machine builds.
-fn share(arguments: &IndexArguments, options: &BuildOptions) -> Result<ExitCode> {
+fn share(arguments: &IndexArguments, options: &BuildOptions) -> Result<Exit> {
     let packages = arguments.build.packages(&arguments.sources)?;
     let changes = Changes {
         replace_versions: arguments.replace_versions,
@@ -150,15 +161,15 @@ fn share(arguments: &IndexArguments, options: &BuildOptions) -> Result<ExitCode>
         let built = update(
             claimed,
             changes.clone(),
-            &arguments.out,
+            &arguments.index,
             options,
             Vec::new(),
         );
         built.map(drop)
     };
     let (store, replaces) = (&arguments.store, arguments.replace_versions);
-    publish::share(store, &arguments.out, &packages, replaces, &build)?;
-    Ok(ExitCode::SUCCESS)
+    publish::share(store, &arguments.index, &packages, replaces, &build)?;
+    Ok(Exit::Success)
 }
 
 impl IndexArguments {
@@ -172,7 +183,7 @@ impl IndexArguments {
 
     /// Missing sources are an error if pruning would drop their packages.
     fn read_again(&self) -> Result<RecordedSources> {
-        let found = recorded::read_again(&self.out, &self.git, &self.fetch, self.dry_run)?;
+        let found = recorded::read_again(&self.index, &self.git, &self.fetch, self.dry_run)?;
         let problems = &found.repositories.problems;
         ensure!(
             !self.prune || problems.is_empty(),
@@ -239,7 +250,7 @@ pub(super) fn update(
 fn report_problems(problems: &[(String, String)]) {
     for (name, reason) in problems {
         let (name, reason) = (terminal::escaped(name), terminal::escaped(reason));
-        terminal::report(format!("trawl: {name}: {reason}"));
+        terminal::complain(format_args!("{name}: {reason}"));
     }
 }
 
@@ -249,24 +260,24 @@ fn preview(
     out: &Path,
     options: &BuildOptions,
     problems: Vec<(String, String)>,
-) -> Result<ExitCode> {
+) -> Result<Exit> {
     let preview = indexing::preview(&packages.sources, changes, out, options)?;
     report_problems(&problems);
     terminal::report(summary::of_preview(&preview, &problems));
-    Ok(exit::complete_or(problems.is_empty(), ExitCode::SUCCESS))
+    Ok(Exit::Success.if_complete(problems.is_empty()))
 }
 
 /// Removes partial files, and exits.
 fn abandon(out: &Path, progress: &Progress) -> ! {
     let shown = out.display();
-    terminal::report(match indexing::abandon(out, progress) {
+    terminal::complain(match indexing::abandon(out, progress) {
         Ok(true) => format!("interrupted: the index in {shown} is whole, without these changes"),
         Ok(false) => format!("interrupted: no index was built, and nothing is left in {shown}"),
         Err(error) => format!(
             "interrupted: {shown} could not be cleaned up: {error}; the next `trawl index` does it"
         ),
     });
-    std::process::exit(exit::INTERRUPTED)
+    Exit::Interrupted.now()
 }
 
 /// Fails if the index would be its own source.

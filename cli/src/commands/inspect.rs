@@ -3,9 +3,10 @@
 mod packages;
 mod postings;
 
-use crate::terminal::{escaped, report};
-use crate::{exit, units};
-use anyhow::{Result, bail};
+use crate::exit::Exit;
+use crate::terminal::{complain, escaped};
+use crate::units;
+use anyhow::{Context, Result, bail};
 use index::ContentCodec;
 use index::directory::Index;
 use index::document::classify;
@@ -18,27 +19,25 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
 
 /// Show the contents of an index
 ///
 /// Exit status: 0 success, 1 no shard has the trigram or the document, 2 error.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  trawl inspect I                         shards, sections and their sizes
-  trawl inspect I --skipped               files that were left out, with reasons
-  trawl inspect I --packages              packages, best first
-  trawl inspect I --verify                check every checksum
-  trawl inspect I --document sed_4.9/sed/sed.c
-  trawl inspect I --trigram 'an;'         the blocks that contain these three bytes
-  trawl inspect I --trigram '\\xef\\xbb\\xbf'
-  trawl inspect I --plan 'errno == EINTR' the trigrams that a search looks up, rarest first
-  trawl inspect I --mode regexp --plan 'fopen\\(.*\"r\"'")]
+  trawl inspect --index I                         shards, sections and their sizes
+  trawl inspect --index I --skipped               files that were left out, with reasons
+  trawl inspect --index I --packages              packages, best first
+  trawl inspect --index I --verify                check every checksum
+  trawl inspect --index I --document sed_4.9/sed/sed.c
+  trawl inspect --index I --trigram 'an;'         the blocks that contain these three bytes
+  trawl inspect --index I --trigram '\\xef\\xbb\\xbf'
+  trawl inspect --index I --plan 'errno == EINTR' the trigrams that a search looks up, rarest first
+  trawl inspect --index I --mode regexp --plan 'fopen\\(.*\"r\"'")]
 pub(crate) struct InspectArguments {
-    /// Index directory
-    #[arg(value_name = "DIR")]
-    index: PathBuf,
+    #[command(flatten)]
+    index: IndexPlace,
     #[command(flatten)]
     subject: Subject,
     /// Syntax of PATTERN
@@ -50,6 +49,28 @@ pub(crate) struct InspectArguments {
     /// Maximum number of rows of a long list
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with_all = WITHOUT_LIMIT)]
     limit: usize,
+}
+
+/// Index, named by a flag or alone.
+#[derive(clap::Args)]
+struct IndexPlace {
+    /// Index directory
+    #[arg(long, value_name = "DIR")]
+    index: Option<PathBuf>,
+    /// Index directory, as with --index
+    #[arg(
+        value_name = "DIR",
+        required_unless_present = "index",
+        conflicts_with = "index"
+    )]
+    directory: Option<PathBuf>,
+}
+
+impl IndexPlace {
+    fn directory(&self) -> Result<&Path> {
+        let given = self.index.as_deref().or(self.directory.as_deref());
+        given.context("give --index DIR")
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -88,8 +109,8 @@ struct Subject {
 /// Output is short, or never cut.
 const WITHOUT_LIMIT: [&str; 4] = ["skipped", "packages", "verify", "document"];
 
-pub(super) fn run(arguments: &InspectArguments) -> Result<ExitCode> {
-    let index = Index::open(&arguments.index)?;
+pub(super) fn run(arguments: &InspectArguments) -> Result<Exit> {
+    let index = Index::open(arguments.index.directory()?)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let code = show(&index, arguments, &mut out)?;
     index.shards.iter().try_for_each(|shard| shard.intact())?;
@@ -97,7 +118,7 @@ pub(super) fn run(arguments: &InspectArguments) -> Result<ExitCode> {
     Ok(code)
 }
 
-fn show(index: &Index, arguments: &InspectArguments, out: &mut impl Write) -> Result<ExitCode> {
+fn show(index: &Index, arguments: &InspectArguments, out: &mut impl Write) -> Result<Exit> {
     let (subject, limit) = (&arguments.subject, arguments.limit);
     if let Some(name) = &subject.document {
         return show_named_document(index, name, out);
@@ -138,7 +159,7 @@ fn show(index: &Index, arguments: &InspectArguments, out: &mut impl Write) -> Re
             writeln!(out, "  all checksums are correct")?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 fn list_skipped(shard: &Shard, out: &mut impl Write) -> Result<()> {
@@ -191,7 +212,7 @@ fn summarize(shard: &Shard, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-fn show_named_document(index: &Index, name: &OsStr, out: &mut impl Write) -> Result<ExitCode> {
+fn show_named_document(index: &Index, name: &OsStr, out: &mut impl Write) -> Result<Exit> {
     let name = name.as_bytes();
     let Some(slash) = name.iter().position(|&byte| byte == b'/') else {
         bail!("--document {}: expected PACKAGE/PATH", escaped(name));
@@ -200,12 +221,12 @@ fn show_named_document(index: &Index, name: &OsStr, out: &mut impl Write) -> Res
     for shard in &index.shards {
         if let Some(document) = shard.find(package, path)? {
             show_document(shard, document, out)?;
-            return Ok(ExitCode::SUCCESS);
+            return Ok(Exit::Success);
         }
     }
     let reason = why_not(index, package, path)?;
-    report(format_args!("trawl: {}: {reason}", escaped(name)));
-    Ok(exit::found(false))
+    complain(format_args!("{}: {reason}", escaped(name)));
+    Ok(Exit::found(false))
 }
 
 fn show_document(shard: &Shard, document: DocId, out: &mut impl Write) -> Result<()> {

@@ -1,8 +1,8 @@
 //! `trawl key`: creates an API key for a client.
 
+use crate::exit::Exit;
 use crate::terminal::{self, report};
 use anyhow::{Context, Result};
-use std::process::ExitCode;
 use web::NewKey;
 
 /// Make a key for a client of the HTTP API
@@ -21,7 +21,7 @@ pub(crate) struct KeyArguments {
     name: String,
 }
 
-pub(super) fn run(arguments: &KeyArguments) -> Result<ExitCode> {
+pub(super) fn run(arguments: &KeyArguments) -> Result<Exit> {
     let new = NewKey::random(&arguments.name).context("cannot make the key")?;
     report(format_args!(
         "the key, for the client; it is not shown again:"
@@ -31,5 +31,5 @@ pub(super) fn run(arguments: &KeyArguments) -> Result<ExitCode> {
         "the line for the server's file of keys (--api-keys):"
     ));
     terminal::print(format_args!("{}", new.line))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }

@@ -2,6 +2,7 @@
 
 use super::drain::{DrainFlags, Signals};
 use super::traces;
+use crate::exit::Exit;
 use crate::tls::{self, Current};
 use crate::{allocator, log, panics, terminal};
 use anyhow::{Context, Result};
@@ -15,7 +16,6 @@ use std::net::SocketAddr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{self as unix, UnixDatagram};
-use std::process::ExitCode;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use web::ConnectionLimits;
 
@@ -41,10 +41,7 @@ enum LogFormat {
 }
 
 /// Runs a server to its end; `TRAWL_LOG` sets the log level (`warn`, `debug`, ...).
-pub(super) fn run(
-    flags: LogFlags,
-    server: impl Future<Output = Result<ExitCode>>,
-) -> Result<ExitCode> {
+pub(super) fn run(flags: LogFlags, server: impl Future<Output = Result<Exit>>) -> Result<Exit> {
     let filter = tracing_subscriber::EnvFilter::try_from_env("TRAWL_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     let queue = log::start().context("cannot start the thread of the log")?;
@@ -80,7 +77,8 @@ pub(super) struct Reserved {
 
 impl Reserved {
     pub(super) async fn bind(address: &str, flag: &str) -> Result<Reserved> {
-        let refused = format!("cannot listen on {address}; set another address with {flag} ADDR");
+        let refused =
+            format!("cannot listen on {address}; set another address with {flag} HOST:PORT");
         let socket = bound(address).await.with_context(|| refused.clone())?;
         Ok(Reserved { socket, refused })
     }
@@ -131,7 +129,7 @@ pub(super) async fn serve(
     tls: Option<Current<ServerConfig>>,
     frontend: &Coordinator,
     drain: DrainFlags,
-) -> Result<ExitCode> {
+) -> Result<Exit> {
     let signals = Signals::new();
     let scheme = if tls.is_some() { "https" } else { "http" };
     terminal::announce(format_args!("{scheme}://{}/", listener.local_addr()?))?;
@@ -140,7 +138,7 @@ pub(super) async fn serve(
         () = web::serve_until_drained(listener, app, limits, tls, frontend.serving()) => {}
         () = drain.frontend(signals, frontend) => {}
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 /// Reports readiness to systemd (`Type=notify`).

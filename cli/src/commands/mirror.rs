@@ -1,18 +1,18 @@
 //! `trawl mirror`: clones and updates git repositories.
 
 use super::interrupt::InterruptThread;
+use crate::exit::Exit;
 use crate::mirror::{
     self, ChildError, MirrorDirectory, MirrorError, MirrorOptions, MirrorProgress, MirrorResult,
     Mirrored, Remote, Scheme,
 };
 use crate::progress::{ProgressThread, bar};
 use crate::terminal::{self, escaped};
-use crate::{cache_dir, exit, units};
+use crate::{cache_dir, units};
 use anyhow::{Context, Result, ensure};
 use std::io::IsTerminal;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -130,7 +130,7 @@ fn readable_file(path: &Path) -> Result<PathBuf> {
     found.with_context(|| format!("cannot read {}", path.display()))
 }
 
-pub(super) fn run(arguments: &MirrorArguments) -> Result<ExitCode> {
+pub(super) fn run(arguments: &MirrorArguments) -> Result<Exit> {
     let schemes = arguments.flags.schemes();
     let remotes = mirror::remotes(&arguments.urls, arguments.list.as_deref(), &schemes)?;
     let options = MirrorOptions {
@@ -240,7 +240,7 @@ fn summary(results: &[MirrorResult], to: &Path) -> String {
     )
 }
 
-fn status(results: &[MirrorResult]) -> ExitCode {
+fn status(results: &[MirrorResult]) -> Exit {
     let is_interrupted = |result: &MirrorResult| {
         matches!(
             result.outcome,
@@ -248,10 +248,10 @@ fn status(results: &[MirrorResult]) -> ExitCode {
         )
     };
     if results.iter().any(is_interrupted) {
-        return ExitCode::from(exit::INTERRUPTED as u8);
+        return Exit::Interrupted;
     }
     match failed(results) {
-        all if all == results.len() => exit::error(),
-        failed => exit::complete_or(failed == 0, ExitCode::SUCCESS),
+        all if all == results.len() => Exit::Error,
+        failed => Exit::Success.if_complete(failed == 0),
     }
 }

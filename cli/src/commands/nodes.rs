@@ -1,7 +1,7 @@
 //! Cluster node flags of `frontend` and `backend`.
 
 use super::tls_flags::BackendClientTls;
-use crate::client;
+use crate::{address, client};
 use anyhow::{Context, Result, bail};
 use cluster::membership::registration::Registration;
 use cluster::membership::view::{Absence, Holdings, NodeMap};
@@ -95,7 +95,7 @@ impl NodesFlags {
     pub(super) fn check(&self, backends: &[String]) -> Result<()> {
         match (&self.source.nodes, backends) {
             (None, []) => {
-                bail!("name the backends: --backend ADDR, once for each, or --nodes SOURCE")
+                bail!("name the backends: --backend HOST:PORT, once for each, or --nodes SOURCE")
             }
             (Some(_), [_, ..]) => {
                 bail!("--backend and --nodes both name the backends; give one of them")
@@ -216,7 +216,7 @@ pub(super) struct RegistrationFlags {
     #[arg(long, help_heading = CLUSTER, value_name = "NAME")]
     name: Option<String>,
     /// Address at which frontends reach this node [default: that of --listen]
-    #[arg(long, help_heading = CLUSTER, value_name = "HOST:PORT")]
+    #[arg(long, help_heading = CLUSTER, value_name = "HOST:PORT", value_parser = address::parse)]
     announce: Option<String>,
     /// Zone of this node; nodes of one zone may be lost together
     #[arg(long, help_heading = CLUSTER, value_name = "ZONE")]

@@ -8,14 +8,14 @@ mod refused;
 mod server;
 
 use crate::client::{Client, Place, Target};
+use crate::exit::Exit;
 use crate::print::{OutputKind, PrintFlags, PrintOptions, Printer};
 use crate::query::{QueryFlags, TypedQuery, report_notices};
-use crate::terminal::{escaped, report};
+use crate::terminal::{complain, escaped};
 use anyhow::{Result, bail};
 use backend::pattern;
 use refused::RefusedFlags;
 use schema::message::Expr;
-use std::process::ExitCode;
 
 /// Search, and print package/path:line:text, best matches first
 ///
@@ -58,9 +58,9 @@ pub(crate) struct SearchArguments {
     refused: RefusedFlags,
 }
 
-pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
+pub(super) fn run(arguments: &SearchArguments) -> Result<Exit> {
     let query = TypedQuery::new(&arguments.query)?;
-    let place = arguments.target.place();
+    let place = arguments.target.place()?;
     if arguments.fresh && matches!(place, Place::Index(_)) {
         bail!("--fresh is for a server with --watch; bring an index up to date with `trawl index`");
     }
@@ -105,8 +105,8 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
         .in_one_query()
         .filter(|_| summary.found == 0)
     {
-        report(format_args!(
-            "trawl: note: words after the first are paths to search; to search for all of them, quote \
+        complain(format_args!(
+            "note: words after the first are paths to search; to search for all of them, quote \
              them: '{}'",
             escaped(&words)
         ));

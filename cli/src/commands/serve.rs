@@ -1,23 +1,22 @@
 //! `trawl serve`: indexes directories, and runs backend and frontend over them.
 
+mod memory;
 mod served_index;
 mod watching;
 
 use super::frontend::FrontendFlags;
 use super::index::{BuildFlags, GitFlags};
 use super::{authorization, listener};
-use crate::{cache_dir, in_process, units};
+use crate::exit::Exit;
+use crate::{address, cache_dir, in_process, units};
 use anyhow::{Context, Result, ensure};
 use frontend::{Config, Coordinator};
+use memory::ServeMemory;
 use served_index::ServedIndex;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use watching::WatchedIndex;
-
-/// Share of the search memory for compiled patterns, as a divisor.
-const PATTERN_SHARE: u64 = 4;
 
 /// Index directories if needed, and serve a search page for them
 ///
@@ -42,7 +41,7 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "DIR")]
     index: Option<PathBuf>,
     /// Address to listen on; with port 0, any free port
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080", value_parser = address::parse_listen)]
     listen: String,
     /// Watch the SOURCEs and the references of the --git repositories, and index changes while
     /// serving
@@ -58,9 +57,13 @@ pub(crate) struct ServeArguments {
     /// Directory for results [default: in the user's cache directory]
     #[arg(long, value_name = "DIR")]
     spool: Option<PathBuf>,
-    /// Memory for all running queries; the excess goes to the spool
-    #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "256M")]
-    search_memory: u64,
+    /// Memory that this process may use, approximately: a third for searches, the rest for indexing
+    /// [default: 768M; 256M for searches if there is nothing to index]
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
+    memory: Option<u64>,
+    /// The third of --memory, given by itself
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size, hide = true)]
+    search_memory: Option<u64>,
     #[command(flatten)]
     flags: FrontendFlags,
     #[command(flatten)]
@@ -72,18 +75,22 @@ pub(crate) struct ServeArguments {
     sources: Vec<PathBuf>,
 }
 
-pub(super) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
+pub(super) fn run(arguments: &ServeArguments) -> Result<Exit> {
     listener::run(arguments.flags.log, serve(arguments))
 }
 
-async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
+async fn serve(arguments: &ServeArguments) -> Result<Exit> {
     // Mistakes in these fail before the long index build.
+    let memory = arguments.memory()?;
+    let query_memory = arguments.flags.memory(memory.queries)?;
     let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
     let hints = arguments.flags.hints()?;
     let address = listener.local_addr()?.ip();
-    let options = arguments.flags.web_options(address, hints.as_ref())?;
+    let options = arguments
+        .flags
+        .web_options(address, hints.as_ref(), query_memory)?;
     let metrics = listener::record_metrics()?;
     arguments.flags.trace("trawl", &listener)?;
     let tls = arguments.flags.tls.public()?;
@@ -93,6 +100,7 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
         &arguments.sources,
         &arguments.build,
         &arguments.git,
+        memory.build,
     )?;
     let directory = index.directory.clone();
     let watched = update_and_watch(index, arguments)?;
@@ -103,17 +111,15 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     }
     let text_bytes = shards.iter().map(|shard| shard.live_counts().text_bytes);
     let text_bytes = Some(text_bytes.sum());
-    let pattern_bytes = arguments.search_memory / PATTERN_SHARE;
-    let memory = arguments.search_memory - pattern_bytes;
     let backend_options = backend::server::Options {
-        pattern_bytes,
+        pattern_bytes: memory.patterns,
         ..Default::default()
     };
     let backend = in_process::backend(&directory, repositories, backend_options)?;
     let start = |spool: &Path| {
         let config = arguments
             .flags
-            .config(spool, memory, text_bytes, hints.clone());
+            .config(spool, query_memory, text_bytes, hints.clone());
         let config = Config {
             freshness: freshness.clone(),
             ..config
@@ -139,6 +145,14 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     let app = web::app(Arc::clone(&frontend), options, metrics);
     let drain = arguments.flags.drain;
     listener::serve(listener, app, limits, tls, &frontend, drain).await
+}
+
+impl ServeArguments {
+    fn memory(&self) -> Result<ServeMemory> {
+        let has_sources = !self.sources.is_empty() || self.git.is_given();
+        let builds = has_sources || self.index.is_none();
+        ServeMemory::new(self.memory, self.search_memory, builds)
+    }
 }
 
 /// Returns the watcher of `--watch`.

@@ -1,6 +1,6 @@
 //! Flags for sharing between frontends: Redis cache and link secrets.
 
-use crate::terminal::report;
+use crate::terminal::complain;
 use anyhow::{Context, Result, bail};
 use frontend::{HintSecret, Hints};
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ impl SharedCacheFlags {
         let secret = self.cache_redis_secret.as_deref().map(HintSecret::read);
         let secret = secret.transpose().context("--cache-redis-secret")?;
         if has_service && secret.is_none() {
-            report(format_args!(
+            complain(format_args!(
                 "decisions of --auth-url are not shared through --cache-redis: that needs --cache-redis-secret FILE"
             ));
         }

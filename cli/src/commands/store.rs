@@ -1,13 +1,13 @@
 //! `trawl store`: maintains a store of published indexes.
 
+use crate::exit::Exit;
 use crate::progress::{ProgressThread, bar};
 use crate::terminal::{self, escaped};
-use crate::{exit, units};
+use crate::units;
 use ::store::{Collected, Damage, Generation, Keep, Objects, StoreError};
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -22,10 +22,11 @@ const BAR_EVERY: Duration = Duration::from_millis(100);
 /// AWS_REGION, AWS_ENDPOINT_URL).
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  trawl store history s3://code/index     list the generations
-  trawl store verify /srv/store           check names, lengths and every byte
-  trawl store rollback /srv/store 41      make generation 41 current again, as a new generation
-  trawl store gc /srv/store --keep 10 --keep-days 7")]
+  trawl store history --store s3://code/index
+                                          list the generations
+  trawl store verify --store /srv/store   check names, lengths and every byte
+  trawl store rollback --store S 41       make generation 41 current again, as a new generation
+  trawl store gc --store /srv/store --keep 10 --keep-days 7")]
 pub(crate) struct StoreArguments {
     #[command(subcommand)]
     command: StoreCommand,
@@ -39,11 +40,33 @@ enum StoreCommand {
     Gc(GcArguments),
 }
 
+/// Store, named by a flag or alone.
+#[derive(clap::Args)]
+struct StorePlace {
+    /// Store: a directory or s3://BUCKET/PREFIX
+    #[arg(long, value_name = "STORE")]
+    store: Option<String>,
+    /// Store, as with --store
+    #[arg(
+        value_name = "STORE",
+        required_unless_present = "store",
+        conflicts_with = "store"
+    )]
+    place: Option<String>,
+}
+
+impl StorePlace {
+    fn open(&self) -> Result<Objects> {
+        let given = self.store.as_deref().or(self.place.as_deref());
+        Ok(Objects::open(given.context("give --store STORE")?)?)
+    }
+}
+
 /// List the generations, newest first
 #[derive(clap::Args)]
 struct HistoryArguments {
-    /// Store: a directory or s3://BUCKET/PREFIX
-    store: String,
+    #[command(flatten)]
+    store: StorePlace,
     /// Number of generations to show
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
@@ -54,8 +77,8 @@ struct HistoryArguments {
 /// Exit status: 0 everything is intact, 2 error, 3 something is missing or damaged.
 #[derive(clap::Args)]
 struct VerifyArguments {
-    /// Store: a directory or s3://BUCKET/PREFIX
-    store: String,
+    #[command(flatten)]
+    store: StorePlace,
     /// Compare lengths only, without reading the files
     #[arg(long)]
     quick: bool,
@@ -69,9 +92,28 @@ struct VerifyArguments {
 #[derive(clap::Args)]
 struct RollbackArguments {
     /// Store: a directory or s3://BUCKET/PREFIX
-    store: String,
-    /// Number of the generation [default: the one before the current one]
-    generation: Option<u64>,
+    #[arg(long, value_name = "STORE")]
+    store: Option<String>,
+    /// Store, unless given with --store, and number of the generation [default: the one before the
+    /// current one]
+    #[arg(value_names = ["STORE", "NUMBER"], num_args = 0..=2, required_unless_present = "store")]
+    words: Vec<String>,
+}
+
+impl RollbackArguments {
+    /// Store, and number of the generation.
+    fn parse(&self) -> Result<(&str, Option<u64>)> {
+        let (store, number) = match (&self.store, &self.words[..]) {
+            (Some(store), []) | (None, [store]) => (store, None),
+            (Some(store), [number]) | (None, [store, number]) => (store, Some(number)),
+            _ => bail!("expected one store and one number of a generation"),
+        };
+        let number = number.map(|it| {
+            it.parse()
+                .with_context(|| format!("{}: expected the number of a generation", escaped(it)))
+        });
+        Ok((store.as_str(), number.transpose()?))
+    }
 }
 
 /// Remove old generations, and files that no other generation names
@@ -80,8 +122,8 @@ struct RollbackArguments {
 /// generation that is not current yet.
 #[derive(clap::Args)]
 struct GcArguments {
-    /// Store: a directory or s3://BUCKET/PREFIX
-    store: String,
+    #[command(flatten)]
+    store: StorePlace,
     /// Number of the newest generations to keep
     #[arg(long, value_name = "N", default_value_t = 10)]
     keep: usize,
@@ -93,7 +135,7 @@ struct GcArguments {
     dry_run: bool,
 }
 
-pub(super) fn run(arguments: &StoreArguments) -> Result<ExitCode> {
+pub(super) fn run(arguments: &StoreArguments) -> Result<Exit> {
     match &arguments.command {
         StoreCommand::History(arguments) => history(arguments),
         StoreCommand::Verify(arguments) => verify(arguments),
@@ -102,8 +144,8 @@ pub(super) fn run(arguments: &StoreArguments) -> Result<ExitCode> {
     }
 }
 
-fn history(arguments: &HistoryArguments) -> Result<ExitCode> {
-    let objects = Objects::open(&arguments.store)?;
+fn history(arguments: &HistoryArguments) -> Result<Exit> {
+    let objects = arguments.store.open()?;
     let (current, generations) = ::store::history(&objects)?;
     if generations.is_empty() {
         return Err(StoreError::Empty(objects.url()).into());
@@ -128,12 +170,12 @@ fn history(arguments: &HistoryArguments) -> Result<ExitCode> {
         terminal::report(format_args!("{hidden} not shown; see --limit"));
     }
     if current.is_none() {
-        terminal::report(
-            "HEAD is missing or damaged: `trawl store rollback STORE NUMBER` replaces it",
+        terminal::complain(
+            "HEAD is missing or damaged: `trawl store rollback --store STORE NUMBER` replaces it",
         );
-        return Ok(exit::complete_or(false, ExitCode::SUCCESS));
+        return Ok(Exit::Success.if_complete(false));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 fn row(generation: &Generation, before: Option<&Generation>, now: u64) -> String {
@@ -157,8 +199,8 @@ fn row(generation: &Generation, before: Option<&Generation>, now: u64) -> String
     )
 }
 
-fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
-    let objects = Objects::open(&arguments.store)?;
+fn verify(arguments: &VerifyArguments) -> Result<Exit> {
+    let objects = arguments.store.open()?;
     let progress = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
     let verified = {
         let _shown = std::io::stderr().is_terminal().then(|| {
@@ -210,28 +252,24 @@ fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
         },
         units::plural(verified.unnamed, "file"),
     ));
-    Ok(exit::complete_or(
-        verified.damage.is_empty(),
-        ExitCode::SUCCESS,
-    ))
+    Ok(Exit::Success.if_complete(verified.damage.is_empty()))
 }
 
-fn rollback(arguments: &RollbackArguments) -> Result<ExitCode> {
-    let objects = Objects::open(&arguments.store)?;
-    let number = ::store::rollback(&objects, arguments.generation)?;
-    let from = arguments
-        .generation
-        .map_or("the generation before".to_owned(), |it| {
-            format!("generation {it}")
-        });
+fn rollback(arguments: &RollbackArguments) -> Result<Exit> {
+    let (store, generation) = arguments.parse()?;
+    let objects = Objects::open(store)?;
+    let number = ::store::rollback(&objects, generation)?;
+    let from = generation.map_or("the generation before".to_owned(), |it| {
+        format!("generation {it}")
+    });
     terminal::report(format_args!(
         "{from} is current again, as generation {number}"
     ));
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
-fn collect(arguments: &GcArguments) -> Result<ExitCode> {
-    let objects = Objects::open(&arguments.store)?;
+fn collect(arguments: &GcArguments) -> Result<Exit> {
+    let objects = arguments.store.open()?;
     let keep = Keep {
         count: arguments.keep,
         age: Duration::from_secs(u64::from(arguments.keep_days) * 86_400),
@@ -257,7 +295,7 @@ fn collect(arguments: &GcArguments) -> Result<ExitCode> {
         units::plural(kept, "generation"),
         units::plural(young, "file"),
     ));
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 fn seconds(time: SystemTime) -> u64 {

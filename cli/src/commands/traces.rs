@@ -1,6 +1,6 @@
 //! Trace flags, and export by OTLP over HTTP, as JSON. Reads OpenTelemetry's variables too.
 
-use crate::client;
+use crate::{address, client};
 use anyhow::{Context, Result, bail, ensure};
 use percent_encoding::percent_decode_str;
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ pub(super) struct TraceFlags {
     /// http://127.0.0.1:4318 [default: $OTEL_EXPORTER_OTLP_ENDPOINT; without it nothing is traced]
     ///
     /// They go to /v1/traces there, unless the URL has a path.
-    #[arg(long, help_heading = TRACES, value_name = "URL")]
+    #[arg(long, help_heading = TRACES, value_name = "URL", value_parser = address::parse_url)]
     traces: Option<String>,
     /// Trust the CAs in FILE (PEM) for a collector with https [default: $SSL_CERT_FILE, or the
     /// system's]
@@ -148,10 +148,8 @@ fn endpoint(
             _ => return Ok(None),
         }
     };
-    ensure!(
-        url.starts_with("http://") || url.starts_with("https://"),
-        "{origin} {url}: expected an address such as http://127.0.0.1:4318"
-    );
+    let checked = address::parse_url(&url).map_err(anyhow::Error::msg);
+    checked.with_context(|| format!("{origin} {url}"))?;
     if flag.is_none() {
         let protocols = [
             "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",

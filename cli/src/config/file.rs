@@ -2,6 +2,7 @@
 
 use super::setting::{Setting, TABLES, Value, ValueKind, nearest};
 use crate::cache_dir::{read_small, user_dir};
+use crate::renamed;
 use crate::terminal::escaped;
 use anyhow::{Result, anyhow};
 use clap::Command;
@@ -20,6 +21,8 @@ pub(crate) struct ConfigFile {
     values: Vec<(&'static str, String, Value)>,
     /// Offset in the text, and error.
     faults: Vec<(usize, String)>,
+    /// Warnings about former keys.
+    former: Vec<String>,
 }
 
 pub(crate) fn default_path() -> Option<PathBuf> {
@@ -47,6 +50,7 @@ impl ConfigFile {
             text: text.clone(),
             values: Vec::new(),
             faults: Vec::new(),
+            former: Vec::new(),
         };
         let root = DeTable::parse(&text).map_err(|error| {
             let origin = file.origin(error.span().unwrap_or_default());
@@ -62,6 +66,11 @@ impl ConfigFile {
     pub(crate) fn faults(&self) -> Vec<String> {
         let faults = self.faults.iter();
         faults.map(|(_, fault)| fault.clone()).collect()
+    }
+
+    /// Warnings about former keys, with their positions.
+    pub(crate) fn former_keys(&self) -> &[String] {
+        &self.former
     }
 
     pub(crate) fn value(&self, table: &str, setting: &Setting) -> Option<Value> {
@@ -87,13 +96,28 @@ impl ConfigFile {
     }
 
     fn keys(&mut self, settings: &[Setting], table: &'static str, keys: &DeTable<'_>) {
-        let known: Vec<&str> = settings.iter().map(|setting| &setting.key[..]).collect();
+        let known = settings.iter().filter(|setting| !setting.is_hidden());
+        let known: Vec<&str> = known.map(|setting| &setting.key[..]).collect();
         for (key, value) in keys {
             let (name, span) = (key.get_ref(), key.span());
-            let Some(setting) = settings.iter().find(|setting| setting.key == **name) else {
+            let renamed = renamed::of(table).find(|it| it.old == &**name);
+            if let Some(renamed) = renamed {
+                let origin = self.origin(span.clone());
+                let warning = renamed.warning(str::to_owned);
+                self.former.push(format!("{origin}: {warning}"));
+            }
+            let alias = renamed.filter(|it| it.is_alias);
+            let current = alias.map_or(&**name, |it| it.new);
+            let Some(setting) = settings.iter().find(|setting| setting.key == current) else {
                 self.unknown(span, "key", name, &known);
                 continue;
             };
+            if alias.is_some() && keys.contains_key(current) {
+                self.fault(
+                    span,
+                    format!("{name} and {current} are the same; give one of them"),
+                );
+            }
             match texts(setting.kind(), value.get_ref()) {
                 Ok(texts) => {
                     let origin = self.origin(value.span());

@@ -1,7 +1,9 @@
 //! A setting: flag, file key, variable and values.
 
+use crate::renamed;
 use anyhow::{Result, anyhow};
 use clap::{Arg, ArgAction, Command};
+use std::iter;
 
 /// Each has a table of its name.
 pub(crate) const TABLES: [&str; 3] = ["serve", "frontend", "backend"];
@@ -46,6 +48,11 @@ impl Setting {
         settings.collect()
     }
 
+    /// A former flag is in no help and no list.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.argument.is_hide_set()
+    }
+
     pub(crate) fn kind(&self) -> ValueKind {
         match self.argument.get_action() {
             ArgAction::SetTrue | ArgAction::SetFalse => ValueKind::Switch,
@@ -62,17 +69,12 @@ impl Setting {
             .collect()
     }
 
-    fn variable_name(&self, table: &str) -> String {
-        let name = self.key.to_uppercase().replace('-', "_");
-        format!("{}{name}", variable_prefix(table))
-    }
-
-    /// Ignores an empty variable.
+    /// Ignores empty variables. A former name comes last.
     pub(crate) fn variable(&self, table: &str) -> Option<Value> {
-        let name = self.variable_name(table);
-        let value = std::env::var(&name)
-            .ok()
-            .filter(|value| !value.is_empty())?;
+        let former = renamed::of(table).filter(|it| it.is_alias && it.new == self.key);
+        let keys = iter::once(&*self.key).chain(former.map(|it| it.old));
+        let mut names = keys.map(|key| variable_name(table, key));
+        let (value, name) = names.find_map(|name| Some((set_variable(&name)?, name)))?;
         let texts = match self.kind() {
             ValueKind::List => value.split(SEPARATOR).map(str::to_owned).collect(),
             _ => vec![value],
@@ -119,6 +121,16 @@ fn key(argument: &Arg) -> Option<String> {
     }
 }
 
+fn variable_name(table: &str, key: &str) -> String {
+    let name = key.to_uppercase().replace('-', "_");
+    format!("{}{name}", variable_prefix(table))
+}
+
+/// `None` if empty.
+fn set_variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
 fn variable_prefix(table: &str) -> String {
     format!("TRAWL_{}_", table.to_uppercase())
 }
@@ -129,10 +141,18 @@ fn reason(error: &clap::Error) -> String {
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
+/// Warnings about former variables that are set.
+pub(crate) fn former_variables(table: &str) -> impl Iterator<Item = String> {
+    let name = move |key: &str| variable_name(table, key);
+    let set = renamed::of(table).filter(move |it| set_variable(&name(it.old)).is_some());
+    set.map(move |it| it.warning(name))
+}
+
 /// Variables with a table's prefix that are no settings.
 pub(crate) fn unknown_variables(table: &str, settings: &[Setting]) -> Vec<String> {
-    let known = settings.iter().map(|setting| setting.variable_name(table));
-    let known: Vec<String> = known.collect();
+    let keys = settings.iter().map(|setting| &*setting.key);
+    let keys = keys.chain(renamed::of(table).map(|it| it.old));
+    let known: Vec<String> = keys.map(|key| variable_name(table, key)).collect();
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let unknown =
         names.filter(|name| name.starts_with(&variable_prefix(table)) && !known.contains(name));

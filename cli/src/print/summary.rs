@@ -1,9 +1,9 @@
 //! Messages and exit status of a search.
 
-use crate::terminal::{escaped, report};
-use crate::{exit, units};
+use crate::exit::Exit;
+use crate::terminal::{complain, escaped, report};
+use crate::units;
 use frontend::Notice;
-use std::process::ExitCode;
 use web::model::{IndexUse, Overlaps};
 
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub(crate) struct SearchSummary {
 
 impl SearchSummary {
     /// Returns the exit status.
-    pub(crate) fn report(&self, explain: bool) -> ExitCode {
+    pub(crate) fn report(&self, explain: bool) -> Exit {
         report_missing(
             self.missing
                 .iter()
@@ -33,8 +33,8 @@ impl SearchSummary {
         );
         if self.skipped > 0 {
             let documents = units::plural(self.skipped, "document");
-            report(format_args!(
-                "trawl: incomplete: {documents} could not be searched"
+            complain(format_args!(
+                "incomplete: {documents} could not be searched"
             ));
         }
         if self.pending > 0 {
@@ -42,12 +42,12 @@ impl SearchSummary {
                 1 => ("1 file".to_owned(), "has changed and is"),
                 pending => (units::plural(pending, "file"), "have changed and are"),
             };
-            report(format_args!(
-                "trawl: note: {files} {verb} not searched yet; --fresh waits until then"
+            complain(format_args!(
+                "note: {files} {verb} not searched yet; --fresh waits until then"
             ));
         }
         if let Some(overlaps) = &self.overlaps {
-            report(format_args!("trawl: {}", overlaps_in_words(overlaps)));
+            complain(overlaps_in_words(overlaps));
         }
         if explain {
             let usage = &self.index_use;
@@ -62,7 +62,7 @@ impl SearchSummary {
             report(format_args!("matches: {}", units::count(self.found)));
         }
         let is_complete = self.missing.is_empty() && self.skipped == 0;
-        exit::complete_or(is_complete, exit::found(self.found > 0))
+        Exit::found(self.found > 0).if_complete(is_complete)
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn report_missing<'a>(missing: impl Iterator<Item = (&'a String, &'a 
     for (backend, reason) in missing {
         is_complete = false;
         let (backend, reason) = (escaped(backend), escaped(reason));
-        report(format_args!("trawl: incomplete: {backend}: {reason}"));
+        complain(format_args!("incomplete: {backend}: {reason}"));
     }
     is_complete
 }

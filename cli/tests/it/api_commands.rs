@@ -8,7 +8,7 @@ fn home() -> Home {
     home.write("all/ant_1.0/a.c", "int wanted;\n");
     home.write("all/ant_1.0/image", b"\0\0\0\0");
     home.write("all/bee-2/b.c", "int wanted;\nint other;\n");
-    home.ok("index --out I --each all");
+    home.ok("index --index I --each all");
     home
 }
 

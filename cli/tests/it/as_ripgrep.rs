@@ -96,7 +96,7 @@ fn home() -> Home {
         "all/two-2/runs.txt",
         "x a\nbc a\nb a\nb\nq\na\nb\nlast a\nb\n",
     );
-    home.ok("index --out I --each all");
+    home.ok("index --index I --each all");
     home
 }
 

@@ -9,7 +9,7 @@ fn home() -> Home {
     let home = Home::new();
     home.write("src/open_1/x.c", "needle open\n");
     home.write("src/closed_1/x.c", "needle closed\n");
-    home.ok("index --each --out I src");
+    home.ok("index --each --index I src");
     home
 }
 
@@ -154,7 +154,7 @@ fn many_packages_need_a_service_that_decides_about_many() {
     for number in 0..65 {
         home.write(&format!("src/p{number:02}x_1/x.c"), "needle\n");
     }
-    home.ok("index --each --out I src");
+    home.ok("index --each --index I src");
     let refused = home.run("serve --index I --auth-url http://127.0.0.1:1/ --listen 127.0.0.1:0");
     refused.check(
         "65 packages",

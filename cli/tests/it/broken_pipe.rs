@@ -27,7 +27,7 @@ fn all_commands_end_quietly_when_their_output_is_not_read() {
     let home = Home::new();
     home.write("p/a.c", "int wanted;\n");
     home.write("trawl.toml", "[serve]\nrunning = 9\n");
-    home.ok("index --out I p");
+    home.ok("index --index I p");
     for line in [
         "config show",
         "config check trawl.toml",
@@ -41,9 +41,9 @@ fn all_commands_end_quietly_when_their_output_is_not_read() {
         "status --index I --json",
         "packages --index I",
         "skipped --index I p a.c",
-        "inspect I",
-        "inspect I --document p/a.c",
-        "inspect I --trigram wan",
+        "inspect --index I",
+        "inspect --index I --document p/a.c",
+        "inspect --index I --trigram wan",
         "completions bash",
         "man",
         "help",
@@ -65,7 +65,7 @@ fn messages_that_nobody_reads_do_not_change_the_exit_status() {
     let home = Home::new();
     home.write("p/a.c", "int wanted;\n");
     for (line, expected) in [
-        ("index --out I p", 0),
+        ("index --index I p", 0),
         ("search --index I --explain wanted", 0),
         ("search --index I --explain absent", 1),
         ("search --index nowhere wanted", 2),

@@ -7,7 +7,7 @@ use testkit::ca::{Authority, Valid};
 fn home() -> Home {
     let home = Home::new();
     home.write("p/a.c", "int wanted;\n");
-    home.ok("index --out I p");
+    home.ok("index --index I p");
     let (ca, other) = (Authority::new("ours"), Authority::new("other"));
     for (name, issued) in [
         ("good", ca.issue()),

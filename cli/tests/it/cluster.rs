@@ -10,7 +10,7 @@ fn home(replicas: u8) -> Home {
     for number in 0..8 {
         home.write(&format!("p{number}/a.c"), format!("int wanted_{number};\n"));
         home.ok(&format!(
-            "index --out I{number} --store S --replicas {replicas} p{number}"
+            "index --index I{number} --store S --replicas {replicas} p{number}"
         ));
     }
     home

@@ -11,7 +11,7 @@ fn home() -> Home {
     home.write("file", "neither source nor index\n");
     home.write("ranks.json", r#"{"source": {"inst": 2}}"#);
     home.write("empty/hello", "");
-    home.ok("index --out good source");
+    home.ok("index --index good source");
     home
 }
 
@@ -38,20 +38,20 @@ fn wrong_usage() {
         search                            => <QUERY>
         search --ignore-cas wanted        => '--ignore-cas' => '--ignore-case'
         search --mode fuzzy wanted        => 'fuzzy' => literal, regexp
-        search --index I --server x y     => --index => cannot be used with
+        search --index I --server x:1 y   => --index => cannot be used with
         index --output out source         => '--output' => '--out'
-        index --out out                   => <SOURCE>
-        index source                      => --out <DIR>
-        index --out out --jobs 0 source   => '0' => 1..=256
-        index --out out --memory 5X x     => not a size; write bytes
-        index --out out --memory=-1 x     => '-1'
-        index --out out --block-size 9 x  => a block must have 256 to 1048576 bytes
-        inspect good --skipped --packages => cannot be used with
-        inspect good --plan x --verify    => cannot be used with
-        inspect good --mode regexp        => --plan <PATTERN>
-        inspect good --limit 3 --skipped  => cannot be used with
+        index --index out                   => <SOURCE>
+        index source                      => --index <DIR>
+        index --index out --jobs 0 source   => '0' => 1..=256
+        index --index out --memory 5X x     => not a size; write bytes
+        index --index out --memory=-1 x     => '-1'
+        index --index out --block-size 9 x  => a block must have 256 to 1048576 bytes
+        inspect --index good --skipped --packages => cannot be used with
+        inspect --index good --plan x --verify    => cannot be used with
+        inspect --index good --mode regexp        => --plan <PATTERN>
+        inspect --index good --limit 3 --skipped  => cannot be used with
         backend --listen 127.0.0.1:0      => give --index DIR, or --store STORE
-        frontend --spool spool            => --backend ADDR => --nodes SOURCE
+        frontend --spool spool            => --backend HOST:PORT => --nodes SOURCE
         frontend --spool spool --backend a:1 --nodes static:a:1 => give one of them
         frontend --spool spool --backend a:1 --accept-nodes     => --accept-nodes needs --nodes
         frontend --spool spool --nodes ectd:http://a:1          => did you mean etcd:?
@@ -67,16 +67,16 @@ fn wrong_usage() {
 fn wrong_sources() {
     let home = home();
     let table = "
-        index --out out nowhere                              => nowhere: no such directory
-        index --out out file                                 => file: not a directory
-        index --out out --each empty                         => empty: contains no directory
-        index --out out source elsewhere/source              => the same package, `source` \
+        index --index out nowhere                              => nowhere: no such directory
+        index --index out file                                 => file: not a directory
+        index --index out --each empty                         => empty: contains no directory
+        index --index out source elsewhere/source              => the same package, `source` \
                                                              => /source and => /elsewhere/source
-        index --out file source                              => file: cannot be written
-        index --out out --memory 1M source                   => --memory => at least
-        index --out out --package-ranks none source          => cannot read the package ranks in none
-        index --out out --package-ranks file source          => file: not package ranks => line 1
-        index --out out --package-ranks ranks.json source    => ranks.json: source: => from 0 to 1
+        index --index file source                              => file: cannot be written
+        index --index out --memory 1M source                   => --memory => at least
+        index --index out --package-ranks none source          => cannot read the package ranks in none
+        index --index out --package-ranks file source          => file: not package ranks => line 1
+        index --index out --package-ranks ranks.json source    => ranks.json: source: => from 0 to 1
         serve --listen 127.0.0.1:0 nowhere                   => nowhere: no such directory
         serve --listen 127.0.0.1:0 file                      => file: not a directory
     ";
@@ -88,15 +88,15 @@ fn wrong_sources() {
 fn wrong_inspect_arguments() {
     let home = home();
     let table = r"
-        inspect good --trigram ab               => three bytes, not 2 bytes
-        inspect good --trigram äöü              => three bytes, not 6 bytes
-        inspect good --trigram a\q              => a backslash must be followed by
-        inspect good --trigram a\n              => three bytes
-        inspect good --trigram ab\n             => line feed
-        inspect good --document source           => expected PACKAGE/PATH
-        inspect good --mode regexp --plan a\nb  => crosses lines
-        inspect good --plan a(b --mode regexp   => unclosed group
-        inspect good --plan ''                  => the query is empty
+        inspect --index good --trigram ab               => three bytes, not 2 bytes
+        inspect --index good --trigram äöü              => three bytes, not 6 bytes
+        inspect --index good --trigram a\q              => a backslash must be followed by
+        inspect --index good --trigram a\n              => three bytes
+        inspect --index good --trigram ab\n             => line feed
+        inspect --index good --document source           => expected PACKAGE/PATH
+        inspect --index good --mode regexp --plan a\nb  => crosses lines
+        inspect --index good --plan a(b --mode regexp   => unclosed group
+        inspect --index good --plan ''                  => the query is empty
     ";
     check_table(&home, table);
 }
@@ -104,7 +104,7 @@ fn wrong_inspect_arguments() {
 fn readers(index: &str) -> [String; 4] {
     [
         format!("search --index {index} wanted"),
-        format!("inspect {index}"),
+        format!("inspect --index {index}"),
         format!("backend --index {index} --listen 127.0.0.1:0"),
         format!("serve --index {index} --listen 127.0.0.1:0"),
     ]
@@ -115,7 +115,7 @@ fn directories_without_an_index() {
     let home = home();
     for index in ["nowhere", "empty", "file"] {
         let says = format!(
-            "{index}: no Trawl index here; build one with `trawl index --out {index} SOURCE...`"
+            "{index}: no Trawl index here; build one with `trawl index --index {index} SOURCE...`"
         );
         readers(index)
             .iter()
@@ -179,7 +179,7 @@ fn damage_found_by_a_search_makes_it_incomplete() {
     let search = home.run("search --index good wanted");
     search.check("search", 3, &["damaged at byte"]);
     assert_eq!(search.text(), "");
-    home.run("inspect good --verify")
+    home.run("inspect --index good --verify")
         .check("inspect", 2, &["damaged at byte"]);
 }
 
@@ -210,8 +210,6 @@ fn wrong_addresses() {
         let says = format!("cannot listen on {taken}");
         let line = format!("{start} --listen {taken}");
         check(&home, &line, &[&says, "in use"]);
-        let line = format!("{start} --listen nonsense");
-        check(&home, &line, &["cannot listen on nonsense"]);
     }
     let spool = "frontend --backend 127.0.0.1:1 --listen 127.0.0.1:0 --spool file";
     check(&home, spool, &["cannot create the directory file"]);
@@ -226,6 +224,83 @@ fn wrong_addresses() {
         &unreachable,
     );
     check(&home, "search --server 127.0.0.1:1/ wanted", &unreachable);
+}
+
+#[test]
+fn addresses_and_urls_are_checked_at_the_start() {
+    let home = home();
+    let address = "expected HOST:PORT";
+    let url = "expected a URL";
+    let backend = "backend --index good --listen 127.0.0.1:0";
+    let frontend = "frontend --backend 127.0.0.1:1 --spool spool --listen 127.0.0.1:0";
+    for (line, says) in [
+        ("frontend --spool spool --backend", address),
+        ("frontend --spool spool --backend a:1 --listen", address),
+        (
+            "frontend --spool spool --backend a:1 --admin-listen",
+            address,
+        ),
+        (&format!("{frontend} --nodes"), "is not a source of nodes"),
+        (&format!("{frontend} --traces"), url),
+        (&format!("{frontend} --auth-url"), "begins with https://"),
+        (&format!("{frontend} --cache-redis"), "expected redis://"),
+        (&format!("{frontend} --cors-origin"), "is not an origin"),
+        (
+            &format!("{frontend} --trusted-proxy"),
+            "expected an address or a network",
+        ),
+        ("serve --index good --listen", address),
+        ("serve --index good --admin-listen", address),
+        ("backend --index good --listen", address),
+        (&format!("{backend} --metrics"), address),
+        (&format!("{backend} --announce"), address),
+        (&format!("{backend} --traces"), url),
+        (&format!("{backend} --nodes"), "is not a source of nodes"),
+        ("search wanted --server", url),
+        ("status --server", url),
+        ("explain wanted --server", url),
+        ("mirror --to M", "not a URL"),
+    ] {
+        check(&home, &format!("{line} nonsense"), &["trawl: ", says]);
+    }
+    let mut command = home.command("search wanted");
+    let run = crate::process::finish(command.env("TRAWL_SERVER", "nonsense"));
+    run.check("a variable", 2, &["TRAWL_SERVER=nonsense: expected a URL"]);
+    let mut command = home.command("serve --index good");
+    let run = crate::process::finish(command.env("TRAWL_SERVE_LISTEN", "nonsense"));
+    run.check("a setting", 2, &["TRAWL_SERVE_LISTEN: listen: ", address]);
+    for url in ["ftp://a", "http://", "http://a:65536"] {
+        let line = format!("search wanted --server {url}");
+        check(&home, &line, &["expected a URL or HOST:PORT"]);
+    }
+    check(
+        &home,
+        "index --index good --store ftp://a",
+        &["give a directory, or s3://"],
+    );
+}
+
+#[test]
+fn errors_begin_with_the_name_of_the_program() {
+    let home = home();
+    for line in [
+        "serch wanted",
+        "search --ignore-cas wanted",
+        "search -v wanted",
+        "search --index nowhere wanted",
+        "index --index out nowhere",
+        "inspect",
+        "store history",
+        "store history Empty",
+        "serve --listen nonsense",
+        "frontend --spool spool",
+        "config check nowhere.toml",
+    ] {
+        let run = home.run(line);
+        assert_eq!(run.code, Some(2), "{line}");
+        assert!(run.stderr.starts_with("trawl: "), "{line}: {}", run.stderr);
+        assert!(!run.stderr.contains("error: "), "{line}: {}", run.stderr);
+    }
 }
 
 #[test]

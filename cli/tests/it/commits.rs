@@ -33,7 +33,7 @@ pub(crate) fn git(home: &Home, repository: &str, arguments: &[&str]) -> String {
 fn home() -> Home {
     let home = Home::new();
     home.write("src/p_1/a.c", "int main;\n");
-    home.ok("index --each --out I src");
+    home.ok("index --each --index I src");
     for (text, message) in [("one\n", "first"), ("two\n", "second\n\nWhy.")] {
         home.write("repos/tools/x/a.txt", text);
         if message == "first" {

@@ -114,24 +114,28 @@ fn server_uses_the_file() {
     let found = home.ok(&format!("search --server {} wanted", server.address));
     assert_eq!(String::from_utf8(found).unwrap(), "p/a.c:1:int wanted;\n");
 
-    let mut command = home.command("serve --listen nonsense");
+    let mut command = home.command("serve --listen 192.0.2.1:1");
     let run = crate::process::finish(command.env("TRAWL_CONFIG", "trawl.toml"));
-    run.check("a flag before the file", 2, &["cannot listen on nonsense"]);
+    let says = ["cannot listen on 192.0.2.1:1"];
+    run.check("a flag before the file", 2, &says);
     let mut command = home.command("serve --config trawl.toml");
-    let run = crate::process::finish(command.env("TRAWL_SERVE_LISTEN", "elsewhere"));
+    let run = crate::process::finish(command.env("TRAWL_SERVE_LISTEN", "192.0.2.1:2"));
     run.check(
         "a variable before the file",
         2,
-        &["cannot listen on elsewhere"],
+        &["cannot listen on 192.0.2.1:2"],
     );
 }
 
 #[test]
 fn default_file_is_optional_and_a_named_one_is_not() {
     let home = home();
-    home.write(".config/trawl/config.toml", "[serve]\nlisten = 'usual'\n");
+    home.write(
+        ".config/trawl/config.toml",
+        "[serve]\nlisten = '192.0.2.1:3'\n",
+    );
     home.run("serve p")
-        .check("the default file", 2, &["cannot listen on usual"]);
+        .check("the default file", 2, &["cannot listen on 192.0.2.1:3"]);
     let listed = home.run("config check");
     listed.check("the default file", 0, &[]);
     assert!(

@@ -29,7 +29,7 @@ fn start(home: &Home) -> (Server, Server, String) {
             line.repeat(LINES as usize / 40),
         );
     }
-    home.ok("index --out good source");
+    home.ok("index --index good source");
     let backend = home.start("backend --index good --metrics 127.0.0.1:0");
     let frontend = home.start(&format!(
         "frontend --backend {} --spool spool",

@@ -68,7 +68,7 @@ fn searches_go_on_with_the_other_replica_while_a_backend_drains() {
     for file in 0..50 {
         home.write(&format!("src/{file}.c"), "wanted\n".repeat(20));
     }
-    home.ok("index --out index src");
+    home.ok("index --index index src");
     let mut backends = [(); 2].map(|()| home.start("backend --index index"));
     let frontend = home.start(&format!(
         "frontend --backend {} --backend {} --spool spool",
@@ -94,7 +94,7 @@ fn searches_go_on_with_the_other_replica_while_a_backend_drains() {
 fn a_client_asks_again_when_a_server_is_about_to_stop() {
     let home = Home::new();
     home.write("src/a.c", "wanted\n");
-    home.ok("index --out index src");
+    home.ok("index --index index src");
     let server = home.start("serve --index index");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

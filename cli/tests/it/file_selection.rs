@@ -71,7 +71,7 @@ fn home() -> Home {
         );
     }
     home.write("all/src-2.0/a.c", "int other;\n");
-    home.ok("index --out I --each all");
+    home.ok("index --index I --each all");
     home
 }
 

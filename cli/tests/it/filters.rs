@@ -15,7 +15,7 @@ fn home() -> Home {
     home.write("all/i3-wm_4.22/src/main.c", "int wanted;\n");
     home.write("all/i3-wm_4.22/src/-x.py", "wanted = 1\n");
     home.write("all/i3-wm_4.22/vendor/a.c", "int wanted;\n");
-    home.ok("index --out I --each all");
+    home.ok("index --index I --each all");
     home
 }
 

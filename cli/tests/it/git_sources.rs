@@ -31,21 +31,21 @@ fn found(home: &Home, query: &str) -> String {
 fn a_repository_is_searched_as_it_is_committed() {
     let home = home();
     home.write("src/tool/a.c", "int wanted_on_disk;\n");
-    let closing = home.run("index --out I --git src/tool").stderr;
+    let closing = home.run("index --index I --git src/tool").stderr;
     assert!(
         closing.contains("indexed 2 files of 1 package"),
         "{closing}"
     );
     assert!(found(&home, "wanted").contains("wanted_here"));
     // The default branch alone is searched.
-    let closing = home.run("index --out I --git src/tool --ref all").stderr;
+    let closing = home.run("index --index I --git src/tool --ref all").stderr;
     assert!(closing.contains("indexed 1 file of 1 package"), "{closing}");
     let lines = found(&home, "wanted");
     assert!(
         lines.contains("wanted_here") && !lines.contains("there"),
         "{lines}"
     );
-    let listed = String::from_utf8(home.ok("inspect I --packages")).unwrap();
+    let listed = String::from_utf8(home.ok("inspect --index I --packages")).unwrap();
     for name in [
         "refs/heads/main (default)",
         "refs/heads/topic",
@@ -53,12 +53,12 @@ fn a_repository_is_searched_as_it_is_committed() {
     ] {
         assert!(listed.contains(name), "{listed}");
     }
-    let closing = home.run("index --out I --git src/tool --ref all").stderr;
+    let closing = home.run("index --index I --git src/tool --ref all").stderr;
     assert!(
         closing.contains("is up to date, nothing was read"),
         "{closing}"
     );
-    home.ok("inspect I --verify");
+    home.ok("inspect --index I --verify");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn wrong_repositories_and_patterns_are_told() {
         ("--git src/tool --ref topik", "nearest: topic"),
         ("--git src/tool --ref v2.*", "no commit has this name"),
     ] {
-        let finished = home.run(&format!("index --out I {arguments}"));
+        let finished = home.run(&format!("index --index I {arguments}"));
         let error = finished.stderr;
         assert_eq!(finished.code, Some(2), "{arguments}: {error}");
         assert!(error.contains(said), "{arguments}: {error}");
@@ -115,7 +115,7 @@ fn a_broken_repository_is_listed_and_the_others_are_indexed() {
         &["clone", "-q", "--bare", "tool", "other.git"],
     );
     std::fs::write(home.path("src/other.git/HEAD"), "nonsense").unwrap();
-    let finished = home.run("index --out I --git-dir-each src");
+    let finished = home.run("index --index I --git-dir-each src");
     assert_eq!(finished.code, Some(3), "{}", finished.stderr);
     assert!(
         finished.stderr.contains("trawl: other: "),
@@ -143,10 +143,10 @@ fn objects_of_the_environment_are_those_of_one_repository() {
         );
         crate::process::finish(&mut command)
     };
-    let finished = run("index --out I --git src/tool");
+    let finished = run("index --index I --git src/tool");
     assert!(finished.code == Some(0), "{}", finished.stderr);
     assert!(found(&home, "wanted").contains("wanted_here"));
-    let finished = run("index --out I --git-dir-each src");
+    let finished = run("index --index I --git-dir-each src");
     assert_eq!(finished.code, Some(2));
     assert!(
         finished.stderr.contains("are those of one repository"),
@@ -163,12 +163,12 @@ fn notes_name_the_other_way_to_index_a_repository() {
         "src",
         &["clone", "-q", "--bare", "tool", "other.git"],
     );
-    let closing = home.run("index --out I src/tool").stderr;
+    let closing = home.run("index --index I src/tool").stderr;
     assert!(
         closing.contains("src/tool` indexes what is committed"),
         "{closing}"
     );
-    let closing = home.run("index --out J src/other.git").stderr;
+    let closing = home.run("index --index J src/other.git").stderr;
     assert!(
         closing.contains("src/other.git` indexes what its revisions have"),
         "{closing}"
@@ -179,9 +179,9 @@ fn notes_name_the_other_way_to_index_a_repository() {
 fn update_reads_again_what_the_index_was_built_of() {
     let home = home();
     home.write("plain/x.c", "int wanted_plain;\n");
-    home.ok("index --out I --git src/tool --ref main --ref v*");
-    home.ok("index --out I plain");
-    let closing = home.run("index --out I --update").stderr;
+    home.ok("index --index I --git src/tool --ref main --ref v*");
+    home.ok("index --index I plain");
+    let closing = home.run("index --index I --update").stderr;
     assert!(
         closing.contains("is up to date, nothing was read"),
         "{closing}"
@@ -189,13 +189,13 @@ fn update_reads_again_what_the_index_was_built_of() {
     home.write("plain/x.c", "int wanted_changed;\n");
     home.write("src/tool/a.c", "int wanted_pushed;\n");
     commit(&home, "third");
-    home.ok("index --out I --update");
+    home.ok("index --index I --update");
     let lines = found(&home, "wanted");
     assert!(
         lines.contains("wanted_changed") && lines.contains("wanted_pushed"),
         "{lines}"
     );
-    let listed = String::from_utf8(home.ok("inspect I --packages")).unwrap();
+    let listed = String::from_utf8(home.ok("inspect --index I --packages")).unwrap();
     assert!(
         listed.contains("refs/tags/v1") && !listed.contains("topic"),
         "{listed}"
@@ -203,7 +203,7 @@ fn update_reads_again_what_the_index_was_built_of() {
     // A missing repository is reported.
     std::fs::rename(home.path("src/tool"), home.path("src/gone")).unwrap();
     home.write("plain/x.c", "int wanted_again;\n");
-    let finished = home.run("index --out I --update");
+    let finished = home.run("index --index I --update");
     assert_eq!(finished.code, Some(3), "{}", finished.stderr);
     assert!(
         finished.stderr.contains("trawl: tool: "),
@@ -215,14 +215,14 @@ fn update_reads_again_what_the_index_was_built_of() {
         lines.contains("wanted_again") && lines.contains("wanted_pushed"),
         "{lines}"
     );
-    home.ok("index --out I --remove tool");
-    home.ok("index --out I --update");
+    home.ok("index --index I --remove tool");
+    home.ok("index --index I --update");
     for (arguments, said) in [
         ("--update plain", "cannot be used with"),
         ("--update --ref x", "cannot be used with"),
         ("--update --each", "cannot be used with"),
     ] {
-        let finished = home.run(&format!("index --out I {arguments}"));
+        let finished = home.run(&format!("index --index I {arguments}"));
         assert_eq!(finished.code, Some(2), "{arguments}");
         assert!(
             finished.stderr.contains(said),
@@ -230,7 +230,7 @@ fn update_reads_again_what_the_index_was_built_of() {
             finished.stderr
         );
     }
-    let finished = home.run("index --out J --update");
+    let finished = home.run("index --index J --update");
     assert!(
         finished.stderr.contains("no Trawl index here"),
         "{}",
@@ -268,10 +268,10 @@ fn a_repository_that_ends_in_a_number_has_a_name_of_its_own() {
         &home,
         &["svc-1", "svc-2", "log4j-2", "node", "node-18.2", "node_20"],
     );
-    home.ok("index --out I --git svc-1 --git log4j-2 --git node");
+    home.ok("index --index I --git svc-1 --git log4j-2 --git node");
     // Further ones replace nothing.
     let closing =
-        home.run("index --out I --git svc-2 --git node-18.2 --git node_20 --replace-versions");
+        home.run("index --index I --git svc-2 --git node-18.2 --git node_20 --replace-versions");
     closing.check("more", 0, &["3 read, 3 kept, 0 dropped"]);
     for name in ["svc-1", "svc-2", "log4j-2", "node", "node-18.2", "node_20"] {
         let file = [format!("{name}/f")];
@@ -279,9 +279,9 @@ fn a_repository_that_ends_in_a_number_has_a_name_of_its_own() {
         assert_eq!(files(&home, &format!("--package ^{name}$")), file);
     }
     assert_eq!(files(&home, "--package log4j-2"), ["log4j-2/f"]);
-    home.run("index --out I --update")
+    home.run("index --index I --update")
         .check("update", 0, &["is up to date"]);
-    home.ok("index --out I --remove node");
+    home.ok("index --index I --remove node");
     let left = [
         "log4j-2/f",
         "node-18.2/f",
@@ -296,13 +296,13 @@ fn a_repository_that_ends_in_a_number_has_a_name_of_its_own() {
 fn a_second_repository_of_a_name_is_refused_and_the_index_can_be_updated() {
     let home = Home::new();
     make(&home, &["a/tool", "b/tool"]);
-    home.ok("index --out I --git a/tool");
+    home.ok("index --index I --git a/tool");
     let says = ["two sources have the name `tool`", "a/tool", "b/tool"];
-    home.run("index --out I --git b/tool")
+    home.run("index --index I --git b/tool")
         .check("second", 2, &says);
-    home.run("index --out I --update")
+    home.run("index --index I --update")
         .check("update", 0, &["is up to date"]);
-    home.ok("index --out J --git-dir-each .");
+    home.ok("index --index J --git-dir-each .");
     let packages = String::from_utf8(home.ok("inspect J --packages")).unwrap();
     assert!(
         packages.contains("a/tool") && packages.contains("b/tool"),
@@ -314,14 +314,14 @@ fn a_second_repository_of_a_name_is_refused_and_the_index_can_be_updated() {
 fn repositories_are_removed_pruned_and_become_directories() {
     let home = Home::new();
     make(&home, &["M/a", "M/b", "M/c", "M/d"]);
-    home.ok("index --out I --git-dir-each M");
-    home.run("index --out I --remove a")
+    home.ok("index --index I --git-dir-each M");
+    home.run("index --index I --remove a")
         .check("remove", 0, &["1 dropped (a)"]);
     std::fs::remove_dir_all(home.path("M/b")).unwrap();
     std::fs::rename(home.path("M/a"), home.path("a")).unwrap();
     home.write("M/c/f", "wanted, pushed\n");
     git(&home, "M/c", &["commit", "-q", "-a", "-m", "second"]);
-    home.run("index --out I --update --prune")
+    home.run("index --index I --update --prune")
         .check("prune", 0, &["1 dropped (b)"]);
     assert_eq!(
         files(&home, ""),
@@ -333,7 +333,7 @@ fn repositories_are_removed_pruned_and_become_directories() {
         "read from another place: d (directory",
         "M/d, was git repository",
     ];
-    home.run("index --out I M/d").check("directory", 0, &says);
+    home.run("index --index I M/d").check("directory", 0, &says);
     assert_eq!(files(&home, ""), ["c/f", "d/f", "d/u"]);
 }
 
@@ -346,7 +346,7 @@ fn nested_repositories_and_links_are_indexed_and_the_rest_is_listed() {
     std::fs::create_dir_all(home.path("M/notes")).unwrap();
     home.write("M/notes/text", "wanted\n");
     home.write("M/list", "wanted\n");
-    let finished = home.run("index --out I --git-dir-each M");
+    let finished = home.run("index --index I --git-dir-each M");
     finished.check(
         "each",
         0,
@@ -354,7 +354,7 @@ fn nested_repositories_and_links_are_indexed_and_the_rest_is_listed() {
     );
     assert_eq!(files(&home, ""), ["group/x/f", "linked/f", "plain/f"]);
     assert_eq!(files(&home, "--package =group/x"), ["group/x/f"]);
-    let listed = String::from_utf8(home.ok("inspect I --skipped")).unwrap();
+    let listed = String::from_utf8(home.ok("inspect --index I --skipped")).unwrap();
     for said in [
         "M/notes",
         "a directory without a git repository",
@@ -369,7 +369,7 @@ fn nested_repositories_and_links_are_indexed_and_the_rest_is_listed() {
         "plain.git: left out: it has the name of",
         "not indexed as asked",
     ];
-    home.run("index --out I --update")
+    home.run("index --index I --update")
         .check("same name", 3, &says);
 }
 
@@ -380,14 +380,14 @@ fn a_repository_without_a_revision_keeps_those_that_it_has() {
     git(&home, "M/with", &["tag", "v1"]);
     git(&home, "M/with", &["branch", "stable"]);
     let both = ["with/f", "without/f"];
-    let finished = home.run("index --out I --git-dir-each M --ref HEAD --ref v*");
+    let finished = home.run("index --index I --git-dir-each M --ref HEAD --ref v*");
     finished.check(
         "a pattern",
         0,
         &["no revision for v* in 1 repository (without)"],
     );
     assert_eq!(files(&home, ""), both);
-    let finished = home.run("index --out I --git-dir-each M --ref main --ref stable");
+    let finished = home.run("index --index I --git-dir-each M --ref main --ref stable");
     finished.check(
         "a branch",
         0,
@@ -395,7 +395,7 @@ fn a_repository_without_a_revision_keeps_those_that_it_has() {
     );
     assert_eq!(files(&home, ""), both);
     // Likely misspelled.
-    let finished = home.run("index --out I --git-dir-each M --ref main --ref stabel");
+    let finished = home.run("index --index I --git-dir-each M --ref main --ref stabel");
     let says = [
         "trawl: --ref stabel: no commit has this name",
         "nearest: stable",

@@ -16,7 +16,7 @@ struct Stage {
 fn stage() -> Stage {
     let home = Home::new();
     home.write("p/a.c", "int wanted;\n");
-    home.ok("index --out I p");
+    home.ok("index --index I p");
     let ca = Authority::new("ours");
     let issued = ca.issue();
     home.write("s.pem", issued.certificate);
@@ -92,7 +92,7 @@ fn servers_that_are_not_trusted_are_explained() {
     search(
         &format!("ftp://{address}"),
         "",
-        "ftp is not supported; use http:// or https://",
+        "expected a URL or HOST:PORT, such as http://127.0.0.1:8080",
     );
 
     let elsewhere = ca.issue_for(&["other.example"], Valid::Now);

@@ -32,15 +32,18 @@ fn files_left_out_are_counted_and_listed() {
     symlink("kept.c", home.path("tree/link")).unwrap();
     let _socket = UnixListener::bind(home.path("tree/socket")).unwrap();
 
-    let closing = home.run("index --out I tree").stderr;
+    let closing = home.run("index --index I tree").stderr;
     let counts = "left out: 7 (1 binary, 1 git, 3 ignored, 1 not-regular, 1 symlink)";
     assert!(
         closing.contains("indexed 3 files of 1 package"),
         "{closing}"
     );
     assert!(closing.contains(counts), "{closing}");
-    assert!(closing.contains("`trawl inspect I --skipped`"), "{closing}");
-    let listed = home.ok("inspect I --skipped");
+    assert!(
+        closing.contains("`trawl inspect --index I --skipped`"),
+        "{closing}"
+    );
+    let listed = home.ok("inspect --index I --skipped");
     let mut listed: Vec<_> = std::str::from_utf8(&listed).unwrap().lines().collect();
     listed.sort_unstable();
     let expected = [
@@ -55,7 +58,7 @@ fn files_left_out_are_counted_and_listed() {
     assert_eq!(listed, expected);
     assert_eq!(wanted(&home), ["tree/.hidden", "tree/kept.c"]);
 
-    let closing = home.run("index --out I --no-ignore tree").stderr;
+    let closing = home.run("index --index I --no-ignore tree").stderr;
     let counts = "left out: 4 (1 binary, 1 git, 1 not-regular, 1 symlink)";
     assert!(closing.contains(counts), "{closing}");
     let all = [
@@ -101,9 +104,9 @@ fn write_much(home: &Home) {
 fn interrupted_build_leaves_the_old_index() {
     let home = Home::new();
     home.write("old/a.c", "wanted\n");
-    home.ok("index --out I old");
+    home.ok("index --index I old");
     write_much(&home);
-    let mut command = home.command("index --out I --jobs 1 new");
+    let mut command = home.command("index --index I --jobs 1 new");
     let build = Process::start(command.stderr(Stdio::null()));
     poll("a file of the build", WAIT_MAX, || {
         has_unfinished(&home).then_some(())
@@ -112,15 +115,15 @@ fn interrupted_build_leaves_the_old_index() {
     assert!(has_unfinished(&home));
 
     assert_eq!(wanted(&home), ["old/a.c"]);
-    home.ok("inspect I --verify");
-    home.ok("index --out I old");
+    home.ok("inspect --index I --verify");
+    home.ok("index --index I old");
     assert_eq!(wanted(&home), ["old/a.c"]);
     assert!(!has_unfinished(&home), "the next build cleans up");
 }
 
 /// Sends a signal after the first write. Returns the messages.
 fn interrupt(home: &Home, signal: &str) -> String {
-    let mut command = home.command("index --out I --jobs 1 new");
+    let mut command = home.command("index --index I --jobs 1 new");
     let stderr = fs::File::create(home.path("stderr")).unwrap();
     let mut build = Process::start(command.stderr(stderr));
     poll("a file of the build", WAIT_MAX, || {
@@ -143,7 +146,7 @@ fn ctrl_c_says_what_remains_and_leaves_nothing_behind() {
     assert!(!home.path("I").exists());
 
     home.write("old/a.c", "wanted\n");
-    home.ok("index --out I old");
+    home.ok("index --index I old");
     let said = interrupt(&home, "TERM");
     let expected = "interrupted: the index in I is whole, without these changes";
     assert!(said.contains(expected), "{said}");
@@ -173,10 +176,10 @@ fn what_lies_beside_the_packages_of_each_is_counted_and_listed() {
     symlink("a", home.path("S/link")).unwrap();
     let counts = "left out: 6 (1 git, 1 hidden, 1 ignored, 2 loose, 1 symlink)";
     for _ in 0..2 {
-        home.run("index --out I --each S")
+        home.run("index --index I --each S")
             .check("each", 0, &[counts]);
     }
-    let listed = String::from_utf8(home.ok("inspect I --skipped")).unwrap();
+    let listed = String::from_utf8(home.ok("inspect --index I --skipped")).unwrap();
     for row in [
         "/S/.cache\ta hidden directory beside the packages\n",
         "/S/README\ta file beside the packages, in none of them\n",
@@ -194,16 +197,16 @@ fn an_index_inside_its_own_source_is_left_out_of_it() {
     home.write("S/a/x.c", "wanted\n");
     for each in ["", "--each "] {
         let out = format!("S/I{}", each.len());
-        let line = format!("index --out {out} {each}S");
+        let line = format!("index --index {out} {each}S");
         for _ in 0..2 {
             home.run(&line)
                 .check(&line, 0, &["is inside", "are not searched"]);
             home.write("S/a/x.c", "wanted\nonce more\n");
         }
-        let listed = home.ok(&format!("inspect {out} --packages"));
+        let listed = home.ok(&format!("inspect --index {out} --packages"));
         assert_eq!(String::from_utf8(listed).unwrap().lines().count(), 1);
     }
-    let line = "index --out S S";
+    let line = "index --index S S";
     home.run(line)
         .check(line, 2, &["this is a source, so the index cannot be here"]);
 }
@@ -212,7 +215,7 @@ fn an_index_inside_its_own_source_is_left_out_of_it() {
 fn sources_that_hold_nothing_are_errors() {
     let home = Home::new();
     fs::create_dir_all(home.path("void/inner")).unwrap();
-    let line = "index --out I void";
+    let line = "index --index I void";
     home.run(line)
         .check(line, 2, &["void: contains no file to index"]);
     assert!(!home.path("I").exists());
@@ -224,7 +227,7 @@ fn a_bare_repository_is_indexed_with_a_hint() {
     for path in ["bare.git/HEAD", "bare.git/objects/x", "bare.git/refs/x"] {
         home.write(path, "wanted\n");
     }
-    let line = "index --out I bare.git";
+    let line = "index --index I bare.git";
     home.run(line)
         .check(line, 0, &["is a bare git repository", "`--git "]);
 }
@@ -233,7 +236,7 @@ fn a_bare_repository_is_indexed_with_a_hint() {
 fn backend_serves_a_rebuilt_index() {
     let home = Home::new();
     home.write("p/a.c", "wanted\n");
-    home.ok("index --out I p");
+    home.ok("index --index I p");
     let backend = home.start("backend --index I");
     let frontend = home.start(&format!(
         "frontend --backend {} --spool spool",
@@ -243,7 +246,7 @@ fn backend_serves_a_rebuilt_index() {
     assert_eq!(search().1, ["p/a.c:1:wanted"]);
     for total in 2..4_usize {
         home.write("p/a.c", "wanted\n".repeat(total));
-        home.ok("index --out I p");
+        home.ok("index --index I p");
         let built = Instant::now();
         let all = poll("the new index", STALE_MAX, || {
             let (answer, lines) = search();

@@ -15,7 +15,7 @@ fn home() -> Home {
         home.write(&format!("S/{package}/main.c"), "int wanted;\n");
         home.write(&format!("S/{package}/README"), "nothing\n");
     }
-    home.ok("index --out I --each S");
+    home.ok("index --index I --each S");
     home
 }
 
@@ -24,7 +24,7 @@ fn wanted(home: &Home) -> Vec<String> {
 }
 
 fn packages(home: &Home) -> Vec<String> {
-    sorted(home.ok("inspect I --packages"))
+    sorted(home.ok("inspect --index I --packages"))
 }
 
 fn sorted(text: Vec<u8>) -> Vec<String> {
@@ -51,7 +51,7 @@ fn changed_file_updates_one_package() {
         "packages: 1 read, 2 kept, 0 dropped, 0 merged",
         "in 2 shards",
     ];
-    run(&home, "index --out I --each S", &says);
+    run(&home, "index --index I --each S", &says);
     let expected = [
         "i3-wm_4.22/main.c:1:int wanted;",
         "sed_4.8/main.c:1:int wanted;",
@@ -60,7 +60,7 @@ fn changed_file_updates_one_package() {
     assert_eq!(wanted(&home), expected);
     let expected = ["2\ti3-wm_4.22", "2\tsed_4.8", "2\tsed_4.9"];
     assert_eq!(packages(&home), expected);
-    let summary = String::from_utf8(home.ok("inspect I")).unwrap();
+    let summary = String::from_utf8(home.ok("inspect --index I")).unwrap();
     for says in [
         // The packages have the same two texts.
         "  format 2, 2 packages, 4 documents, 2 blocks, 40 B of text (20 B unique), ",
@@ -69,14 +69,14 @@ fn changed_file_updates_one_package() {
     ] {
         assert!(summary.contains(says), "no `{says}` in: {summary}");
     }
-    home.ok("inspect I --verify");
+    home.ok("inspect --index I --verify");
 
     let before = manifest(&home);
     let says = ["the index in I is up to date, nothing was read (3 packages, "];
-    run(&home, "index --out I --each S", &says);
+    run(&home, "index --index I --each S", &says);
     assert_eq!(manifest(&home), before);
     // Only the recorded sources change.
-    run(&home, "index --out I S/sed_4.8 S/sed_4.9", &says);
+    run(&home, "index --index I S/sed_4.8 S/sed_4.9", &says);
 }
 
 #[test]
@@ -88,10 +88,10 @@ fn new_version_replaces_other_versions_if_that_is_asked_for() {
         "other versions kept: sed_4.8 beside sed_4.10, sed_4.9 beside sed_4.10",
         "--replace-versions drops them",
     ];
-    run(&home, "index --out I S/sed_4.10", &says);
+    run(&home, "index --index I S/sed_4.10", &says);
     assert_eq!(packages(&home).len(), 4);
     let before = manifest(&home);
-    let flags = "index --out I S/sed_4.10 --replace-versions";
+    let flags = "index --index I S/sed_4.10 --replace-versions";
     let says = ["dry run", "0 new, 2 to be dropped (sed_4.8, sed_4.9)"];
     run(&home, &format!("{flags} --dry-run"), &says);
     assert_eq!(manifest(&home), before);
@@ -111,19 +111,19 @@ fn names_of_packages_have_versions_inside_each_alone_and_not_with_the_switch() {
         (found("I", "sed"), found("I", "sed_4.9")),
         (Some(0), Some(0))
     );
-    home.ok("index --out J --each --no-versions S");
+    home.ok("index --index J --each --no-versions S");
     assert_eq!(
         (found("J", "sed"), found("J", "sed_4.9")),
         (Some(1), Some(0))
     );
-    run(&home, "index --out J --update", &["is up to date"]);
+    run(&home, "index --index J --update", &["is up to date"]);
     assert_eq!(found("J", "sed"), Some(1));
-    home.ok("index --out K S/sed_4.9");
+    home.ok("index --index K S/sed_4.9");
     assert_eq!(
         (found("K", "sed"), found("K", "sed_4.9")),
         (Some(1), Some(0))
     );
-    let both = home.run("index --out K --no-versions S/sed_4.9");
+    let both = home.run("index --index K --no-versions S/sed_4.9");
     both.check("--no-versions", 2, &["--each"]);
 }
 
@@ -132,10 +132,10 @@ fn a_package_of_the_same_name_from_another_place_is_refused() {
     let home = Home::new();
     home.write("a/tool/x.c", "int wanted;\n");
     home.write("b/tool/y.c", "int wanted;\n");
-    home.ok("index --out I a/tool");
+    home.ok("index --index I a/tool");
     let before = manifest(&home);
     for given in ["b/tool", "--each b"] {
-        let finished = home.run(&format!("index --out I {given}"));
+        let finished = home.run(&format!("index --index I {given}"));
         let says = [
             "two sources have the name `tool`",
             "a/tool",
@@ -145,21 +145,25 @@ fn a_package_of_the_same_name_from_another_place_is_refused() {
         finished.check(given, 2, &says);
     }
     assert_eq!(manifest(&home), before);
-    run(&home, "index --out I --update", &["is up to date"]);
+    run(&home, "index --index I --update", &["is up to date"]);
     std::fs::rename(home.path("a"), home.path("c")).unwrap();
     let says = [
         "read from another place: tool (directory",
         "c/tool, was directory",
         "a/tool)",
     ];
-    run(&home, "index --out I c/tool", &says);
-    run(&home, "index --out I --update", &["is up to date"]);
+    run(&home, "index --index I c/tool", &says);
+    run(&home, "index --index I --update", &["is up to date"]);
 }
 
 #[test]
 fn packages_are_removed_and_pruned() {
     let home = home();
-    run(&home, "index --out I --remove sed_4.8", &["0 read, 2 kept"]);
+    run(
+        &home,
+        "index --index I --remove sed_4.8",
+        &["0 read, 2 kept"],
+    );
     assert_eq!(packages(&home), ["2\ti3-wm_4.22", "2\tsed_4.9"]);
     let before = manifest(&home);
     for (arguments, says) in [
@@ -182,13 +186,13 @@ fn packages_are_removed_and_pruned() {
         ("--prune", "required"),
         ("", "required"),
     ] {
-        let finished = home.run(&format!("index --out I {arguments}"));
+        let finished = home.run(&format!("index --index I {arguments}"));
         finished.check(arguments, 2, &[says]);
     }
     assert_eq!(manifest(&home), before);
     run(
         &home,
-        "index --out I --prune S/sed_4.9",
+        "index --index I --prune S/sed_4.9",
         &["0 read, 1 kept, 1 dropped"],
     );
     assert_eq!(packages(&home), ["2\tsed_4.9"]);
@@ -196,10 +200,10 @@ fn packages_are_removed_and_pruned() {
         "the index had been built with other options",
         "1 read, 0 kept",
     ];
-    run(&home, "index --out I --no-ignore S/sed_4.9", &says);
+    run(&home, "index --index I --no-ignore S/sed_4.9", &says);
     run(
         &home,
-        "index --out I --remove sed_4.9",
+        "index --index I --remove sed_4.9",
         &["0 read, 0 kept, 1 dropped (sed_4.9)"],
     );
     assert_eq!(packages(&home), [""; 0]);
@@ -221,7 +225,7 @@ fn running_backend_serves_the_updated_index() {
     };
     assert_eq!(search("wanted").len(), 3);
     home.write("S/sed_4.9/main.c", "int changed;\n");
-    home.ok("index --out I --each S");
+    home.ok("index --index I --each S");
     let changed = poll("the new package", STALE_MAX, || {
         Some(search("changed")).filter(|lines| !lines.is_empty())
     });
@@ -230,7 +234,7 @@ fn running_backend_serves_the_updated_index() {
     // A pattern without trigrams scans all live blocks.
     assert_eq!(search("t;").len(), 0);
     assert_eq!(search("d;").len(), 3);
-    home.ok("index --out I --remove i3-wm");
+    home.ok("index --index I --remove i3-wm");
     poll("the package to be dropped", STALE_MAX, || {
         (search("wanted") == ["sed_4.8/main.c:1:int wanted;"]).then_some(())
     });
@@ -244,7 +248,7 @@ fn running_backend_serves_the_updated_index() {
 #[test]
 fn verify_says_what_differs() {
     let home = home();
-    let line = "index --out I --verify --each S";
+    let line = "index --index I --verify --each S";
     let says = ["verified 6 unchanged files and all checksums: nothing differs"];
     run(&home, line, &says);
     let shard = home.shard("I");
@@ -273,7 +277,7 @@ fn answers(home: &Home, index: &str) -> Vec<Vec<u8>> {
 }
 
 fn codecs(home: &Home, index: &str) -> (usize, usize) {
-    let inspected = home.ok(&format!("inspect {index}"));
+    let inspected = home.ok(&format!("inspect --index {index}"));
     let inspected = String::from_utf8(inspected).unwrap();
     let compressed = inspected.matches("content in zstd").count();
     (
@@ -285,7 +289,7 @@ fn codecs(home: &Home, index: &str) -> (usize, usize) {
 #[test]
 fn an_index_stays_compressed_until_a_run_says_otherwise() {
     let home = home();
-    home.ok("index --out Z --each --content zstd S");
+    home.ok("index --index Z --each --content zstd S");
     assert_eq!(codecs(&home, "Z"), (1, 0));
     for (package, flag, expected) in [
         ("new1", "", (2, 0)),
@@ -296,25 +300,25 @@ fn an_index_stays_compressed_until_a_run_says_otherwise() {
         ("new6", "", (5, 2)),
     ] {
         home.write(&format!("S/{package}/main.c"), format!("int {package};\n"));
-        home.ok(&format!("index --out Z {flag} S/{package}"));
+        home.ok(&format!("index --index Z {flag} S/{package}"));
         assert_eq!(codecs(&home, "Z"), expected, "{package}");
     }
-    home.ok("index --out Z --each --content raw S");
+    home.ok("index --index Z --each --content raw S");
     assert_eq!(codecs(&home, "Z"), (5, 2), "nothing to write");
     home.write("S/new7/main.c", "int new_7;\n");
     home.write("S/new8/main.c", "int new_8;\n");
-    home.ok("index --out Z S/new7");
-    home.ok("index --out Z S/new8");
+    home.ok("index --index Z S/new7");
+    home.ok("index --index Z S/new8");
     let (compressed, raw) = codecs(&home, "Z");
     assert!(compressed > 0 && compressed + raw < 9, "nothing was merged");
-    home.ok("index --out Z --each --block-size 2K S");
+    home.ok("index --index Z --each --block-size 2K S");
     assert_eq!(codecs(&home, "Z"), (1, 0), "built again");
 }
 
 #[test]
 fn a_server_keeps_the_codec_of_its_index() {
     let home = home();
-    home.ok("index --out Z --each --content zstd S");
+    home.ok("index --index Z --each --content zstd S");
     home.write("S/new_1/main.c", "int new_1;\n");
     let server = home.start("serve --each --index Z S");
     drop(server);
@@ -324,7 +328,7 @@ fn a_server_keeps_the_codec_of_its_index() {
 #[test]
 fn raw_and_compressed_shards_give_the_same_answers() {
     let home = home();
-    home.ok("index --out Z --each --content zstd S");
+    home.ok("index --index Z --each --content zstd S");
     for round in 0..4 {
         let lines: String = (0..900)
             .map(|n| format!("int line_{} = {round};\n", n * n))
@@ -334,13 +338,13 @@ fn raw_and_compressed_shards_give_the_same_answers() {
             &format!("S/new_{round}/main.c"),
             format!("int wanted;\n{lines}"),
         );
-        home.ok("index --out I --each S");
+        home.ok("index --index I --each S");
         let content = if round % 2 == 0 {
             "--content raw"
         } else {
             "--content zstd"
         };
-        home.ok(&format!("index --out Z --each {content} S"));
+        home.ok(&format!("index --index Z --each {content} S"));
         assert_eq!(answers(&home, "Z"), answers(&home, "I"), "round {round}");
     }
     let inspected = String::from_utf8(home.ok("inspect Z")).unwrap();
@@ -349,8 +353,11 @@ fn raw_and_compressed_shards_give_the_same_answers() {
         0 < compressed && compressed < inspected.matches("format 2").count(),
         "{inspected}"
     );
-    home.ok("index --out Z --each --verify --content zstd S");
+    home.ok("index --index Z --each --verify --content zstd S");
     assert_eq!(answers(&home, "Z"), answers(&home, "I"));
-    home.run("index --out Z --content gzip S")
-        .check("an unknown codec", 2, &["gzip", "raw, zstd"]);
+    home.run("index --index Z --content gzip S").check(
+        "an unknown codec",
+        2,
+        &["gzip", "raw, zstd"],
+    );
 }

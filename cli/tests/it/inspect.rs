@@ -13,7 +13,7 @@ fn home() -> Home {
     home.write("all/hello_1.0/logo.c", "\x7fELF\0");
     home.write("all/other/\x1b[31mred", "unwanted\n");
     home.write("all/other/empty.h", "");
-    home.ok("index --out I --each all");
+    home.ok("index --index I --each all");
     home
 }
 
@@ -45,17 +45,17 @@ I/SHARD
   block 2, from hello_1.0/tests/long.c:257 on
   block 3, from other/\u{1b}[31mred:1 on
 "#;
-    check(&home, "inspect I --trigram AnT", expected);
+    check(&home, "inspect --index I --trigram AnT", expected);
     let expected = r#"
 I/SHARD
   "int" in blocks: 1 of 4 (25.000 %); in the dictionary
   block 0, from hello_1.0/hello.c:1 on
 "#;
-    check(&home, r"inspect I --trigram \x69nt", expected);
-    let limited = shown(&home, "inspect I --trigram ted --limit 1");
+    check(&home, r"inspect --index I --trigram \x69nt", expected);
+    let limited = shown(&home, "inspect --index I --trigram ted --limit 1");
     let last = limited.lines().last();
     assert_eq!(last, Some("  and 3 more; --limit 4 shows them"));
-    home.run(r"inspect I --trigram \x00\xff-").check(
+    home.run(r"inspect --index I --trigram \x00\xff-").check(
         "inspect",
         1,
         &[r#""\x00\xff-": no block contains this trigram"#],
@@ -65,7 +65,7 @@ I/SHARD
 #[test]
 fn removed_packages_are_not_shown() {
     let home = home();
-    home.ok("index --out I --remove other");
+    home.ok("index --index I --remove other");
     let expected = r#"
 I/SHARD
   "ant" in blocks: 4 of 4 (100.000 %); Elias-Fano, 2 bytes (4.0 bits a block)
@@ -73,19 +73,16 @@ I/SHARD
   block 0, from hello_1.0/hello.c:1 on
   and 2 more; --limit 3 shows them
 "#;
-    check(&home, "inspect I --trigram ant --limit 1", expected);
+    check(&home, "inspect --index I --trigram ant --limit 1", expected);
     let expected = r#"
 plan: "ant"
 I/SHARD: 3 of 3 (100.000 %) are candidates, 4.8 kB to verify
         blocks  in this order
              4  "ant"
 "#;
-    check(&home, "inspect I --plan ant", expected);
-    home.run("inspect I --document other/empty.h").check(
-        "inspect",
-        1,
-        &["the index has no package of this name"],
-    );
+    check(&home, "inspect --index I --plan ant", expected);
+    home.run("inspect --index I --document other/empty.h")
+        .check("inspect", 1, &["the index has no package of this name"]);
 }
 
 #[test]
@@ -103,13 +100,13 @@ hello_1.0/tests/long.c
   class        tests
   static rank  0.1
   BLAKE3";
-    let out = shown(&home, "inspect I --document hello_1.0/tests/long.c");
+    let out = shown(&home, "inspect --index I --document hello_1.0/tests/long.c");
     let (rows, hash) = out.trim_end().rsplit_once("       ").expect("columns");
     assert_eq!((rows, hash.len()), (expected.trim(), 64));
-    let out = shown(&home, "inspect I --document other/empty.h");
+    let out = shown(&home, "inspect --index I --document other/empty.h");
     assert!(out.contains("blocks       none"), "{out}");
     let unknown = |name: &str, says: &str| {
-        let run = home.run(&format!("inspect I --document {name}"));
+        let run = home.run(&format!("inspect --index I --document {name}"));
         run.check(name, 1, &[name, says]);
         assert_eq!(run.text(), "");
     };
@@ -134,7 +131,7 @@ I/SHARD: 1 of 4 (25.000 %) are candidates, 12 B to verify
              4      "ted"
              0      "ten"
 "#;
-    let line = "inspect I --plan int.*want(ed|en) --mode regexp";
+    let line = "inspect --index I --plan int.*want(ed|en) --mode regexp";
     check(&home, line, expected);
     let rows = shown(&home, &format!("{line} --limit 1"));
     let more = [
@@ -148,12 +145,12 @@ I/SHARD: 1 of 4 (25.000 %) are candidates, 9 B to verify
         blocks  in this order
              1  "unw"
 "#;
-    check(&home, "inspect I -i --plan UNW", expected);
+    check(&home, "inspect --index I -i --plan UNW", expected);
     let expected = "
 plan: no trigram: all 4 blocks are scanned (the text that all matches share is shorter than three bytes)
 I/SHARD: 4 of 4 (100.000 %) are candidates, 4.8 kB to verify
 ";
-    check(&home, "inspect I --plan te", expected);
+    check(&home, "inspect --index I --plan te", expected);
 }
 
 #[test]

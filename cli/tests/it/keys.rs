@@ -8,7 +8,7 @@ use std::process::Command;
 fn home() -> Home {
     let home = Home::new();
     home.write("src/p_1/x.c", "needle\n");
-    home.ok("index --each --out I src");
+    home.ok("index --each --index I src");
     home
 }
 
@@ -126,7 +126,7 @@ fn files_of_keys_that_cannot_be_used_are_refused() {
         ),
         (
             "--admin-listen nowhere",
-            &["cannot listen on nowhere", "--admin-listen ADDR"],
+            &["'nowhere' for '--admin-listen <HOST:PORT>': expected HOST:PORT"],
         ),
     ] {
         for command in [

@@ -86,7 +86,7 @@ fn full_pipe() -> (io::PipeReader, io::PipeWriter) {
 #[test]
 fn a_log_that_is_not_read_does_not_stop_a_server() {
     let home = home();
-    home.ok("index --out I hello_1.0");
+    home.ok("index --index I hello_1.0");
     let (mut reader, writer) = full_pipe();
     let mut command = home.command("serve --index I --slow-query 0 --log-queries full --drain 1");
     command.stderr(writer);

@@ -99,8 +99,8 @@ fn the_long_lines_of_a_file_stay_together_in_an_export() {
     let text: String = (0..60).map(line).collect();
     home.write("p/a.c", &text);
     home.write("q/b.c", &text);
-    home.ok("index --out I p");
-    home.ok("index --out J q");
+    home.ok("index --index I p");
+    home.ok("index --index J q");
     let backends = ["I", "J"].map(|index| home.start(&format!("backend --index {index}")));
     let [one, other] = backends.each_ref().map(|backend| &backend.address);
     let frontend = home.start(&format!(

@@ -133,7 +133,7 @@ fn index(home: &Home, package: &str, lines: usize, line_bytes: usize) -> Vec<Str
             .collect();
         home.write(&format!("{package}/{file}.c"), text);
     }
-    home.ok(&format!("index --out {package}.index {package}"));
+    home.ok(&format!("index --index {package}.index {package}"));
     let search = home.run(&format!("search --index {package}.index wanted"));
     let found: Vec<_> = search.text().lines().map(str::to_owned).collect();
     assert_eq!(found.len(), lines, "{}", search.stderr);

@@ -21,7 +21,7 @@ const TLS: &[u8] = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
 
 fn start(home: &Home) -> (Server, Server) {
     home.write("source/a.c", "int wanted;\n");
-    home.ok("index --out good source");
+    home.ok("index --index good source");
     let backend = home.start("backend --index good");
     let frontend = home.start(&format!(
         "frontend --backend {} --spool spool",

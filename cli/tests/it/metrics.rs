@@ -29,7 +29,7 @@ fn backend_reports_health_and_metrics() {
     let home = Home::new();
     home.write("src/p_1/a.c", "int main;\nint other;\n");
     home.write("src/q_2/b.c", "int b;\n");
-    home.ok("index --each --out I src");
+    home.ok("index --each --index I src");
     let backend = home.start("backend --index I --metrics 127.0.0.1:0");
     let address = address(&backend);
     let health = get(&address, "/healthz");

@@ -593,7 +593,7 @@ fn a_login_by_ssh_reads_no_configuration_and_asks_nothing() {
 fn a_url_is_fetched_and_indexed_and_indexed_as_it_was_if_its_server_is_away() {
     let home = home();
     let line = format!(
-        "index --out I --allow-scheme file --git {}",
+        "index --index I --allow-scheme file --git {}",
         file_url(&home)
     );
     home.run(&line)

@@ -30,7 +30,7 @@ impl Stage {
     fn new() -> Stage {
         let home = Home::new();
         home.write("p/a.c", "int wanted;\n");
-        home.ok("index --out I p");
+        home.ok("index --index I p");
         let ca = Authority::new("ours");
         let stage = Stage { home, ca };
         stage.write_identity("b", &stage.ca.issue());

@@ -6,7 +6,7 @@ fn home() -> Home {
     let home = Home::new();
     for name in ["one", "two"] {
         home.write(&format!("{name}/a.c"), "int wanted;\n");
-        home.ok(&format!("index --out {name}.index {name}"));
+        home.ok(&format!("index --index {name}.index {name}"));
     }
     home
 }
@@ -67,7 +67,7 @@ fn a_backend_registers_itself_in_etcd_alone() {
         ("--nodes static:a:1", "registers itself in etcd alone"),
         (
             "--nodes etcd:http://a:1 --announce here",
-            "is not HOST:PORT",
+            "expected HOST:PORT",
         ),
         ("--nodes etcd:http://a:1 --name a/b", "must have 1 to 128"),
         (

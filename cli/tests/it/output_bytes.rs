@@ -33,7 +33,7 @@ fn index_and_server_print_the_same_best_first() {
         "ranks.json",
         r#"{"zebra": {"inst": 1, "rdep": 1}, "bee": {"inst": 0.5}}"#,
     );
-    home.ok("index --out I --package-ranks ranks.json --each all");
+    home.ok("index --index I --package-ranks ranks.json --each all");
     let server = home.start("serve --index I");
     let search = |query: &str| String::from_utf8(search(&home, &server.address, query)).unwrap();
 
@@ -89,7 +89,7 @@ fn bytes_are_printed_unchanged() {
         .flat_map(u16::to_le_bytes)
         .collect();
     home.write("p/utf16", utf16);
-    home.ok("index --out I p");
+    home.ok("index --index I p");
     let server = home.start("serve --index I");
 
     let mut expected: Vec<Vec<u8>> = lines

@@ -10,7 +10,7 @@ fn home() -> Home {
     home.write("p_1/src/a.c", "int wanted;\nint other; wanted, wanted\n");
     home.write("p_1/src/b.h", "wanted\n");
     home.write("p_1/c.c", "wanted\n");
-    home.ok("index --out I p_1");
+    home.ok("index --index I p_1");
     home
 }
 
@@ -112,7 +112,7 @@ fn long_multi_line_matches_are_complete() {
     let text = vec!["long line"; LINES].join("\n");
     home.write("q_1/long.txt", &text);
     home.write("q_1/many.txt", format!("x\n{}", "ab\n".repeat(500)));
-    home.ok("index --out J q_1");
+    home.ok("index --index J q_1");
     let server = home.start("serve --index J");
     for place in [
         "--index J".to_owned(),
@@ -147,7 +147,7 @@ fn counts_of_multi_line_matches_agree() {
     // A span with three matches, and two with one.
     home.write("q_1/runs.txt", "x a\nbc a\nb a\nb\nq\na\nb\nlast a\nb\n");
     home.write("q_1/one.txt", "a\nb\n");
-    home.ok("index --out J q_1");
+    home.ok("index --index J q_1");
     let server = home.start("serve --index J");
     for place in [
         "--index J".to_owned(),
@@ -217,7 +217,7 @@ fn headings_have_lines_in_order_and_each_line_of_context_once() {
     });
     home.write("p_1/a.c", lines.collect::<String>());
     home.write("p_1/b.c", "call(wanted);\n");
-    home.ok("index --out I p_1");
+    home.ok("index --index I p_1");
     let server = home.start("serve --index I");
     for flags in ["", "--sort path", "--stream", "--limit 4"] {
         let line = format!("--heading -C 3 {flags} wanted");

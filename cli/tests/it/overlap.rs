@@ -13,7 +13,7 @@ fn home() -> Home {
     home.write("b/p_1/x.c", "needle new\nneedle newer\n");
     home.write("b/only-b_1/x.c", "needle of b\n");
     for name in ["a", "b"] {
-        home.ok(&format!("index --each --out I{name} {name}"));
+        home.ok(&format!("index --each --index I{name} {name}"));
     }
     let written = SystemTime::now() - Duration::from_secs(3600);
     let shard = File::open(home.shard("Ia")).unwrap();
@@ -123,7 +123,7 @@ fn a_superseded_package_is_searched_again_when_its_rival_is_gone() {
     let server = frontend(&home, "S", [&a, &b]);
     let total = || get(&server.address, "/api/v2/search?q=needle").json()["total"].clone();
     assert_eq!(total(), 4);
-    home.ok("index --out Ib --remove p_1");
+    home.ok("index --index Ib --remove p_1");
     crate::poll("the new index", crate::WAIT_MAX, || {
         (total() == 3).then_some(())
     });

@@ -365,7 +365,7 @@ fn make_index(home: &Home, out: &str, packages: &[&Package], layout: Layout, bac
         let refs = if has_git { "--ref all" } else { "" };
         let block_bytes = layout.block_bytes;
         let options = format!("--no-ignore --block-size {block_bytes} {refs}");
-        home.ok(&format!("index --out {out} {options}{all}"));
+        home.ok(&format!("index --index {out} {options}{all}"));
     } else {
         let options = BuildOptions {
             options: index::manifest::Options {

@@ -29,7 +29,7 @@ fn home() -> Home {
     git(&home, "repos/tool", &["add", "."]);
     git(&home, "repos/tool", &["commit", "-q", "-m", "first"]);
     git(&home, "repos/tool", &["branch", "feature/x"]);
-    home.ok("index --each --out I src --git repos/tool");
+    home.ok("index --each --index I src --git repos/tool");
     home
 }
 

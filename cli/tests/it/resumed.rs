@@ -26,9 +26,9 @@ fn write(home: &Home) {
             home.write(&format!("{package}/{file}.c"), text);
         }
     }
-    home.ok("index --out index one");
+    home.ok("index --index index one");
     // Another shard.
-    home.ok("index --out index two");
+    home.ok("index --index index two");
 }
 
 /// Excludes fields that differ between searches.

@@ -23,7 +23,7 @@ fn home() -> Home {
     home.write("src/tool/a.c", "int wanted_topic;\n");
     commit(&home, "third");
     git(&home, "src/tool", &["checkout", "-q", "main"]);
-    home.ok("index --out I --git src/tool --ref all");
+    home.ok("index --index I --git src/tool --ref all");
     home
 }
 
@@ -380,7 +380,7 @@ fn ten_and_a_thousand_results_make_the_same_number_of_look_ups() {
     home.write("src/tool/many.h", line.repeat(1000));
     git(&home, "src/tool", &["init", "-q", "-b", "main"]);
     commit(&home, "first");
-    home.ok("index --out I --git src/tool");
+    home.ok("index --index I --git src/tool");
     let server = home.start("serve --index I --repos src");
     let sum = || {
         let counters = metrics::counters(&server.address);

@@ -56,7 +56,7 @@ fn check(long: &str) {
     let one = home.start("serve --each third0 third1 third2");
     let backends: Vec<Server> = (0..3)
         .map(|third| {
-            home.ok(&format!("index --each --out I{third} third{third}"));
+            home.ok(&format!("index --each --index I{third} third{third}"));
             home.start(&format!("backend --index I{third}"))
         })
         .collect();

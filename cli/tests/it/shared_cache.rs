@@ -14,7 +14,7 @@ fn home() -> Home {
     home.write("src/closed_1/x.c", "needle closed\n");
     home.write("secret", "s".repeat(32));
     home.write("short", "secret");
-    home.ok("index --each --out I src");
+    home.ok("index --each --index I src");
     home
 }
 

@@ -18,8 +18,8 @@ fn what_two_machines_publish_is_found() {
     let home = Home::new();
     home.write("one/a_1/f.c", "wanted in a\n");
     home.write("two/b_1/f.c", "wanted in b\n");
-    home.ok("index --out I1 --store S --each one");
-    home.ok("index --out I2 --store S --each two");
+    home.ok("index --index I1 --store S --each one");
+    home.ok("index --index I2 --store S --each two");
     let backend = home.start("backend --store S --data D");
     let frontend = home.start(&format!("frontend --backend {} --spool P", backend.address));
     let search = format!("search --server {} wanted", frontend.address);
@@ -28,7 +28,7 @@ fn what_two_machines_publish_is_found() {
         lines(&home.run(&search).stdout) == both
     });
     home.write("two/b_2/f.c", "wanted in the next version\n");
-    home.ok("index --out I2 --store S --replace-versions two/b_2");
+    home.ok("index --index I2 --store S --replace-versions two/b_2");
     let next = [
         "a_1/f.c:1:wanted in a",
         "b_2/f.c:1:wanted in the next version",
@@ -46,7 +46,7 @@ fn what_two_machines_publish_is_found() {
 fn serves_after(change: impl FnOnce(&Home)) -> Home {
     let home = Home::new();
     home.write("a_1/f.c", "wanted\n");
-    home.ok("index --out I --store S a_1");
+    home.ok("index --index I --store S a_1");
     let found = |address: &str| {
         let frontend = home.start(&format!("frontend --backend {address} --spool P"));
         let search = format!("search --server {} wanted", frontend.address);
@@ -77,7 +77,7 @@ fn a_backend_serves_what_it_has_when_a_later_version_has_published() {
 fn a_backend_that_has_fetched_nothing_is_not_taken_for_one_that_has_searched_everything() {
     let home = Home::new();
     home.write("a_1/f.c", "wanted\n");
-    home.ok("index --out I --store S a_1");
+    home.ok("index --index I --store S a_1");
     std::fs::rename(home.path("S/files"), home.path("kept")).unwrap();
     let backend = home.start("backend --store S --data D --metrics 127.0.0.1:0");
     let health = |path: &str| {
@@ -114,7 +114,7 @@ fn machines_share_packages() {
     let mut machines: Vec<_> = (0..3)
         .map(|number| {
             let mut command = home.command(&format!(
-                "index --out I{number} --store S --claim --each --jobs 1 src"
+                "index --index I{number} --store S --claim --each --jobs 1 src"
             ));
             command.stderr(Stdio::piped()).spawn().unwrap()
         })
@@ -150,20 +150,20 @@ fn an_operator_sees_the_history_and_checks_and_cleans_the_store() {
             &format!("{version}/a_{version}/f.c"),
             format!("version {version}\n"),
         );
-        let flags = "--out I --store S --each --prune";
+        let flags = "--index I --store S --each --prune";
         home.ok(&format!("index {flags} {version}"));
     }
-    let history = home.ok("store history S");
+    let history = home.ok("store history --store S");
     let history: Vec<_> = str::from_utf8(&history).unwrap().lines().collect();
     assert_eq!(history.len(), 3);
     assert!(history[0].starts_with("*      3 "), "{history:?}");
     assert!(history[0].ends_with("+1 -1"), "{history:?}");
     // A shard and a source record each.
-    let verified = home.run("store verify S");
+    let verified = home.run("store verify --store S");
     let expected = "checked every byte of 6 files in 3 generations";
     assert!(verified.stderr.contains(expected), "{}", verified.stderr);
     assert!(verified.stderr.contains("all whole"), "{}", verified.stderr);
-    let collected = home.run("store gc S --keep 1 --keep-days 0");
+    let collected = home.run("store gc --store S --keep 1 --keep-days 0");
     let expected = "removed 2 generations and 0 files";
     assert!(collected.stderr.contains(expected), "{}", collected.stderr);
     let expected = "4 files younger than a day";
@@ -179,45 +179,48 @@ fn an_operator_sees_the_history_and_checks_and_cleans_the_store() {
 fn mistakes_are_explained() {
     let home = Home::new();
     home.write("a_1/f.c", "text\n");
-    home.ok("index --out I a_1");
+    home.ok("index --index I a_1");
     let check = |arguments: &str, expected: &str| {
         let finished = home.run(arguments);
         assert_eq!(finished.code, Some(2), "{}", finished.stderr);
         assert!(finished.stderr.contains(expected), "{}", finished.stderr);
     };
     check(
-        "index --out I --store gs://bucket/x a_1",
+        "index --index I --store gs://bucket/x a_1",
         "gs://bucket/x: not a store; give a directory, or s3://BUCKET/PREFIX",
     );
     check(
-        "store history Empty",
+        "store history --store Empty",
         "no index has been published here; publish one with `trawl index --store`",
     );
-    check("store verify Empty", "no index has been published here");
-    check("store gc Empty", "no index has been published here");
+    check(
+        "store verify --store Empty",
+        "no index has been published here",
+    );
+    check("store gc --store Empty", "no index has been published here");
     check("store rollback Empty", "no generation 0");
-    check("index --out Nowhere --store S", "no Trawl index here");
+    check("index --index Nowhere --store S", "no Trawl index here");
     check("backend --store S", "--data");
     check(
         "backend --index I --store S --data D",
         "cannot be used with",
     );
     check("backend", "give --index DIR, or --store STORE");
-    home.ok("index --out I --store S");
+    home.ok("index --index I --store S");
     home.write("b_1/f.c", "text\n");
-    home.ok("index --out J --block-size 8K b_1");
+    home.ok("index --index J --block-size 8K b_1");
     check(
-        "index --out J --store S",
+        "index --index J --store S",
         "the store has an index with other options (--block-size 4096, this one --block-size 8192)",
     );
     check(
         "store rollback S 7",
         "no generation 7; `trawl store history` lists them",
     );
-    home.ok("index --out K --store T b_1");
+    home.ok("index --index K --store T b_1");
     std::fs::write(home.path("S/HEAD"), "trawl-store 9 x\n").unwrap();
     check(
-        "store history S",
+        "store history --store S",
         "format 9; this version of Trawl reads format 1: update Trawl",
     );
 }
@@ -256,8 +259,12 @@ fn with_storage(home: &Home, command: &str, answer: &'static str) -> Finished {
 fn a_storage_without_conditional_writes_is_refused() {
     let home = Home::new();
     home.write("a_1/f.c", "text\n");
-    home.ok("index --out I a_1");
-    let finished = with_storage(&home, "index --out I --store s3://bucket/prefix", ACCEPTED);
+    home.ok("index --index I a_1");
+    let finished = with_storage(
+        &home,
+        "index --index I --store s3://bucket/prefix",
+        ACCEPTED,
+    );
     let expected = "accepts a write whose condition (If-Match, If-None-Match) does not hold";
     finished.check("index", 2, &[expected]);
 }
@@ -266,11 +273,11 @@ fn a_storage_without_conditional_writes_is_refused() {
 fn wrong_credentials_of_a_storage_are_explained() {
     let home = Home::new();
     home.write("a_1/f.c", "text\n");
-    home.ok("index --out I a_1");
+    home.ok("index --index I a_1");
     for command in [
-        "index --out I --store s3://bucket/prefix",
-        "store history s3://bucket/prefix",
-        "store verify s3://bucket/prefix",
+        "index --index I --store s3://bucket/prefix",
+        "store history --store s3://bucket/prefix",
+        "store verify --store s3://bucket/prefix",
     ] {
         let finished = with_storage(&home, command, DENIED);
         let expected = [

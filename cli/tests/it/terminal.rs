@@ -44,7 +44,7 @@ fn home() -> Home {
         );
     }
     home.write("p/one.h", "#define unique\n");
-    home.ok("index --out I p");
+    home.ok("index --index I p");
     home
 }
 
@@ -135,7 +135,7 @@ fn copies_of_a_file_are_left_out_on_a_terminal_and_counted() {
         home.write(&format!("{package}/a.c"), "int copied;\nint other;\n");
     }
     home.write("q/b.c", "int copied; // not a copy\n");
-    home.ok("index --out I p_1.0 p_1.1 q");
+    home.ok("index --index I p_1.0 p_1.1 q");
     let folded = on_terminal(&home, "search --index I copied", 0);
     assert_eq!(folded.matches("int copied").count(), 2, "{folded}");
     let says = "4 matches in 2 files; 2 of them in copies of these files, printed with --copies";

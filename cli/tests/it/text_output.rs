@@ -32,7 +32,7 @@ fn home() -> Home {
     // Text would be over eight times as long as its lines.
     let name = "directory/".repeat(20);
     home.write(&format!("q/{name}e"), "e\n".repeat(9000));
-    home.ok("index --each --out I .");
+    home.ok("index --each --index I .");
     home
 }
 

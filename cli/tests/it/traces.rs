@@ -158,7 +158,7 @@ fn index(home: &Home, name: &str) {
         &format!("{name}_1/a.c"),
         format!("char *password = \"{PRIVATE}\";\n"),
     );
-    home.ok(&format!("index --out I{name} {name}_1"));
+    home.ok(&format!("index --index I{name} {name}_1"));
 }
 
 #[test]
@@ -286,7 +286,7 @@ impl Replicas {
         let collector = Collector::start(Mode::Takes);
         let line = |number| format!("wanted {number}\n");
         home.write("p_1/a.c", (0..3000).map(line).collect::<String>());
-        home.ok("index --out I p_1");
+        home.ok("index --index I p_1");
         let backend = format!("backend --index I {}", collector.flag());
         let backends = [(); 2].map(|()| home.start(&backend));
         let next_cut = NextCut::default();
@@ -475,7 +475,7 @@ fn a_wrong_address_or_share_is_an_error_at_the_start() {
     for (flags, says) in [
         (
             "--traces localhost:4318",
-            "expected an address such as http://127.0.0.1:4318",
+            "expected a URL, such as http://127.0.0.1:4318",
         ),
         (
             "--traces http://127.0.0.1:1 --traces-sample 2",

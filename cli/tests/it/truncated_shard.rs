@@ -21,7 +21,7 @@ fn write(home: &Home, package: &str, lines: usize) {
             .collect();
         home.write(&format!("{package}/{file}.c"), text);
     }
-    home.ok(&format!("index --out {package}.index {package}"));
+    home.ok(&format!("index --index {package}.index {package}"));
 }
 
 fn cut(shard: &Path, bytes: u64) {
@@ -92,7 +92,7 @@ fn truncated_shard_is_reported_missing_and_used_again_when_rebuilt() {
     assert_eq!(stays, LINES_OF_THE_OTHER);
 
     // Same name and bytes, so used again.
-    home.ok("index --out cut.index cut");
+    home.ok("index --index cut.index cut");
     assert!(fs::read(&shard).unwrap() == bytes);
     poll("a complete answer", WAIT_MAX, || {
         let answer = search(&frontend);

@@ -8,7 +8,7 @@ fn searches_without_a_writable_home() {
     let home = Home::new();
     home.write("p/a.c", "int wanted;\n");
     home.write("file", "no directory can be below this\n");
-    home.ok("index --out I p");
+    home.ok("index --index I p");
     let temporary = home.path("temporary");
     std::fs::create_dir(&temporary).unwrap();
     // The second has only memory.

@@ -287,7 +287,7 @@ fn a_repository_that_is_away_is_logged_and_the_others_are_updated() {
 fn wrong_flags_of_watching_are_errors() {
     let home = Home::new();
     home.write("src/a.c", "int first;\n");
-    home.ok("index --out I src");
+    home.ok("index --index I src");
     for (line, says) in [
         (
             "serve --watch --index I --listen 127.0.0.1:0",

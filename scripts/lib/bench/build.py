@@ -23,7 +23,7 @@ def main(corpus: str, runs: int) -> None:
 
 
 def index_command(index: str, corpus: str, *flags: str) -> list[str]:
-    return [tools.trawl(), "index", "--each", "--no-ignore", "--out", index, *flags, corpus]
+    return [tools.trawl(), "index", "--each", "--no-ignore", "--index", index, *flags, corpus]
 
 
 def built(command: Sequence[str], made: str, env: Mapping[str, str] | None = None) -> tuple[float, int, float, int]:

@@ -24,7 +24,7 @@ def measure_one(table: Goals, trawl: str, source: tools.AnyPath, runs: int, work
     what = f"{git.name(source)}, a branch with {CHANGED} changed files"
     clone, index = os.path.join(work, "clone.git"), os.path.join(work, "index")
     tools.run(["git", "clone", "-q", "--bare", "--local", "--single-branch", source, clone], env=git.ENVIRONMENT)
-    command = [trawl, "index", "--out", index, "--git", clone, "--ref", "refs/heads/*"]
+    command = [trawl, "index", "--index", index, "--git", clone, "--ref", "refs/heads/*"]
     first = git.timed(command)
     table.row(f"{what}: the default branch before", first, "{:.2f} s")
     table.row(f"{what}: its index", sum(git.files(index).values()) / 1e6, "{:,.1f} MB")

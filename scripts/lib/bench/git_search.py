@@ -48,7 +48,7 @@ def measure(table: Goals, trawl: str, *_: object) -> None:
     with tools.workspace() as work:
         root, index = os.path.join(work, "repos"), os.path.join(work, "index")
         heads = make(root)
-        tools.run([trawl, "index", "--out", index, "--git-dir-each", root])
+        tools.run([trawl, "index", "--index", index, "--git-dir-each", root])
         flags = ("--repos", root, *SPOOL_BYTES)
         spawning = [tools.testkit("--examples") / "examples/git_spawner", root]
         with servers.serve(trawl, index, os.path.join(work, "spool"), *flags) as server:

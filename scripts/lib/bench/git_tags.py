@@ -81,7 +81,7 @@ class Tags:
     def build(self, index: str, *words: tools.AnyPath) -> tuple[float, int, float]:
         """Builds an index from nothing. Returns seconds, peak bytes, and processor seconds."""
         shutil.rmtree(index, ignore_errors=True)
-        return tools.measured([self.trawl, "index", "--out", index, *words])
+        return tools.measured([self.trawl, "index", "--index", index, *words])
 
     def blobs(self) -> dict[bytes, set[bytes]]:
         """Returns the paths of all blobs of regular files, by id."""
@@ -97,7 +97,7 @@ class Tags:
     def skipped(self) -> dict[bytes, set[bytes]]:
         """Returns the reasons of files that trawl has left out, by path: at other tags it may have another file."""
         reasons: dict[bytes, set[bytes]] = {}
-        for line in tools.run([self.trawl, "inspect", self.index, "--skipped"]).stdout.splitlines():
+        for line in tools.run([self.trawl, "inspect", "--index", self.index, "--skipped"]).stdout.splitlines():
             path, reason = line.rsplit(b"\t", 1)
             reasons.setdefault(path.partition(b"/")[2], set()).add(reason)
         return reasons

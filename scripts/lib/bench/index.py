@@ -36,7 +36,7 @@ def main(corpus: str, runs: int) -> list[str]:
 
 def beside_text(index: str) -> float:
     """Returns the size of an index of one shard without its text, as a share of the text."""
-    shown = tools.run([tools.trawl(), "inspect", index], text=True)
+    shown = tools.run([tools.trawl(), "inspect", "--index", index], text=True)
     [share] = re.findall(r"^  file .* (\S+) x text$", shown.stdout, re.MULTILINE)
     return float(share) - 1
 

@@ -102,7 +102,7 @@ class Corpora:
             parent = os.path.join(self.work, f"{world}-packages-{number}")
             for path in directories:
                 shutil.copytree(path, os.path.join(parent, os.path.basename(path)), symlinks=True)
-            tools.run([tools.trawl(), "index", "--no-ignore", "--out", index, *flags,
+            tools.run([tools.trawl(), "index", "--no-ignore", "--index", index, *flags,
                        *(["--ref", "all"] if flags else []),
                        *(["--each", "--replace-versions", parent] if directories else [])])
         return index, repositories

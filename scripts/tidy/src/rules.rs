@@ -172,7 +172,7 @@ pub(crate) const CRATES: [Crate; 11] = [
             "commands",
             "client config print query",
             "in_process mirror progress exit tls watch",
-            "announced placing units",
+            "address announced placing renamed units",
             "cache_dir default_sources",
             "panics terminal",
             "allocator log",

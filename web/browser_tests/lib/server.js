@@ -25,7 +25,7 @@ export function temporary() {
  * @param {string[]} [flags]
  */
 export function buildIndex(corpus, index, flags = []) {
-  const run = spawnSync(TRAWL, ['index', '--each', corpus, '--out', index, ...flags], { encoding: 'utf8' });
+  const run = spawnSync(TRAWL, ['index', '--each', corpus, '--index', index, ...flags], { encoding: 'utf8' });
   if (run.status !== 0) throw new Error(`trawl index failed: ${run.stderr}`);
 }
 

@@ -53,7 +53,7 @@ pub(super) struct ReplicaFlags {
     #[arg(long, value_name = "SIZE", requires = "store", value_parser = units::parse_size, default_value = "1G")]
     disk_reserve: u64,
     /// Take over the shards of a node that has not been listed for this many seconds
-    #[arg(long, value_name = "SECONDS", requires = "store", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECS", requires = "store", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) lost_after: u64,
     /// Follow HEAD once even to an earlier generation than before, after the store was restored
     /// from a backup

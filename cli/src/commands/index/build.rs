@@ -22,9 +22,6 @@ pub(crate) struct BuildFlags {
     /// Index files that git ignores, too
     #[arg(long)]
     pub(crate) no_ignore: bool,
-    /// Memory for the build, approximately [default: 512M]
-    #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
-    memory: Option<u64>,
     /// Threads for the build [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
@@ -89,9 +86,10 @@ impl BuildFlags {
         Ok(packages)
     }
 
-    pub(crate) fn options(&self) -> Result<BuildOptions> {
+    /// `memory` bounds the build.
+    pub(crate) fn options(&self, memory: Option<u64>) -> Result<BuildOptions> {
         let mut options = BuildOptions::default();
-        if let Some(memory) = self.memory {
+        if let Some(memory) = memory {
             if memory < MEMORY_BYTES_MIN as u64 {
                 let min = units::size(MEMORY_BYTES_MIN as u64);
                 bail!("--memory {memory}: a build needs at least {min}");

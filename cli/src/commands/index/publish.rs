@@ -185,7 +185,7 @@ fn renewing(claims: &Claims<'_>, work: impl FnOnce() -> Result<()>) -> Result<()
             // package.
             while ended.recv_timeout(claims.renew_every()) == Err(RecvTimeoutError::Timeout) {
                 if let Err(error) = claims.renew() {
-                    terminal::report(format_args!("trawl: claims cannot be renewed: {error}"));
+                    terminal::complain(format_args!("claims cannot be renewed: {error}"));
                 }
             }
         });

@@ -168,7 +168,7 @@ fn what_was_left_out(report: &Report, out: &Path) -> String {
         .map(|(reason, &count)| format!("{} {reason}", units::count(count)))
         .collect();
     let (left_out, reasons) = (units::count(left_out), reasons.join(", "));
-    let list = format!("trawl inspect {} --skipped", out.display());
+    let list = format!("trawl inspect --index {} --skipped", out.display());
     format!("left out: {left_out} ({reasons}), listed by `{list}`")
 }
 

@@ -1,9 +1,10 @@
 //! `trawl inspect --trigram BYTES` shows a posting list, `--plan PATTERN` those of a search.
 
+use crate::exit::Exit;
 use crate::print::plan_in_words;
 use crate::query::rejected_query;
-use crate::terminal::{escaped, report};
-use crate::{exit, units};
+use crate::terminal::{complain, escaped};
+use crate::units;
 use anyhow::{Context, Result, bail};
 use backend::compiled_query::{CompiledQuery, Strategy};
 use frontend::{BadQuery, Query};
@@ -16,14 +17,13 @@ use schema::message::{Expr, Pattern};
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::process::ExitCode;
 
 pub(super) fn show_trigram(
     index: &Index,
     typed: &OsStr,
     limit: usize,
     out: &mut impl Write,
-) -> Result<ExitCode> {
+) -> Result<Exit> {
     let trigram = parse(typed.as_bytes())?;
     let mut found = false;
     for shard in &index.shards {
@@ -33,12 +33,10 @@ pub(super) fn show_trigram(
         }
     }
     if found {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     }
-    report(format_args!(
-        "trawl: {trigram:?}: no block contains this trigram"
-    ));
-    Ok(exit::found(false))
+    complain(format_args!("{trigram:?}: no block contains this trigram"));
+    Ok(Exit::found(false))
 }
 
 fn show_list(
@@ -100,7 +98,7 @@ pub(super) fn show_plan(
     pattern: Pattern,
     limit: usize,
     out: &mut impl Write,
-) -> Result<ExitCode> {
+) -> Result<Exit> {
     let text = pattern.text.clone();
     let plan = compile(pattern).map_err(|bad| rejected_query(&text, &bad))?;
     let shards = index.shards.iter();
@@ -114,7 +112,7 @@ pub(super) fn show_plan(
             show_steps(shard, &plan, 0, limit, out)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 fn compile(pattern: Pattern) -> Result<TrigramQuery, BadQuery> {

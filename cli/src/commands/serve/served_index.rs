@@ -16,6 +16,8 @@ pub(super) struct ServedIndex {
     sources: IndexSources,
     build: BuildFlags,
     git: GitFlags,
+    /// For a build; `None` is the default.
+    memory: Option<u64>,
     /// An index in the cache belongs to `serve` alone.
     prune: bool,
 }
@@ -34,6 +36,7 @@ impl ServedIndex {
         sources: &[PathBuf],
         build: &BuildFlags,
         git: &GitFlags,
+        memory: Option<u64>,
     ) -> Result<ServedIndex> {
         let sources = match (index, sources) {
             (_, []) if git.is_given() => IndexSources::Named(Vec::new()),
@@ -51,6 +54,7 @@ impl ServedIndex {
             sources,
             build: build.clone(),
             git: git.clone(),
+            memory,
             prune: index.is_none(),
         };
         if index.is_none() {
@@ -112,7 +116,7 @@ impl ServedIndex {
         }
         let (packages, directory) = (self.packages()?, &self.directory);
         let (changes, problems) = self.changes(&packages)?;
-        let options = self.build.options()?;
+        let options = self.build.options(self.memory)?;
         // Needs no lock, which another `serve` may hold. The update compares repositories.
         if changes.repositories.is_empty()
             && indexing::is_current(packages.sources.clone(), &changes, directory, &options)
@@ -132,7 +136,7 @@ impl ServedIndex {
         changes.parents.extend(packages.parents);
         changes.beside.extend(packages.beside);
         changes.suspects = suspects;
-        let (directory, options) = (&self.directory, self.build.options()?);
+        let (directory, options) = (&self.directory, self.build.options(self.memory)?);
         let progress = Progress::default();
         let mut report =
             indexing::update(packages.sources, &changes, directory, &options, &progress)?;
