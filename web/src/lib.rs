@@ -2,8 +2,11 @@
 //!
 //! [`app`] returns the public routes, [`admin`] those for operators. Handlers parse the request,
 //! ask the [`Coordinator`] and render the answer. Work on the disk, or longer than a few
-//! microseconds, runs on blocking threads. `join` finds the search of a request, `problem` renders
-//! errors, and [`model`] declares the JSON API's shapes.
+//! microseconds, runs on blocking threads.
+//!
+//! The interfaces are `api`, `dcs` and `pages`. They share the rooms `search`, `source`,
+//! `repositories` and `suggest`, above `http`. `problem` renders errors, and [`model`] declares the
+//! JSON API's shapes.
 //!
 //! **Invariant:** every response forbids foreign scripts, styles and frames, and content-type
 //! sniffing; raw files are restricted further. No handler imports this file.
@@ -16,73 +19,38 @@
     )
 )]
 
-mod access;
 mod api;
-mod assets;
-mod authorization;
-mod base_path;
-mod blocking;
-mod choice;
-mod colour_cache;
-mod colours;
-mod compression;
-mod conditional;
-mod cookies;
-mod cors;
-mod cursor;
 mod dcs;
-mod eta;
-mod file_content;
-mod file_range;
-mod followed_file;
-mod following;
-mod guard;
-mod health;
-mod histories;
-mod hosts;
-mod join;
-mod kept_body;
-mod left_out;
-mod link_secrets;
-mod links;
+mod http;
 pub mod model;
-mod near_files;
-mod near_packages;
-mod near_words;
-mod outline;
-mod page_edits;
 mod pages;
-mod params;
 mod problem;
-mod proof;
-mod query_lookups;
-mod raw;
-mod rendered;
 mod repositories;
-mod request_body;
-mod request_id;
-mod request_limits;
-mod request_trace;
-mod response;
-mod server;
+mod search;
+mod source;
 mod state;
-mod stream_body;
-mod theme;
-mod versions;
-mod viewer;
+mod suggest;
 
-pub use access::{Access, ApiKeys, BadKeyFile, BadName, CookieSecret, NewKey};
-pub use authorization::{Authorization, AuthorizationOptions, BadAuthorization};
-pub use base_path::{BadBasePath, BasePath};
-pub use cors::BadOrigin;
-pub use hosts::HostNames;
-pub use link_secrets::{BadLinkSecrets, LinkSecrets};
-pub use server::{
-    BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_until_drained,
+pub use access::{
+    Access, ApiKeys, Authorization, AuthorizationOptions, BadAuthorization, BadKeyFile,
+    BadLinkSecrets, BadName, CookieSecret, LinkSecrets, NewKey,
 };
+pub use http::base_path::{BadBasePath, BasePath};
+pub use http::client::Client;
+pub use http::cors::BadOrigin;
+pub use http::hosts::HostNames;
+pub use http::server::{BadNetwork, ConnectionLimits, TrustedProxies, serve, serve_until_drained};
 
-use crate::hosts::Hosts;
-use crate::rendered::RenderedAnswers;
+use crate::http::health::{Details, Health};
+use crate::http::hosts::Hosts;
+use crate::http::stream_body::Exports;
+use crate::http::{
+    assets, base_path, compression, cors, guard, health, hosts, page_edits, request_id,
+    request_limits, server,
+};
+use crate::search::query_lookups;
+use crate::search::rendered::RenderedAnswers;
+use crate::source::raw;
 use crate::state::{App, Shared};
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
@@ -93,7 +61,6 @@ use frontend::metrics;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 use tower::util::option_layer;
 use tower_http::set_header::SetResponseHeaderLayer;
 
@@ -185,12 +152,12 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         access.follow_key_file();
     }
     if let Some(authorization) = &options.authorization {
-        authorization::describe();
+        access::describe();
         authorization.follow_keys();
     }
     options.links.follow();
     let guard = |access| from_fn_with_state(access, guard::check);
-    let private = |authorization| from_fn_with_state(authorization, viewer::keep_private);
+    let private = |authorization| from_fn_with_state(authorization, guard::keep_private);
     // Outermost first. In one tuple, since a router clones the inside of each layer for every
     // request.
     let router = router.layer((
@@ -208,24 +175,23 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     let router = match &options.cors_origins[..] {
         [] => router,
         origins => router
-            .layer(cors::layer(origins))
+            .layer(cors::layer(origins, &[dcs::FILES_TOTAL, dcs::COMPLETE]))
             .layer(from_fn(dcs::preflight)),
     };
     let base = options.base_path.clone();
+    let details = details_of_health(&options);
     let router = with_headers(router).with_state(App::new(Shared {
+        health: Health::new(Arc::clone(&coordinator), details, false, metrics),
+        exports: Exports::new(Arc::clone(&coordinator), options.exports_max),
         coordinator,
         base_path: options.base_path,
         dcs_api_keys: options.dcs_api_keys.into(),
         access: options.access,
         authorization: options.authorization,
         links: options.links,
-        shows_addresses: false,
-        metrics,
-        exports: Arc::new(Semaphore::new(options.exports_max)),
         first_matches_after: options.first_matches_after,
         rendered: Arc::new(RenderedAnswers::new(options.rendered_bytes_max)),
         colours: Arc::default(),
-        last_probe: Arc::default(),
     }));
     if base.as_str().is_empty() {
         return router;
@@ -233,6 +199,17 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     // The address must be complete before it is routed.
     let shown_below = Router::new().fallback_service(router);
     shown_below.layer(from_fn_with_state(base, base_path::follow))
+}
+
+fn details_of_health(options: &Options) -> Details {
+    let is_required = |access: &Arc<Access>| access.is_required();
+    if options.authorization.is_some() {
+        Details::Hidden
+    } else if options.access.as_ref().is_some_and(is_required) {
+        Details::WithKey
+    } else {
+        Details::Public
+    }
 }
 
 /// Returns the routes for operators: metrics, health, and the status with backend addresses. They
@@ -254,19 +231,17 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
             from_fn(request_limits::check),
         ));
     with_headers(router).with_state(App::new(Shared {
+        health: Health::new(Arc::clone(&coordinator), Details::Public, true, metrics),
+        exports: Exports::new(Arc::clone(&coordinator), 0),
         coordinator,
         base_path: BasePath::default(),
         dcs_api_keys: Arc::default(),
         access: None,
         authorization: None,
         links: LinkSecrets::default(),
-        shows_addresses: true,
-        metrics,
-        exports: Arc::new(Semaphore::new(0)),
         first_matches_after: FIRST_MATCHES_AFTER,
         rendered: Arc::new(RenderedAnswers::new(0)),
         colours: Arc::default(),
-        last_probe: Arc::default(),
     }))
 }
 

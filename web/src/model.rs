@@ -25,8 +25,8 @@ mod limits;
 mod matches;
 mod outline;
 mod page;
-mod problem;
 
+pub use crate::problem::{NewestRevision, ProblemDocument};
 pub use blame::{
     Blame, BlameCommit, BlameHunk, BlamePrevious, ChangedFile, ChangedFileKind, Changes,
 };
@@ -58,4 +58,3 @@ pub use page::{
     OverlappingPackage, Overlaps, Page, Progress, Reached, SearchState, Searched, Skipped,
     SkippedDocument, Timings, TotalRelation,
 };
-pub use problem::{NewestRevision, ProblemDocument};

@@ -5,8 +5,11 @@
 //!
 //! **Invariant:** a handler's problem does not depend on the address at which it is shown.
 
-use crate::model::{NewestRevision, ProblemDocument};
-use crate::response::NO_STORE;
+mod document;
+
+pub use document::{NewestRevision, ProblemDocument};
+
+use access::Refusal;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::Request;
@@ -18,6 +21,9 @@ use frontend::page::PastTheEnd;
 use frontend::query::BadQuery;
 use frontend::{FileError, SearchError};
 use std::fmt;
+
+/// Errors and incomplete answers.
+pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
@@ -343,6 +349,33 @@ impl From<FileError> for Problem {
         match error {
             FileError::Unreachable(_) => Problem::unavailable(error.to_string()),
             FileError::Request(_) => Problem::bad_request(error.to_string()),
+        }
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::BadHeader(name) => {
+                Problem::bad_request(format!("the header {name} has control characters"))
+            }
+            Refusal::BadToken(reason) => {
+                let hint = "get a new token from the service that issued it";
+                Problem::bad_token(reason).hint(hint)
+            }
+            Refusal::NamesUnknown { retry_after_s } => {
+                let detail = "a backend has not listed its packages yet, so it is not known what you may see";
+                Problem::authorization_unknown(detail, retry_after_s)
+            }
+            Refusal::Unknown { retry_after_s } => {
+                let detail = "the service that decides what you may see does not answer";
+                Problem::authorization_unknown(detail, retry_after_s)
+            }
+            Refusal::TooManyNames => {
+                let detail = "more packages are not public than the authorization service is asked for one by one";
+                Problem::authorization_unknown(detail, 60)
+                    .hint("the operator can start Trawl with --auth-batch or --public")
+            }
         }
     }
 }

@@ -1,25 +1,18 @@
-//! State shared by handlers. They import this, never the router.
+//! State of all handlers, above the rooms: a room takes its own part of it.
 
-use crate::access::Access;
-use crate::authorization::Authorization;
-use crate::base_path::BasePath;
-pub(crate) use crate::blocking::{blocking, rendering};
-use crate::colour_cache::ColourCache;
-use crate::link_secrets::LinkSecrets;
-use crate::rendered::RenderedAnswers;
-use frontend::{BackendStatus, Coordinator, Overlaps, Scope};
-use metrics_exporter_prometheus::PrometheusHandle;
-use std::collections::HashMap;
+use crate::http::base_path::BasePath;
+use crate::http::health::Health;
+use crate::http::stream_body::Exports;
+use crate::problem::Problem;
+use crate::search::rendered::RenderedAnswers;
+use crate::source::colour_cache::ColourCache;
+use access::{Access, Authorization, LinkSecrets, Viewer};
+use axum::extract::{FromRef, FromRequestParts};
+use axum::http::request::Parts;
+use frontend::Coordinator;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use tokio::sync::{Mutex, Semaphore};
-
-/// Life of an execution without a client, which may come back by its id.
-pub(crate) const KEEP: Duration = Duration::from_secs(30);
-
-/// End of a probe, and its failure.
-pub(crate) type Probed = (Instant, Option<String>);
+use std::time::Duration;
 
 /// One pointer, since every layer clones it for every request.
 #[derive(Clone)]
@@ -33,17 +26,13 @@ pub(crate) struct Shared {
     pub(crate) access: Option<Arc<Access>>,
     /// `None`: all callers see everything.
     pub(crate) authorization: Option<Arc<Authorization>>,
-    /// Answers show backend addresses: for operators.
-    pub(crate) shows_addresses: bool,
     pub(crate) links: LinkSecrets,
-    pub(crate) metrics: PrometheusHandle,
-    pub(crate) exports: Arc<Semaphore>,
+    pub(crate) health: Health,
+    pub(crate) exports: Exports,
     /// Wait of a page for the whole answer, before the first matches are shown.
     pub(crate) first_matches_after: Duration,
     pub(crate) rendered: Arc<RenderedAnswers>,
     pub(crate) colours: Arc<ColourCache>,
-    /// Last probe of `/readyz`. Locked while probing: single flight.
-    pub(crate) last_probe: Arc<Mutex<Option<Probed>>>,
 }
 
 impl Deref for App {
@@ -58,36 +47,29 @@ impl App {
     pub(crate) fn new(shared: Shared) -> App {
         App(Arc::new(shared))
     }
+}
 
-    /// Uses the names that this interface shows.
-    pub(crate) fn backends(&self, scope: &Scope) -> Vec<BackendStatus> {
-        let mut backends = self.coordinator.backends(scope);
-        if self.shows_addresses {
-            for backend in &mut backends {
-                backend.name.clone_from(&backend.address);
-            }
-        }
-        backends
+impl FromRequestParts<App> for Viewer {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let authorization = app.authorization.as_ref();
+        Ok(Viewer::new(
+            authorization,
+            &app.coordinator,
+            &parts.headers,
+        )?)
     }
+}
 
-    pub(crate) fn overlaps(&self, scope: &Scope) -> Arc<Overlaps> {
-        let overlaps = self.coordinator.overlaps(scope);
-        if !self.shows_addresses || overlaps.packages.is_empty() {
-            return overlaps;
-        }
-        let backends = self.coordinator.backends(scope).into_iter();
-        let addresses: HashMap<_, _> = backends.map(|it| (it.name, it.address)).collect();
-        let mut overlaps = Overlaps::clone(&overlaps);
-        for package in &mut overlaps.packages {
-            let names = [&mut package.searched]
-                .into_iter()
-                .chain(&mut package.superseded);
-            for name in names {
-                if let Some(address) = addresses.get(name) {
-                    name.clone_from(address);
-                }
-            }
-        }
-        Arc::new(overlaps)
+impl FromRef<App> for Health {
+    fn from_ref(app: &App) -> Self {
+        app.health.clone()
+    }
+}
+
+impl FromRef<App> for Exports {
+    fn from_ref(app: &App) -> Self {
+        app.exports.clone()
     }
 }

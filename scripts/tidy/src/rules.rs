@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 pub(crate) struct Crate {
-    /// Name and folder.
+    /// Folder; its last part is the name.
     pub(crate) name: &'static str,
     /// Workspace crates.
     pub(crate) uses: &'static [&'static str],
@@ -26,7 +26,7 @@ const HTTP: &[&str] = &["askama", "axum", "hyper", "tower-http", "utoipa"];
 /// HTTP, and git, which belongs to `git` and processes with an index.
 const HTTP_AND_GIT: &[&str] = &["askama", "axum", "gix", "hyper", "tower-http", "utoipa"];
 
-pub(crate) const CRATES: [Crate; 11] = [
+pub(crate) const CRATES: [Crate; 12] = [
     Crate {
         name: "schema",
         uses: &[],
@@ -139,25 +139,32 @@ pub(crate) const CRATES: [Crate; 11] = [
         shared_names: &[],
     },
     Crate {
+        name: "web/access",
+        uses: &["frontend", "schema"],
+        never: HTTP_AND_GIT,
+        layers: &[
+            "viewer",
+            "authorization link_secrets sender",
+            "cookie key_file",
+            "attempts followed_file keys",
+        ],
+        shared_names: &[],
+    },
+    Crate {
         name: "web",
-        uses: &["frontend", "language", "schema", "trace"],
+        uses: &["access", "frontend", "language", "schema", "trace"],
         never: &["gix"],
         layers: &[
-            "api cors raw",
+            "api",
             "dcs",
             "pages",
-            "conditional file_range guard health histories hosts left_out page_edits request_body request_id request_limits stream_body",
-            "assets following join near_files near_words proof repositories versions",
-            "near_packages viewer",
-            "params",
-            "cursor",
-            "server",
             "state",
-            "rendered",
+            "source",
+            "repositories suggest",
+            "search",
+            "http",
+            "model",
             "problem",
-            "choice colour_cache eta kept_body links model query_lookups request_trace response theme",
-            "access authorization base_path blocking cookies file_content fused_body link_secrets outline",
-            "colours followed_file",
         ],
         shared_names: &[],
     },
@@ -199,7 +206,11 @@ pub(crate) fn check_dependencies(root: &Path, each: &Crate) -> Vec<String> {
     let manifest: toml::Table = text.parse().expect("cargo can read it");
     let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
     let names = dependencies.into_iter().flat_map(toml::Table::keys);
-    let is_ours = |name: &str| CRATES.iter().any(|known| known.name == name);
+    let is_ours = |name: &str| {
+        CRATES
+            .iter()
+            .any(|known| known.name.rsplit('/').next() == Some(name))
+    };
     names
         .filter(|name| is_ours(name) && !each.uses.contains(&name.as_str()))
         .map(|name| {

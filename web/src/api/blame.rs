@@ -1,13 +1,13 @@
 //! Blame: the commit of each line of a file, and the files of a commit.
 
 use super::openapi::described as doc;
+use crate::http::response;
 use crate::model::{Blame, Changes};
-use crate::params::Params;
 use crate::problem::Problem;
 use crate::repositories::{names, path, problem};
-use crate::response;
+use crate::search::params::Params;
 use crate::state::App;
-use crate::viewer::Viewer;
+use access::Viewer;
 use axum::extract::State;
 use axum::response::Response;
 
@@ -29,7 +29,7 @@ pub(crate) async fn blame(
     let (repo, rev) = names(&params)?;
     params.required("path")?;
     let path = path(&params)?;
-    let scope = viewer.scope_with(&app, repo.as_bytes()).await?;
+    let scope = viewer.scope_with(repo.as_bytes()).await?;
     let asked = (repo.to_owned(), rev.to_owned());
     let found = (app.coordinator)
         .blame(&scope, asked.0, asked.1, path.to_vec())
@@ -65,7 +65,7 @@ pub(crate) async fn changes(
     params.expect(&[&["repo", "rev", "count"]])?;
     let (repo, rev) = names(&params)?;
     let count = params.bounded("count", CHANGES_DEFAULT, CHANGES_MAX)? as u32;
-    let scope = viewer.scope_with(&app, repo.as_bytes()).await?;
+    let scope = viewer.scope_with(repo.as_bytes()).await?;
     let asked = (repo.to_owned(), rev.to_owned());
     let found = app.coordinator.changes(&scope, asked.0, asked.1, count);
     let found = found.await.map_err(|error| problem(error, repo, rev))?;

@@ -2,9 +2,9 @@
 //!
 //! A value is a string, number or boolean, or a list of these for repeated parameters.
 
-use crate::params::{PARAMETERS_MAX, Params};
+use crate::http::request_body;
 use crate::problem::Problem;
-use crate::request_body;
+use crate::search::params::{PARAMETERS_MAX, Params};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;

@@ -4,15 +4,15 @@
 //! change.
 
 use super::openapi::described as doc;
+use crate::http::blocking;
+use crate::http::response::{self, NO_STORE};
 use crate::model::{IndexPackages, Status, Tree};
-use crate::near_packages::near_packages;
 use crate::pages;
-use crate::params::{Params, lossy};
 use crate::problem::Problem;
-use crate::response::{self, NO_STORE};
-use crate::state::{App, blocking};
-use crate::versions::versions;
-use crate::viewer::Viewer;
+use crate::search::params::{Params, lossy};
+use crate::state::App;
+use crate::suggest::{near_packages, versions};
+use access::Viewer;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
@@ -46,7 +46,7 @@ pub(crate) async fn packages(
     params.expect(&[&["prefix"], PART])?;
     let prefix = params.bytes("prefix").unwrap_or_default().to_vec();
     let request = part(&params, ListKind::Packages, Vec::new(), prefix)?;
-    let scope = viewer.scope(&app).await?;
+    let scope = viewer.scope().await?;
     let list = app.coordinator.listing(&scope, &request).await?;
     Ok(response::json(&IndexPackages {
         complete: list.unreachable.is_empty(),
@@ -70,8 +70,8 @@ pub(crate) async fn tree(
     params.expect(&[&["package", "path"], PART])?;
     let name = params.required("package")?;
     let path = directory(params.bytes("path").unwrap_or_default());
-    let scope = viewer.scope_with(&app, name).await?;
-    let Some(package) = versions(&app, &scope, name).await?.pop() else {
+    let scope = viewer.scope_with(name).await?;
+    let Some(package) = versions(&app.coordinator, &scope, name).await?.pop() else {
         return Err(no_package(&app, &viewer, name).await);
     };
     let directory = package.package.clone();
@@ -116,7 +116,7 @@ pub(crate) async fn status_page(
 }
 
 async fn current(app: &App, viewer: &Viewer) -> Result<(Status, Scope), Problem> {
-    let scope = viewer.scope(app).await?;
+    let scope = viewer.scope().await?;
     let request = ListRequest {
         kind: ListKind::Repositories,
         package: Vec::new(),
@@ -132,8 +132,8 @@ async fn current(app: &App, viewer: &Viewer) -> Result<(Status, Scope), Problem>
     let status = Status::new(
         served,
         scope.missing(),
-        app.backends(&scope),
-        &app.overlaps(&scope),
+        app.health.backends(&scope),
+        &app.health.overlaps(&scope),
         repositories,
         now,
     );
@@ -179,11 +179,11 @@ pub(crate) fn directory(path: &[u8]) -> Vec<u8> {
 
 async fn no_package(app: &App, viewer: &Viewer, name: &[u8]) -> Problem {
     let problem = Problem::missing(format!("no package {} is indexed", lossy(Some(name))));
-    let scope = match viewer.scope(app).await {
+    let scope = match viewer.scope().await {
         Ok(scope) => scope,
-        Err(unreachable) => return unreachable,
+        Err(refusal) => return refusal.into(),
     };
-    match near_packages(app, &scope, name).await {
+    match near_packages(&app.coordinator, &scope, name).await {
         Ok(similar) if !similar.is_empty() => problem.hint(did_you_mean(&similar)),
         Ok(_) => problem.hint("/api/v2/index/packages lists all packages"),
         Err(unreachable) => unreachable,

@@ -3,16 +3,16 @@
 use super::body;
 use super::catalog::PART;
 use super::openapi::described as doc;
-use crate::histories;
+use crate::http::response;
 use crate::model::{
     Commit, CommitEntry, CommitLog, Commits, Ref, Refs, RevisionName, RevisionNames,
 };
-use crate::params::Params;
 use crate::problem::Problem;
+use crate::repositories::histories;
 use crate::repositories::{check_name, names, position, problem};
-use crate::response;
+use crate::search::params::Params;
 use crate::state::App;
-use crate::viewer::Viewer;
+use access::Viewer;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use base64::Engine;
@@ -43,7 +43,7 @@ pub(crate) async fn commit(
     params.expect(&[&["repo", "rev"]])?;
     let (repo, rev) = names(&params)?;
     let asked = vec![(repo.to_owned(), rev.to_owned())];
-    let scope = viewer.scope_with(&app, repo.as_bytes()).await?;
+    let scope = viewer.scope_with(repo.as_bytes()).await?;
     let mut found = app.coordinator.commits(&scope, asked).await;
     let found = found.pop().expect("an outcome for each pair");
     let found = found.map_err(|error| problem(error, repo, rev))?;
@@ -115,7 +115,7 @@ pub(crate) async fn log(
 ) -> Result<Response, Problem> {
     params.expect(&[&["repo", "rev"], LOG])?;
     let count = params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
-    let history = histories::look_up(&app, &viewer, &params, count).await?;
+    let history = histories::look_up(&app.coordinator, &viewer, &params, count).await?;
     let commits = history.commits().iter();
     Ok(response::json(&CommitLog {
         repo: history.repo.to_owned(),
@@ -144,7 +144,7 @@ pub(crate) async fn refs(
     let (repo, _) = names(&params)?;
     let after = position(&params, "after")?;
     let count = params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
-    let scope = viewer.scope_with(&app, repo.as_bytes()).await?;
+    let scope = viewer.scope_with(repo.as_bytes()).await?;
     let list = app
         .coordinator
         .references(&scope, repo.to_owned(), after, count)

@@ -4,12 +4,13 @@
 //! short timeout.
 
 use super::openapi::described as doc;
+use crate::http::blocking;
+use crate::http::response::{self, NO_STORE};
 use crate::model::{Completion, CompletionKind, Completions};
-use crate::params::Params;
 use crate::problem::Problem;
-use crate::response::{self, NO_STORE};
-use crate::state::{App, blocking};
-use crate::viewer::Viewer;
+use crate::search::params::Params;
+use crate::state::App;
+use access::Viewer;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -49,7 +50,7 @@ pub(crate) async fn complete(
         );
         return Err(Problem::bad_request(detail));
     }
-    let scope = viewer.scope(&app).await?;
+    let scope = viewer.scope().await?;
     let found = match TypedPart::at(q, at) {
         Some(part) => Completions {
             from: part.from,

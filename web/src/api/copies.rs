@@ -1,13 +1,15 @@
 //! Documents of a search with the same text and matching lines as a match.
 
 use super::openapi::described as doc;
-use crate::join;
+use crate::http::blocking;
+use crate::http::path::Path;
+use crate::http::response;
 use crate::model::{CopyList, SummaryHead};
-use crate::params::{Params, Path, QUERY};
 use crate::problem::Problem;
-use crate::response;
-use crate::state::{App, blocking};
-use crate::viewer::Viewer;
+use crate::search::join;
+use crate::search::params::{Params, QUERY};
+use crate::state::App;
+use access::Viewer;
 use axum::extract::State;
 use axum::response::Response;
 use frontend::page::PER_PAGE_MAX;
@@ -50,7 +52,7 @@ pub(crate) async fn by_query(
     params.expect(&[QUERY, COPIES])?;
     let request = ListRequest::parse(&params)?;
     let parsed = params.parsed()?;
-    let search = join::start(&app, &viewer.scope(&app).await?, &params, &parsed).await?;
+    let search = join::start(&app.coordinator, &viewer.scope().await?, &params, &parsed).await?;
     answer(search, Some(parsed), request).await
 }
 
@@ -68,9 +70,9 @@ pub(crate) async fn by_id(
 ) -> Result<Response, Problem> {
     params.expect(&[COPIES])?;
     let request = ListRequest::parse(&params)?;
-    let scope = viewer.scope(&app).await?;
+    let scope = viewer.scope().await?;
     answer(
-        join::by_id(&app, &scope, &params, &id).await?,
+        join::by_id(&app.coordinator, &app.links, &scope, &params, &id).await?,
         None,
         request,
     )

@@ -6,21 +6,24 @@
 
 use super::facets;
 use super::openapi::described as doc;
-use crate::eta::Eta;
-use crate::following::{self, Report};
-use crate::join;
+use crate::http::blocking;
+use crate::http::page_edits::PageEdits;
+use crate::http::path::Path;
+use crate::http::response;
+use crate::http::watched::Watched;
 use crate::model::{
     BestMatches, Event, EventName, Missing, Notice, Overlaps, Progress, Reconnect, SearchEnd,
     SearchProgress, SummaryHead, Timings, notices,
 };
-use crate::page_edits::PageEdits;
 use crate::pages;
-use crate::params::{Params, Path, QUERY, WAIT};
 use crate::problem::Problem;
-use crate::proof::{Best, Proof};
-use crate::response;
-use crate::state::{App, blocking};
-use crate::viewer::{Viewer, Watched};
+use crate::search::eta::Eta;
+use crate::search::following::{self, Report};
+use crate::search::join;
+use crate::search::params::{Params, QUERY, WAIT};
+use crate::search::proof::{Best, Proof};
+use crate::state::App;
+use access::Viewer;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{self, KeepAlive, Sse};
@@ -51,17 +54,17 @@ pub(crate) async fn by_query(
 ) -> Result<Response, Problem> {
     params.expect(&[QUERY, WAIT])?;
     let mut parsed = params.parsed()?;
-    let scope = viewer.scope(&app).await?;
+    let scope = viewer.scope().await?;
     let same = same_documents(&params, &headers);
-    let search = match join::start_noticing(&app, &scope, &same, &mut parsed).await {
+    let search = match join::start_noticing(&app.coordinator, &scope, &same, &mut parsed).await {
         // Search the current documents instead.
         Err(problem) if problem.is_gone() && params.generation()?.is_none() => {
-            join::start_noticing(&app, &scope, &params, &mut parsed).await?
+            join::start_noticing(&app.coordinator, &scope, &params, &mut parsed).await?
         }
         search => search?,
     };
     let notices = notices(&parsed.notices);
-    let watched = Watched::new(&app, &viewer, &scope);
+    let watched = Watched::new(&app.coordinator, &viewer, &scope);
     Ok(events(
         (&app, params.client),
         watched,
@@ -98,10 +101,10 @@ pub(crate) async fn by_id(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let scope = viewer.scope(&app).await?;
-    let search = join::by_id(&app, &scope, &params, &id).await?;
+    let scope = viewer.scope().await?;
+    let search = join::by_id(&app.coordinator, &app.links, &scope, &params, &id).await?;
     let parsed = parse_again(search.query());
-    let watched = Watched::new(&app, &viewer, &scope);
+    let watched = Watched::new(&app.coordinator, &viewer, &scope);
     Ok(events((&app, params.client), watched, search, parsed, Vec::new()).await)
 }
 
@@ -163,7 +166,12 @@ async fn follow(
 ) {
     let search = Arc::new(search);
     let mut follower = Follower {
-        proof: Proof::begin(app, client, Arc::clone(&search), Best::Matches),
+        proof: Proof::begin(
+            Arc::clone(&app.coordinator),
+            client,
+            Arc::clone(&search),
+            Best::Matches,
+        ),
         search: Arc::clone(&search),
         edits,
         parsed,

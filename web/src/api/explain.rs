@@ -4,13 +4,13 @@ mod cheaper;
 
 use super::limits::HEAVY_BLOCKS;
 use super::openapi::described as doc;
-use crate::join;
+use crate::http::response;
 use crate::model::{CostClass, Explanation, SearchCost, share};
-use crate::params::{Params, QUERY};
 use crate::problem::Problem;
-use crate::response;
+use crate::search::join;
+use crate::search::params::{Params, QUERY};
 use crate::state::App;
-use crate::viewer::Viewer;
+use access::Viewer;
 use axum::extract::State;
 use axum::response::Response;
 use frontend::BackendStatus;
@@ -39,8 +39,8 @@ pub(crate) async fn explain(
     let mut parsed = params.parsed()?;
     let query = parsed.query.clone();
     parsed.query = parsed.query.wanting(Want::Estimate, 0)?;
-    let scope = viewer.scope(&app).await?;
-    let search = join::start_noticing(&app, &scope, &params, &mut parsed).await?;
+    let scope = viewer.scope().await?;
+    let search = join::start_noticing(&app.coordinator, &scope, &params, &mut parsed).await?;
     let answer = join::finished(&search, Some(&parsed)).await?;
     let cost = cost(&answer, &app.coordinator.backends(&scope));
     let cheaper = cheaper::suggestions(&query, &answer.explain().estimates, &cost);

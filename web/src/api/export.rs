@@ -5,14 +5,16 @@ pub(crate) mod format;
 pub(crate) mod found;
 
 use super::openapi::described as doc;
-use crate::join;
+use crate::http::path::Path;
+use crate::http::response;
+use crate::http::stream_body::{Export, MatchSource};
+use crate::http::watched::Watched;
 use crate::model::BrokenOff;
-use crate::params::{Params, Path, QUERY, WAIT};
 use crate::problem::Problem;
-use crate::response;
+use crate::search::join;
+use crate::search::params::{Params, QUERY, WAIT};
 use crate::state::App;
-use crate::stream_body::{Export, MatchSource};
-use crate::viewer::{Viewer, Watched};
+use access::Viewer;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -52,18 +54,18 @@ pub(crate) async fn by_query(
     let order = Order::parse(&params, format, &parsed.query)?;
     parsed.query = parsed.query.with_text(order.of_text(format));
     let end = End::parse(&params, format)?;
-    let scope = viewer.scope(&app).await?;
+    let scope = viewer.scope().await?;
     let export = match order {
-        Order::Found => Some(Export::begin(&app)?),
+        Order::Found => Some(app.exports.begin()?),
         Order::Rank => None,
     };
-    let search = join::start_noticing(&app, &scope, &params, &mut parsed).await?;
-    let watched = Watched::new(&app, &viewer, &scope);
+    let search = join::start_noticing(&app.coordinator, &scope, &params, &mut parsed).await?;
+    let watched = Watched::new(&app.coordinator, &viewer, &scope);
     let response = if let Some(export) = export {
         found::export(export, search, format, end, Some(parsed)).await?
     } else {
         let answer = join::finished(&search, Some(&parsed)).await?;
-        let export = Export::begin(&app)?;
+        let export = app.exports.begin()?;
         respond(export, &search, answer, (format, end), &parsed.notices).await?
     };
     Ok(guarded(response, watched, format))
@@ -89,10 +91,10 @@ pub(crate) async fn by_id(
 ) -> Result<Response, Problem> {
     params.expect(&[EXPORT])?;
     let format = Format::parse(&params)?;
-    let scope = viewer.scope(&app).await?;
-    let export = Export::begin(&app)?;
-    let watched = Watched::new(&app, &viewer, &scope);
-    let mut search = join::export_by_id(&app, &scope, &params, &id).await?;
+    let scope = viewer.scope().await?;
+    let export = app.exports.begin()?;
+    let watched = Watched::new(&app.coordinator, &viewer, &scope);
+    let mut search = join::export_by_id(&app.coordinator, &app.links, &scope, &params, &id).await?;
     let order = Order::parse(&params, format, search.query())?;
     let end = End::parse(&params, format)?;
     let mut query = format.query(search.query().clone())?;

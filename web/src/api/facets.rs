@@ -1,15 +1,16 @@
 //! Facets, and the list of all packages.
 
 use super::openapi::described as doc;
-use crate::conditional::KnownTags;
-use crate::join;
+use crate::http::conditional::KnownTags;
+use crate::http::path::Path;
+use crate::http::response;
 use crate::model::{Facets, Packages, SummaryHead, Timings};
-use crate::params::{FORMAT, Params, Path, QUERY};
 use crate::problem::Problem;
-use crate::rendered::Rendered;
-use crate::response;
+use crate::search::join;
+use crate::search::params::{FORMAT, Params, QUERY};
+use crate::search::rendered::Rendered;
 use crate::state::App;
-use crate::viewer::Viewer;
+use access::Viewer;
 use axum::extract::State;
 use axum::response::Response;
 use frontend::query::ParsedQuery;
@@ -72,8 +73,8 @@ pub(crate) async fn facets_by_id(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let scope = viewer.scope(&app).await?;
-    let search = join::by_id(&app, &scope, &params, &id).await?;
+    let scope = viewer.scope().await?;
+    let search = join::by_id(&app.coordinator, &app.links, &scope, &params, &id).await?;
     answer(&app, search, None, known, Summary::Facets).await
 }
 
@@ -112,10 +113,10 @@ pub(crate) async fn packages_by_id(
 ) -> Result<Response, Problem> {
     params.expect(&[FORMAT])?;
     let summary = Summary::packages(&params)?;
-    let scope = viewer.scope(&app).await?;
+    let scope = viewer.scope().await?;
     answer(
         &app,
-        join::by_id(&app, &scope, &params, &id).await?,
+        join::by_id(&app.coordinator, &app.links, &scope, &params, &id).await?,
         None,
         known,
         summary,
@@ -131,13 +132,13 @@ async fn by_query(
     summary: Summary,
 ) -> Result<Response, Problem> {
     let mut parsed = params.parsed()?;
-    let scope = &viewer.scope(app).await?;
+    let scope = &viewer.scope().await?;
     if let Some(unchanged) =
-        known.unless_changed(|| join::identity(app, scope, params, &parsed.query))
+        known.unless_changed(|| join::identity(&app.coordinator, scope, params, &parsed.query))
     {
         return Ok(unchanged);
     }
-    let search = join::start_noticing(app, scope, params, &mut parsed).await?;
+    let search = join::start_noticing(&app.coordinator, scope, params, &mut parsed).await?;
     answer(app, search, Some(parsed), known, summary).await
 }
 

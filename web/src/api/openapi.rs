@@ -9,9 +9,9 @@ use super::{
     blame, catalog, commits, complete, copies, events, explain, export, facets, file, limits,
     outline, search, skipped,
 };
-use crate::access::KeyName;
 use crate::pages::Reference;
 use crate::state::App;
+use access::KeyName;
 use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
@@ -91,7 +91,7 @@ pub(crate) async fn document(State(app): State<App>) -> Response {
 mod tests {
     use super::super::{catalog, commits, copies, export};
     use super::described as doc;
-    use crate::params::{FORMAT, QUERY, VIEW, WAIT};
+    use crate::search::params::{FORMAT, QUERY, VIEW, WAIT};
     use utoipa::IntoParams;
     use utoipa::openapi::path::ParameterIn;
 

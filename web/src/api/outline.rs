@@ -1,15 +1,15 @@
 //! Outlines of files.
 
 use super::openapi::described as doc;
-use crate::blocking::blocking;
-use crate::colours::{DocumentColours, split_lines};
-use crate::file_range::fetch_beginning;
+use crate::http::blocking;
 use crate::model::FileOutline;
-use crate::outline::Outline;
-use crate::params::Params;
 use crate::problem::Problem;
+use crate::search::params::Params;
+use crate::source::colours::{DocumentColours, split_lines};
+use crate::source::file_range::fetch_beginning;
+use crate::source::outline::Outline;
 use crate::state::App;
-use crate::viewer::Viewer;
+use access::Viewer;
 use axum::Json;
 use axum::extract::State;
 use schema::message::FileReply;
@@ -30,7 +30,7 @@ pub(crate) async fn outline(
 ) -> Result<Json<FileOutline>, Problem> {
     params.expect(&[&["package", "path", "rev"]])?;
     let scope = viewer.scope_of(params.required("package")?).await?;
-    let found = fetch_beginning(&app, &scope, &params, FILE_BYTES_MAX).await?;
+    let found = fetch_beginning(&app.coordinator, &scope, &params, FILE_BYTES_MAX).await?;
     let answer = blocking(move || {
         let FileReply {
             language,
@@ -39,7 +39,9 @@ pub(crate) async fn outline(
             ..
         } = &found.reply;
         let is_whole = text.len() as u64 == *total_bytes;
-        FileOutline::new(&found.package, language, read(language, text), is_whole)
+        let outline = read(language, text);
+        let is_complete = is_whole && !outline.is_cut;
+        FileOutline::new(&found.package, language, outline.definitions, is_complete)
     });
     Ok(Json(answer.await))
 }

@@ -2,22 +2,24 @@
 
 use super::body::Posted;
 use super::openapi::described as doc;
-use crate::choice::{Copies, Group};
-use crate::conditional::KnownTags;
-use crate::cursor::{Cursor, Route};
-use crate::eta::Eta;
-use crate::join::{self, Items, Start, View};
-use crate::link_secrets::LinkKeys;
+use crate::http::conditional::KnownTags;
+use crate::http::path::Path;
+use crate::http::response::{self, NO_STORE};
+use crate::http::{blocking, rendering};
 use crate::model::{
     MatchGroup, Missing, Notice, Overlaps, Page, Progress, Reached, Results, SearchState, Skipped,
     Timings, TotalRelation, notices,
 };
-use crate::params::{Params, Path, QUERY, VIEW, Wait};
 use crate::problem::Problem;
-use crate::rendered::Rendered;
-use crate::response::{self, NO_STORE};
-use crate::state::{App, KEEP, blocking, rendering};
-use crate::viewer::Viewer;
+use crate::search::choice::{Copies, Group};
+use crate::search::cursor::{Cursor, Route};
+use crate::search::eta::Eta;
+use crate::search::join::{self, Items, KEEP, Start, View};
+use crate::search::params::{Params, QUERY, VIEW, Wait};
+use crate::search::rendered::Rendered;
+use crate::state::App;
+use access::LinkKeys;
+use access::Viewer;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -112,21 +114,34 @@ async fn query(
 ) -> Result<Response, Problem> {
     params.expect(&[QUERY, VIEW])?;
     let mut request = PageRequest::parse(app, params, None)?;
-    let scope = &viewer.scope(app).await?;
+    let scope = &viewer.scope().await?;
     if let (None, Start::Cursor(cursor)) = (params.bytes("q"), request.view.start) {
-        let search = join::resume(app, scope, params, &cursor, None).await?;
+        let search =
+            join::resume(&app.coordinator, &app.links, scope, params, &cursor, None).await?;
         return answer(app, search, request, known).await;
     }
     let mut parsed = params.parsed()?;
-    if join::may_be_known(app, params)
+    if join::may_be_known(&app.coordinator, params)
         && let Some(unchanged) =
-            known.unless_changed(|| join::identity(app, scope, params, &parsed.query))
+            known.unless_changed(|| join::identity(&app.coordinator, scope, params, &parsed.query))
     {
         return Ok(unchanged);
     }
     let search = match request.view.start {
-        Start::Cursor(cursor) => join::resume(app, scope, params, &cursor, Some(&parsed)).await?,
-        Start::Page(_) => join::start_noticing(app, scope, params, &mut parsed).await?,
+        Start::Cursor(cursor) => {
+            join::resume(
+                &app.coordinator,
+                &app.links,
+                scope,
+                params,
+                &cursor,
+                Some(&parsed),
+            )
+            .await?
+        }
+        Start::Page(_) => {
+            join::start_noticing(&app.coordinator, scope, params, &mut parsed).await?
+        }
     };
     request.parsed = Some(parsed);
     answer(app, search, request, known).await
@@ -147,8 +162,8 @@ pub(crate) async fn by_id(
 ) -> Result<Response, Problem> {
     params.expect(&[VIEW])?;
     let request = PageRequest::parse(&app, &params, Some(&id))?;
-    let scope = viewer.scope(&app).await?;
-    let search = join::by_id(&app, &scope, &params, &id).await?;
+    let scope = viewer.scope().await?;
+    let search = join::by_id(&app.coordinator, &app.links, &scope, &params, &id).await?;
     if search.pending() == 0
         && let Some(unchanged) = known.unless_changed(|| search.identity().to_owned())
     {
@@ -170,7 +185,7 @@ pub(crate) async fn cancel(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let scope = viewer.scope(&app).await?;
+    let scope = viewer.scope().await?;
     let search = app.coordinator.get(&scope, &id);
     search.ok_or_else(|| join::unknown(&id))?.withdraw();
     Ok(StatusCode::NO_CONTENT.into_response())

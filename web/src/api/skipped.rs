@@ -3,15 +3,13 @@
 
 use super::catalog::{self, PART, next, part};
 use super::openapi::described as doc;
+use crate::http::response;
 use crate::model::{PackageState, Why};
-use crate::near_files::near_files;
-use crate::near_packages::near_packages;
-use crate::params::{Params, lossy};
 use crate::problem::Problem;
-use crate::response;
+use crate::search::params::{Params, lossy};
 use crate::state::App;
-use crate::versions::versions;
-use crate::viewer::Viewer;
+use crate::suggest::{near_files, near_packages, versions};
+use access::Viewer;
 use axum::extract::State;
 use axum::response::Response;
 use frontend::Scope;
@@ -43,7 +41,7 @@ pub(crate) async fn skipped(
 }
 
 async fn everything(app: &App, viewer: &Viewer, params: &Params) -> Result<Why, Problem> {
-    let scope = viewer.scope(app).await?;
+    let scope = viewer.scope().await?;
     let request = part(params, ListKind::Skipped, Vec::new(), Vec::new())?;
     left_out(app, &scope, request).await
 }
@@ -64,9 +62,9 @@ async fn of_package(
     params: &Params,
     name: &[u8],
 ) -> Result<Why, Problem> {
-    let scope = viewer.scope_with(app, name).await?;
+    let scope = viewer.scope_with(name).await?;
     let request = part(params, ListKind::Skipped, name.to_vec(), Vec::new())?;
-    let versions = versions(app, &scope, name).await?;
+    let versions = versions(&app.coordinator, &scope, name).await?;
     if versions.is_empty() {
         return unknown_package(app, viewer, name).await;
     }
@@ -77,7 +75,7 @@ async fn of_package(
 
 async fn unknown_package(app: &App, viewer: &Viewer, name: &[u8]) -> Result<Why, Problem> {
     let why = Why {
-        similar: shown(near_packages(app, &viewer.scope(app).await?, name).await?),
+        similar: shown(near_packages(&app.coordinator, &viewer.scope().await?, name).await?),
         ..Why::default()
     };
     Ok(why.of_package(name, PackageState::Unknown))
@@ -91,8 +89,8 @@ async fn of_path(
     name: &[u8],
     path: &[u8],
 ) -> Result<Why, Problem> {
-    let scope = viewer.scope_with(app, name).await?;
-    let Some(package) = versions(app, &scope, name).await?.pop() else {
+    let scope = viewer.scope_with(name).await?;
+    let Some(package) = versions(&app.coordinator, &scope, name).await?.pop() else {
         return Ok(unknown_package(app, viewer, name).await?.of_path(path));
     };
     let directory = package.package.clone();
@@ -117,7 +115,7 @@ async fn of_path(
     } else if !list.entries.is_empty() {
         PackageState::Skipped
     } else {
-        why.similar = shown(near_files(app, &scope, &directory, path).await?);
+        why.similar = shown(near_files(&app.coordinator, &scope, &directory, path).await?);
         PackageState::Unknown
     };
     why.skipped = list.entries.into_iter().map(Into::into).collect();

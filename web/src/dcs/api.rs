@@ -7,13 +7,13 @@
 
 use super::key::is_known;
 use super::lists;
-use crate::guard;
-use crate::params::Params;
+use crate::http::guard;
+use crate::http::response::{self, NO_STORE};
+use crate::http::watched::Watched;
 use crate::problem::Problem;
-use crate::response::{self, NO_STORE};
+use crate::search::params::Params;
 use crate::state::App;
-use crate::stream_body::Export;
-use crate::viewer::{Viewer, Watched};
+use access::Viewer;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -123,8 +123,8 @@ async fn find(
     kind: ListKind,
 ) -> Result<Response, Problem> {
     let parsed = parse(params)?;
-    let scope = viewer.scope(app).await?;
-    let export = Export::begin(app)?;
+    let scope = viewer.scope().await?;
+    let export = app.exports.begin()?;
     let search = app
         .coordinator
         .search_for(&scope, params.client, parsed.query.clone(), None, None)
@@ -137,7 +137,7 @@ async fn find(
         ListKind::Matches => export.body(lists::matches(answer), &scope).await?,
         ListKind::PerPackage => export.body(lists::packages(answer), &scope).await?,
     };
-    let body = Watched::new(app, viewer, &scope).guard(body, None);
+    let body = Watched::new(&app.coordinator, viewer, &scope).guard(body, None);
     let mut response = (head, body).into_response();
     response::mark_unavailable(&mut response, &of);
     Ok(response)

@@ -3,13 +3,14 @@
 //! `/search` and `/show` are addresses of both servers: `literal`, `perpkg` and `file` mark theirs.
 //! Our addresses have the query in our language.
 
-use crate::conditional::KnownTags;
-use crate::links::encode;
+use crate::http::conditional::KnownTags;
+use crate::http::links::encode;
+use crate::http::path::Path;
 use crate::pages::{self, Form};
-use crate::params::{Params, Path, lossy};
 use crate::problem::{self, Problem};
+use crate::search::params::{Params, lossy};
 use crate::state::App;
-use crate::viewer::Viewer;
+use access::Viewer;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};

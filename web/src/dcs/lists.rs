@@ -1,7 +1,7 @@
 //! JSON arrays of all matches or packages, one element a line.
 
 use super::shapes::{MatchShape, PER_PACKAGE, PackageShape};
-use crate::stream_body::{MatchSource, PIECE_BYTES, ReadMemory, Source};
+use crate::http::stream_body::{MatchSource, PIECE_BYTES, ReadMemory, Source};
 use frontend::{PackageGroup, Renderer, SearchResult, SpoolError};
 use std::sync::Arc;
 use std::vec;

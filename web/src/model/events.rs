@@ -2,7 +2,7 @@
 
 use super::matches::Match;
 use super::page::{Missing, Overlaps, Progress, Timings};
-use super::problem::ProblemDocument;
+use crate::problem::ProblemDocument;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -1,7 +1,6 @@
 //! Outline of a file.
 
 use super::bytes::readable_owned;
-use crate::outline::{self, Outline};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -43,32 +42,19 @@ pub enum DefinitionKind {
 }
 
 impl FileOutline {
-    /// `is_whole` tells whether the file was read to its end.
-    pub(crate) fn new(package: &[u8], language: &str, outline: Outline, is_whole: bool) -> Self {
+    pub(crate) fn new(
+        package: &[u8],
+        language: &str,
+        definitions: Vec<OutlineDefinition>,
+        complete: bool,
+    ) -> Self {
         let (package, package_base64) = readable_owned(package);
-        let definitions = outline.definitions.into_iter();
         FileOutline {
             package,
             package_base64,
             language: language.to_owned(),
-            definitions: definitions.map(OutlineDefinition::from).collect(),
-            complete: is_whole && !outline.is_cut,
-        }
-    }
-}
-
-impl From<outline::Definition> for OutlineDefinition {
-    fn from(definition: outline::Definition) -> Self {
-        OutlineDefinition {
-            name: definition.name,
-            kind: match definition.kind {
-                outline::Defined::Function => DefinitionKind::Function,
-                outline::Defined::Type => DefinitionKind::Type,
-                outline::Defined::Macro => DefinitionKind::Macro,
-                outline::Defined::Module => DefinitionKind::Module,
-                outline::Defined::Constant => DefinitionKind::Constant,
-            },
-            line: definition.line,
+            definitions,
+            complete,
         }
     }
 }

@@ -7,9 +7,9 @@ use super::filters;
 use super::form::Form;
 use super::matches::{CopiesView, LineView, RevisionsView, match_lines};
 use super::visible::{self, Piece};
-use crate::colour_cache::PageColours;
-use crate::colours::DocumentColours;
-use crate::links::FileAddress;
+use crate::http::links::FileAddress;
+use crate::source::colour_cache::PageColours;
+use crate::source::colours::DocumentColours;
 use askama::Template;
 use frontend::{Match, SearchResult, SpoolError};
 

@@ -2,12 +2,12 @@
 
 use super::form::{Form, Layout};
 use super::{filters, visible};
-use crate::links::{FileAddress, RepositoryAddress, package_href};
-use crate::params::Params;
+use crate::http::links::{FileAddress, RepositoryAddress, package_href};
 use crate::problem::Problem;
 use crate::repositories::{names, problem};
+use crate::search::params::Params;
 use crate::state::App;
-use crate::viewer::Viewer;
+use access::Viewer;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Html;
@@ -60,7 +60,7 @@ pub(crate) async fn commit(
 ) -> Result<Html<String>, Problem> {
     params.expect(&[&["repo", "rev"]])?;
     let (repo, rev) = names(&params)?;
-    let scope = viewer.scope_with(&app, repo.as_bytes()).await?;
+    let scope = viewer.scope_with(repo.as_bytes()).await?;
     let asked = vec![(repo.to_owned(), rev.to_owned())];
     let mut found = app.coordinator.commits(&scope, asked).await;
     let found = found.pop().expect("an outcome for each pair");

@@ -8,13 +8,13 @@ use super::package::{self, PackageView, RepositoryView};
 use super::place::Place;
 use super::tree::{self, TreeView};
 use super::{filters, visible};
-use crate::left_out;
-use crate::links::FileAddress;
-use crate::params::{Params, decode_path, lossy};
+use crate::http::links::FileAddress;
+use crate::http::path::decode_path;
 use crate::problem::Problem;
+use crate::search::params::{Params, lossy};
 use crate::state::App;
-use crate::versions::versions;
-use crate::viewer::Viewer;
+use crate::suggest::{left_out, versions};
+use access::Viewer;
 use askama::Template;
 use axum::extract::State;
 use axum::http::Uri;
@@ -125,11 +125,11 @@ pub(super) async fn find(
     scope: &Scope,
     name: &[u8],
 ) -> Result<(ListEntry, Option<String>), Problem> {
-    if let Some(found) = versions(app, scope, name).await?.pop() {
+    if let Some(found) = versions(&app.coordinator, scope, name).await?.pop() {
         return Ok((found, None));
     }
     let newest = match package_name(name) {
-        other if other != name => versions(app, scope, other).await?.pop(),
+        other if other != name => versions(&app.coordinator, scope, other).await?.pop(),
         _ => None,
     };
     let shown = lossy(Some(name));
@@ -145,7 +145,7 @@ pub(super) async fn find(
 
 async fn missing(app: &App, scope: &Scope, package: &[u8], path: &[u8]) -> Problem {
     let whole = path.strip_suffix(b"/").unwrap_or(path);
-    if let Some(why) = left_out::why(app, scope, (package, whole)).await {
+    if let Some(why) = left_out::why(&app.coordinator, scope, (package, whole)).await {
         return why;
     }
     let [package, path] = [package, path].map(|name| lossy(Some(name)));

@@ -10,12 +10,13 @@ use super::filters;
 use super::form::{Form, FormFilter};
 use super::narrowed::Narrowed;
 use super::selected::{TICKED, TickedValues, exactly};
-use crate::join;
-use crate::params::Params;
+use crate::http::blocking;
+use crate::http::response::NO_STORE;
 use crate::problem::Problem;
-use crate::response::NO_STORE;
-use crate::state::{App, blocking};
-use crate::viewer::Viewer;
+use crate::search::join;
+use crate::search::params::Params;
+use crate::state::App;
+use access::Viewer;
 use askama::Template;
 use axum::extract::State;
 use axum::http::header;
@@ -199,12 +200,12 @@ pub(crate) async fn fragment(
 ) -> Result<Response, Problem> {
     let form = Form::new(&params);
     let parsed = params.parsed()?;
-    let scope = viewer.scope(&app).await?;
+    let scope = viewer.scope().await?;
     let known = form.run.as_deref();
     let known = known.and_then(|id| app.coordinator.get(&scope, id));
     let search = match known.filter(|search| *search.query() == parsed.query) {
         Some(search) => search,
-        None => join::start(&app, &scope, &params, &parsed).await?,
+        None => join::start(&app.coordinator, &scope, &params, &parsed).await?,
     };
     let finished = timeout(WAIT, join::finished(&search, Some(&parsed))).await;
     let facets = match finished {
@@ -245,7 +246,9 @@ async fn wider_counts(
     let mut wider = Params::parse(&form.search_parameters()).ok()?;
     wider.client = params.client;
     let parsed = wider.parsed().ok()?;
-    let search = join::start(app, scope, &wider, &parsed).await.ok()?;
+    let search = join::start(&app.coordinator, scope, &wider, &parsed)
+        .await
+        .ok()?;
     let answer = join::finished(&search, Some(&parsed)).await.ok()?;
     blocking(move || counts(&answer)).await.ok()?
 }

@@ -15,13 +15,13 @@ mod outline;
 mod page;
 
 use super::{filters, markdown};
-use crate::file_range::Fetched;
-use crate::links::FileAddress;
-use crate::outline::Outline;
-use crate::params::Params;
+use crate::http::links::FileAddress;
 use crate::problem::Problem;
+use crate::search::params::Params;
+use crate::source::file_range::Fetched;
+use crate::source::outline::Outline;
 use crate::state::App;
-use crate::viewer::Viewer;
+use access::Viewer;
 use asked::AskedFile;
 pub(super) use asked::FileView;
 use axum::extract::State;

@@ -3,10 +3,10 @@
 //! It keeps invalid input, for the page of an error. Its methods return related addresses.
 
 use super::visible;
-use crate::assets;
-use crate::choice::{Case, Choice, Copies, Group, Mode};
-use crate::links::{FileAddress, encode};
-use crate::params::{Params, lossy};
+use crate::http::assets;
+use crate::http::links::{FileAddress, encode};
+use crate::search::choice::{Case, Choice, Copies, Group, Mode};
+use crate::search::params::{Params, lossy};
 use frontend::Document;
 use frontend::query::{Query, filter};
 use schema::message::Field;
@@ -452,7 +452,10 @@ mod tests {
             .split('&')
             .map(|pair| pair.split('=').next().unwrap())
             .collect();
-        for name in crate::params::QUERY.iter().chain(crate::params::VIEW) {
+        for name in crate::search::params::QUERY
+            .iter()
+            .chain(crate::search::params::VIEW)
+        {
             assert!(names.contains(name) || left_out.contains(name), "{name}");
         }
         let params = Params::parse(kept).unwrap();

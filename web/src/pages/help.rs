@@ -3,7 +3,7 @@
 mod examples;
 
 use super::form::{Form, Layout};
-use crate::access::KeyName;
+use access::KeyName;
 use askama::Template;
 use axum::Extension;
 use axum::response::Html;

@@ -4,12 +4,12 @@ use super::commit::signed;
 use super::file::FileView;
 use super::form::{Form, Layout};
 use super::{filters, visible};
-use crate::histories::{self, History};
-use crate::links::{FileAddress, RepositoryAddress, encode};
-use crate::params::Params;
+use crate::http::links::{FileAddress, RepositoryAddress, encode};
 use crate::problem::Problem;
+use crate::repositories::histories::{self, History};
+use crate::search::params::Params;
 use crate::state::App;
-use crate::viewer::Viewer;
+use access::Viewer;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Html;
@@ -47,7 +47,7 @@ pub(crate) async fn history(
 ) -> Result<Html<String>, Problem> {
     params.expect(&[&["repo", "rev", "path", "cursor"], FileView::PARAMETERS])?;
     let kept = FileView::new(&params)?;
-    let history = histories::look_up(&app, &viewer, &params, COMMITS_MAX).await?;
+    let history = histories::look_up(&app.coordinator, &viewer, &params, COMMITS_MAX).await?;
     let &History {
         repo, rev, path, ..
     } = &history;
@@ -63,7 +63,7 @@ pub(crate) async fn history(
             ..Form::default()
         }),
         repo: visible::plain(repo.as_bytes()),
-        repo_href: crate::links::package_href(repo.as_bytes()),
+        repo_href: crate::http::links::package_href(repo.as_bytes()),
         path: visible::plain(path),
         path_href: file.near_href(&kept.fragment()),
         rev: visible::plain(rev.as_bytes()),

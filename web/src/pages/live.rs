@@ -8,16 +8,18 @@ use super::boxes::fragment;
 use super::form::{Form, GROUP_DEFAULT};
 use super::running::{SoFar, folds, remaining_text, wanted};
 use super::search::find;
-use crate::choice::Copies;
-use crate::eta::Eta;
-use crate::following::{self, Report};
-use crate::join::View;
-use crate::page_edits::PageEdits;
-use crate::params::Params;
+use crate::http::blocking;
+use crate::http::page_edits::PageEdits;
+use crate::http::watched::Watched;
 use crate::problem::Problem;
-use crate::proof::Proof;
-use crate::state::{App, KEEP, blocking};
-use crate::viewer::{Viewer, Watched};
+use crate::search::choice::Copies;
+use crate::search::eta::Eta;
+use crate::search::following::{self, Report};
+use crate::search::join::{KEEP, View};
+use crate::search::params::Params;
+use crate::search::proof::Proof;
+use crate::state::App;
+use access::Viewer;
 use axum::extract::State;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -63,15 +65,15 @@ pub(crate) async fn live(
     View::parse(&params, &app.links.current(), GROUP_DEFAULT, Copies::Folded)?;
     let parsed = params.parsed()?;
     let form = form.in_revisions_of(&parsed.query);
-    let scope = viewer.scope(&app).await?;
+    let scope = viewer.scope().await?;
     let mut search = find(&app, &scope, &params, form.run.as_deref(), &parsed).await?;
     // The page comes back for the answer.
     search.keep(KEEP);
-    let mut watched = Watched::new(&app, &viewer, &scope);
+    let mut watched = Watched::new(&app.coordinator, &viewer, &scope);
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let search = Arc::new(search);
     let proof = Proof::begin(
-        app.clone(),
+        Arc::clone(&app.coordinator),
         params.client,
         Arc::clone(&search),
         wanted(&form),

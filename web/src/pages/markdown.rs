@@ -12,8 +12,9 @@ mod slug;
 mod targets;
 
 use super::visible;
-use crate::links::FileAddress;
-use crate::state::{App, blocking};
+use crate::http::blocking;
+use crate::http::links::FileAddress;
+use crate::state::App;
 use frontend::Scope;
 use pulldown_cmark::{
     Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd,

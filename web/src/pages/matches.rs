@@ -2,8 +2,8 @@
 
 use super::form::Form;
 use super::visible::{self, Piece};
-use crate::colours::{ColouredParts, DocumentColours};
-use crate::links::FileAddress;
+use crate::http::links::FileAddress;
+use crate::source::colours::{ColouredParts, DocumentColours};
 use frontend::{ContextLine, Document, DocumentRevisions, Match, SearchResult, SpoolError, Window};
 use std::ops::Range;
 

@@ -6,10 +6,9 @@
 use super::form::{Form, FormFilter};
 use super::parts::{self, Origin, QueryPart};
 use super::visible;
-use crate::choice::{Case, Mode};
-use crate::near_packages::near_packages;
-use crate::near_words::near_words;
+use crate::search::choice::{Case, Mode};
 use crate::state::App;
+use crate::suggest::{near_packages, near_words};
 use frontend::query::{ParsedQuery, Query};
 use frontend::{Scope, SearchResult};
 use futures_util::future::join_all;
@@ -217,7 +216,9 @@ async fn spellings_of(
     let Origin::Term(term) = &part.origin else {
         return Vec::new();
     };
-    let others = near_words(app, scope, client, &word).await.into_iter();
+    let others = near_words(&app.coordinator, scope, client, &word)
+        .await
+        .into_iter();
     let others = others.map(|near| {
         let mut q = form.q.clone();
         q.replace_range(term.clone(), &near);
@@ -279,7 +280,11 @@ async fn unknown_package(
     if count_query(app, scope, client, all).await? > 0 {
         return None;
     }
-    let similar = timeout(TIME_MAX, near_packages(app, scope, name.as_bytes())).await;
+    let similar = timeout(
+        TIME_MAX,
+        near_packages(&app.coordinator, scope, name.as_bytes()),
+    )
+    .await;
     let similar = similar.ok().and_then(Result::ok).unwrap_or_default();
     let link = |similar: Vec<u8>| {
         let similar = String::from_utf8(similar).ok()?;

@@ -1,8 +1,8 @@
 //! OpenSearch 1.1 description for browsers.
 
-use crate::assets;
+use crate::http::assets;
+use crate::http::client::IsHttps;
 use crate::problem::Problem;
-use crate::server::IsHttps;
 use crate::state::App;
 use askama::Template;
 use axum::Extension;

@@ -4,11 +4,11 @@ use super::filters;
 use super::markdown;
 use super::tree::TreeView;
 use super::visible;
-use crate::links::{FileAddress, RepositoryAddress, encode, package_href};
+use crate::http::links::{FileAddress, RepositoryAddress, encode, package_href};
 use crate::model::LeftOut;
 use crate::problem::Problem;
 use crate::state::App;
-use crate::versions::versions;
+use crate::suggest::versions;
 use frontend::Scope;
 use schema::message::{
     FileRange, FileRequest, FileSource, IndexedRepository, ListEntry, ListKind, ListRequest,
@@ -75,7 +75,7 @@ pub(super) async fn about(
     tree: &TreeView,
 ) -> Result<PackageView, Problem> {
     let package = &entry.package[..];
-    let others = versions(app, scope, entry.name()).await?;
+    let others = versions(&app.coordinator, scope, entry.name()).await?;
     let others = others.iter().filter(|other| other.package != package);
     let (skipped, has_more) = skipped(app, scope, package).await?;
     // The entry sums up the default revision.

@@ -4,11 +4,11 @@ use super::directory::after;
 use super::filters;
 use super::form::{Form, Layout};
 use super::visible;
-use crate::links::{encode, package_href};
-use crate::params::{Params, lossy};
+use crate::http::links::{encode, package_href};
 use crate::problem::Problem;
+use crate::search::params::{Params, lossy};
 use crate::state::App;
-use crate::viewer::Viewer;
+use access::Viewer;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Html;
@@ -56,7 +56,7 @@ pub(crate) async fn packages(
 ) -> Result<Html<String>, Problem> {
     params.expect(&[&["prefix", "after"]])?;
     let prefix = params.bytes("prefix").unwrap_or_default();
-    let scope = viewer.scope(&app).await?;
+    let scope = viewer.scope().await?;
     let request = ListRequest {
         kind: ListKind::Packages,
         package: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::form::Form;
 use super::visible;
-use crate::choice::Choice;
+use crate::search::choice::Choice;
 use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, filter};
 use schema::message::{Expr, Syntax};
 use std::ops::Range;
@@ -127,7 +127,7 @@ fn meaning(form: &Form, whole: &ParsedQuery) -> &'static str {
 mod tests {
     use super::super::form::FormFilter;
     use super::*;
-    use crate::choice::Mode;
+    use crate::search::choice::Mode;
     use expect_test::{Expect, expect};
 
     fn check(q: &str, mode: Mode, filters: &[(&'static str, &str)], expected: Expect) {

@@ -1,7 +1,7 @@
 //! Location of a file or directory, with links to its parents.
 
 use super::visible;
-use crate::links::FileAddress;
+use crate::http::links::FileAddress;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Crumb {

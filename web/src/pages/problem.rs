@@ -5,7 +5,7 @@ mod ways;
 use super::form::{Form, Layout};
 use super::sign_in::{self, Asked};
 use super::{filters, visible};
-use crate::params::Path;
+use crate::http::path::Path;
 use crate::problem::{KINDS, Kind, Problem};
 use askama::Template;
 use axum::body::Body;

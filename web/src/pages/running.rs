@@ -5,11 +5,11 @@ use super::facets::FacetsView;
 use super::filters;
 use super::form::{Form, Layout, Tab};
 use super::matches::without_copies;
-use crate::choice::{Copies, Group};
-use crate::colour_cache::PageColours;
-use crate::eta::Eta;
-use crate::join::in_line_order;
-use crate::proof::{Best, FILES_MAX};
+use crate::search::choice::{Copies, Group};
+use crate::search::eta::Eta;
+use crate::search::join::in_line_order;
+use crate::search::proof::{Best, FILES_MAX};
+use crate::source::colour_cache::PageColours;
 use askama::Template;
 use frontend::{
     BEST_LINES_MAX, BEST_MAX, DocumentGroup, Match, Progress, SearchHandle, SearchResult,

@@ -5,18 +5,19 @@ use super::nothing::NothingFound;
 use super::problem;
 use super::results::{AboutQuery, finished_page};
 use super::running::{folds, running_page, wanted};
-use crate::choice::{Copies, Group};
-use crate::colour_cache::PageColours;
-use crate::conditional::KnownTags;
-use crate::join::{self, View};
+use crate::http::blocking;
+use crate::http::conditional::KnownTags;
+use crate::http::response::NO_STORE;
 use crate::model::Timings;
-use crate::params::Params;
 use crate::problem::Problem;
-use crate::proof::best_of;
-use crate::rendered::Rendered;
-use crate::response::NO_STORE;
-use crate::state::{App, KEEP, blocking};
-use crate::viewer::Viewer;
+use crate::search::choice::{Copies, Group};
+use crate::search::join::{self, KEEP, View};
+use crate::search::params::Params;
+use crate::search::proof::best_of;
+use crate::search::rendered::Rendered;
+use crate::source::colour_cache::PageColours;
+use crate::state::App;
+use access::Viewer;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -63,10 +64,10 @@ async fn page(
     let view = View::parse(params, &app.links.current(), GROUP_DEFAULT, Copies::Folded)?;
     let (first_line, parsed) = (params.number("from", 1)?, params.parsed()?);
     let form = form.in_revisions_of(&parsed.query);
-    let scope = &viewer.scope(app).await?;
-    if join::may_be_known(app, params)
+    let scope = &viewer.scope().await?;
+    if join::may_be_known(&app.coordinator, params)
         && let Some(unchanged) =
-            known.unless_changed(|| join::identity(app, scope, params, &parsed.query))
+            known.unless_changed(|| join::identity(&app.coordinator, scope, params, &parsed.query))
     {
         return Ok(unchanged);
     }
@@ -75,7 +76,7 @@ async fn page(
     let of_revisions = app.coordinator.notice_of_revisions(scope, &parsed.query);
     let (proven, is_proven) = (OnceCell::new(), Notify::new());
     let proof = async {
-        if let Some(best) = best_of(app, params.client, &search, wanted(&form)).await {
+        if let Some(best) = best_of(&app.coordinator, params.client, &search, wanted(&form)).await {
             _ = proven.set(best);
             is_proven.notify_one();
         }
@@ -188,6 +189,6 @@ pub(super) async fn find(
                 .resume(scope, client, query, generation)
                 .await?)
         }
-        _ => join::start(app, scope, params, parsed).await,
+        _ => join::start(&app.coordinator, scope, params, parsed).await,
     }
 }

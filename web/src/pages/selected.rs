@@ -4,7 +4,7 @@
 
 use super::form::{Form, FormFilter};
 use super::parts;
-use crate::choice::Mode;
+use crate::search::choice::Mode;
 use frontend::query::filter;
 use schema::message::{Expr, Field, Filter, Reading};
 

@@ -4,15 +4,15 @@
 //! **Invariant:** whatever the address, it redirects to a page of this server.
 
 use super::form::{Form, Layout};
-use crate::access::{Access, KeyName};
-use crate::guard::{self, SIGN_IN};
-use crate::hosts::is_from_own_page;
-use crate::params::Params;
+use crate::http::client::{Client, IsHttps};
+use crate::http::guard::{self, SIGN_IN};
+use crate::http::hosts::is_from_own_page;
+use crate::http::request_body;
+use crate::http::response::NO_STORE;
 use crate::problem::{self, Problem};
-use crate::request_body;
-use crate::response::NO_STORE;
-use crate::server::{Client, IsHttps};
+use crate::search::params::Params;
 use crate::state::App;
+use access::{Access, KeyName};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::{Request, State};

@@ -5,12 +5,12 @@
 use super::directory::{after, find};
 use super::form::{Form, Layout};
 use super::{filters, visible};
-use crate::links::{encode, package_href};
+use crate::http::links::{encode, package_href};
 use crate::model::LeftOut;
-use crate::params::{Params, lossy};
 use crate::problem::Problem;
+use crate::search::params::{Params, lossy};
 use crate::state::App;
-use crate::viewer::Viewer;
+use access::Viewer;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Html;
@@ -67,7 +67,7 @@ pub(crate) async fn skipped(
             let (entry, notice) = find(&app, &scope, name).await?;
             (scope, entry.package, notice)
         }
-        None => (viewer.scope(&app).await?, Vec::new(), None),
+        None => (viewer.scope().await?, Vec::new(), None),
     };
     let after = after(&params)?;
     let is_first = after.is_empty();

@@ -2,10 +2,10 @@
 
 use super::filters;
 use super::form::{Form, Layout};
-use crate::access::KeyName;
 use crate::problem::Problem;
 use crate::state::App;
-use crate::viewer::Viewer;
+use access::KeyName;
+use access::Viewer;
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
@@ -30,7 +30,7 @@ pub(crate) async fn start(
     viewer: Viewer,
     key: Option<Extension<KeyName>>,
 ) -> Result<Html<String>, Problem> {
-    let scope = viewer.scope(&app).await?;
+    let scope = viewer.scope().await?;
     let (served, backends) = (
         app.coordinator.served(&scope),
         app.coordinator.backends(&scope),

@@ -4,7 +4,7 @@
 
 use super::filters;
 use super::visible;
-use crate::links::FileAddress;
+use crate::http::links::FileAddress;
 use crate::problem::Problem;
 use crate::state::App;
 use base64::Engine;

@@ -3,7 +3,7 @@
 //! Control characters, invalid UTF-8, and characters that reorder or hide text become escapes, each
 //! in a [`Piece`] of its own for the template. Templates escape HTML, not this module.
 
-use crate::colours::{self, Colour};
+use crate::source::colours::{self, Colour};
 use std::ops::Range;
 
 /// Part of a line in one style.

@@ -1,9 +1,9 @@
 //! Formats, orders and headers of an export.
 
+use crate::http::response;
 use crate::model;
-use crate::params::Params;
 use crate::problem::Problem;
-use crate::response;
+use crate::search::params::Params;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use frontend::Match;
 use frontend::query::{BadQuery, Notice, Query};

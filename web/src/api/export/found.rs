@@ -7,12 +7,12 @@
 //! **Invariant:** a client with a clean end has all matches, or a list of missing ones.
 
 use super::format::{End, Format, head};
-use crate::join;
+use crate::http::blocking;
+use crate::http::response;
+use crate::http::stream_body::{Export, LongLine, PIECE_BYTES, lines_of};
 use crate::model::ExportEnd;
 use crate::problem::Problem;
-use crate::response;
-use crate::state::blocking;
-use crate::stream_body::{Export, LongLine, PIECE_BYTES, lines_of};
+use crate::search::join;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;

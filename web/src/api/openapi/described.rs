@@ -1,11 +1,11 @@
-//! Parameters that [`Params`](crate::params::Params) reads, and responses. A test compares the
-//! parameters with the known ones.
+//! Parameters that [`Params`](crate::search::params::Params) reads, and responses. A test compares
+//! the parameters with the known ones.
 
 #![expect(dead_code, reason = "descriptions are never constructed")]
 
 use crate::api::export::format::Order;
-use crate::choice::{Case, Copies, Group, Mode};
-use crate::model::ProblemDocument;
+use crate::problem::ProblemDocument;
+use crate::search::choice::{Case, Copies, Group, Mode};
 use frontend::page::{PER_DOCUMENT_MAX, PER_PACKAGE_MAX, PER_PAGE_MAX};
 use utoipa::{IntoParams, IntoResponses, ToSchema};
 

@@ -2,8 +2,8 @@
 
 use super::super::form::Form;
 use super::super::markdown::is_markdown;
-use crate::params::Params;
 use crate::problem::Problem;
+use crate::search::params::Params;
 
 /// From 1; empty if `last` is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,9 +4,9 @@
 
 use super::super::commit::signed;
 use super::super::visible;
-use crate::file_range::Fetched;
-use crate::links::{FileAddress, RepositoryAddress};
+use crate::http::links::{FileAddress, RepositoryAddress};
 use crate::repositories::problem;
+use crate::source::file_range::Fetched;
 use crate::state::App;
 use frontend::Scope;
 use schema::message::{Blame, BlameHunk};

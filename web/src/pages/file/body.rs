@@ -12,10 +12,10 @@ use super::lines::{CHUNK_LINES, LinesView, first_lines};
 use super::other_versions;
 use super::outline;
 use super::page::{PAGE_BYTES_MAX, PageParts};
+use crate::http::stream_body::Export;
 use crate::problem::Problem;
 use crate::state::App;
-use crate::stream_body::Export;
-use crate::viewer::Viewer;
+use access::Viewer;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream;
@@ -91,7 +91,7 @@ impl PageBody {
         let (_, in_hand) = first_lines(&self.text, usize::MAX);
         let end = self.next.saturating_add(in_hand);
         if end <= self.last {
-            match Export::begin(&self.app) {
+            match self.app.exports.begin() {
                 Ok(export) => self.export = Some(export),
                 Err(_) => self.last = end.saturating_sub(1),
             }

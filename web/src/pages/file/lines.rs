@@ -7,8 +7,8 @@ use super::super::visible::{self, VisibleLine};
 use super::asked::LineRange;
 use super::blame::{BlameCell, BlameColumn};
 use super::marks::Marks;
-use crate::colours::DocumentColours;
-use crate::outline::Outline;
+use crate::source::colours::DocumentColours;
+use crate::source::outline::Outline;
 use askama::Template;
 
 /// The style sheet has the height of a chunk.

@@ -5,11 +5,12 @@
 
 use super::super::matches::within;
 use super::asked::AskedFile;
-use crate::file_range::Fetched;
-use crate::join;
-use crate::params::Params;
+use crate::http::rendering;
 use crate::problem::Problem;
-use crate::state::{App, rendering};
+use crate::search::join;
+use crate::search::params::Params;
+use crate::source::file_range::Fetched;
+use crate::state::App;
 use frontend::{Match, Scope};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -55,7 +56,7 @@ async fn search(
 ) -> Result<Marks, Problem> {
     let params = within_file(asked, shown);
     let parsed = params.parsed()?;
-    let search = join::start(app, scope, &params, &parsed).await?;
+    let search = join::start(&app.coordinator, scope, &params, &parsed).await?;
     let finished = timeout(WAIT, join::finished(&search, Some(&parsed))).await;
     let late = |_| Problem::unavailable("the search in this file takes too long");
     let answer = finished.map_err(late)??;

@@ -4,9 +4,9 @@ use super::super::form::{Form, Layout};
 use super::super::place::Place;
 use super::super::{filters, visible};
 use super::asked::AskedFile;
-use crate::file_content::is_image;
-use crate::file_range::Fetched;
-use crate::links::FileAddress;
+use crate::http::links::FileAddress;
+use crate::source::file_content::is_image;
+use crate::source::file_range::Fetched;
 use askama::Template;
 
 #[derive(Template)]

@@ -2,13 +2,12 @@
 
 use super::super::visible;
 use super::asked::AskedFile;
-use crate::file_range::{Fetched, fetch, fetch_file};
-use crate::left_out;
-use crate::links::FileAddress;
-use crate::params::lossy;
+use crate::http::links::FileAddress;
 use crate::problem::Problem;
+use crate::search::params::lossy;
+use crate::source::file_range::{Fetched, fetch, fetch_file};
 use crate::state::App;
-use crate::versions::versions;
+use crate::suggest::{left_out, versions};
 use frontend::Scope;
 use schema::message::{FileRange, FileRequest, FileSource, ListKind, ListRequest};
 use schema::name::package_name;
@@ -32,7 +31,7 @@ pub(super) async fn open(
     asked: &AskedFile<'_>,
     range: FileRange,
 ) -> Result<Opened, Problem> {
-    let problem = match fetch(app, scope, asked.params, range).await {
+    let problem = match fetch(&app.coordinator, scope, asked.params, range).await {
         Ok(fetched) => return with_hash(app, scope, asked, fetched, range).await,
         Err(problem) => problem,
     };
@@ -48,7 +47,7 @@ pub(super) async fn open(
             "" => lossy(Some(package)),
             revision => revision.into(),
         };
-        let fetched = fetch_file(app, scope, request).await?;
+        let fetched = fetch_file(&app.coordinator, scope, request).await?;
         let notice = format!("{}; this is the file in {found_in}", problem.detail);
         return Ok(Opened::File(
             fetched,
@@ -61,7 +60,7 @@ pub(super) async fn open(
     if let Some(directory) = directory(app, scope, asked).await {
         return Ok(Opened::Directory(directory));
     }
-    let why = left_out::why(app, scope, (asked.package, asked.path)).await;
+    let why = left_out::why(&app.coordinator, scope, (asked.package, asked.path)).await;
     let opened = in_repository(app, scope, asked, range, why.as_ref()).await;
     opened.ok_or_else(|| why.unwrap_or(problem))
 }
@@ -83,7 +82,7 @@ async fn in_repository(
         source: FileSource::TextOrOriginal,
         ..request(asked, range)
     };
-    let bytes = fetch_file(app, scope, beginning).await.ok()?;
+    let bytes = fetch_file(&app.coordinator, scope, beginning).await.ok()?;
     if !bytes.reply.original {
         return None;
     }
@@ -92,7 +91,7 @@ async fn in_repository(
         revision: bytes.reply.commit.clone(),
         ..request(asked, range)
     };
-    match fetch_file(app, scope, at_commit).await {
+    match fetch_file(&app.coordinator, scope, at_commit).await {
         Ok(text) => {
             let notice =
                 why.map(|why| format!("{}; this is the file in its repository", why.detail));
@@ -131,7 +130,7 @@ async fn with_hash(
     if is_it(&fetched) {
         return Ok(Opened::File(fetched, Vec::new()));
     }
-    let others = versions(app, scope, package_name(asked.package)).await?;
+    let others = versions(&app.coordinator, scope, package_name(asked.package)).await?;
     let others = others.into_iter().rev().map(|version| version.package);
     for package in others
         .filter(|other| *other != fetched.package)

@@ -2,11 +2,11 @@
 
 use super::super::package::{indexed_repository, short_name};
 use super::super::visible;
-use crate::file_range::in_versions;
-use crate::links::FileAddress;
+use crate::http::links::FileAddress;
 use crate::problem::Problem;
+use crate::source::file_range::in_versions;
 use crate::state::App;
-use crate::versions::versions;
+use crate::suggest::versions;
 use askama::Template;
 use frontend::Scope;
 use schema::message::{FileRange, FileRequest, IndexedRepository};
@@ -51,8 +51,8 @@ async fn other_versions(
     request: &FileRequest,
     (query, fragment): (&str, &str),
 ) -> Result<OtherVersions, Problem> {
-    let known = versions(app, scope, package_name(&request.package)).await?;
-    let found = in_versions(app, scope, request, known).await?;
+    let known = versions(&app.coordinator, scope, package_name(&request.package)).await?;
+    let found = in_versions(&app.coordinator, scope, request, known).await?;
     let link = |package: &[u8]| {
         let address = FileAddress {
             query,

@@ -1,12 +1,13 @@
 //! Outline beside a file: links to lines that look like definitions.
 
-use crate::outline::{Defined, Definition, Outline};
+use crate::model::{DefinitionKind, OutlineDefinition};
+use crate::source::outline::Outline;
 use askama::Template;
 
 #[derive(Template)]
 #[template(path = "file_outline.html")]
 struct OutlineView<'a> {
-    definitions: &'a [Definition],
+    definitions: &'a [OutlineDefinition],
     is_cut: bool,
 }
 
@@ -23,13 +24,13 @@ pub(super) fn render(outline: &Outline) -> String {
 }
 
 /// Kind, sign and CSS class.
-fn look(kind: &Defined) -> (&'static str, &'static str, &'static str) {
+fn look(kind: &DefinitionKind) -> (&'static str, &'static str, &'static str) {
     match kind {
-        Defined::Function => ("function", "f", "c-f"),
-        Defined::Type => ("type", "T", "c-t"),
-        Defined::Macro => ("macro", "#", "c-p"),
-        Defined::Module => ("module", "M", "c-k"),
-        Defined::Constant => ("constant", "c", "c-n"),
+        DefinitionKind::Function => ("function", "f", "c-f"),
+        DefinitionKind::Type => ("type", "T", "c-t"),
+        DefinitionKind::Macro => ("macro", "#", "c-p"),
+        DefinitionKind::Module => ("module", "M", "c-k"),
+        DefinitionKind::Constant => ("constant", "c", "c-n"),
     }
 }
 

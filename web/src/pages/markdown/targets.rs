@@ -1,8 +1,8 @@
 //! Targets of links and images of a Markdown file. Each is looked up, so that no link is dead.
 
 use super::slug;
-use crate::file_content::is_image;
-use crate::links::FileAddress;
+use crate::http::links::FileAddress;
+use crate::source::file_content::is_image;
 use crate::state::App;
 use frontend::Scope;
 use futures_util::future::join_all;

@@ -2,10 +2,11 @@
 
 use super::super::form::{Form, FormFilter};
 use super::super::visible;
-use crate::choice::Mode;
-use crate::links::{encode, package_href};
-use crate::params::{decode_path, lossy};
+use crate::http::links::{encode, package_href};
+use crate::http::path::decode_path;
 use crate::problem::Problem;
+use crate::search::choice::Mode;
+use crate::search::params::lossy;
 use axum::http::Uri;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

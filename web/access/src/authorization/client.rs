@@ -1,0 +1,135 @@
+//! HTTP client for the authorization service and for public keys.
+//!
+//! No redirects and no proxy. Time and bytes of a request are bounded, whatever the server does.
+//! **Invariant:** an error names the failure, never the sent data.
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request, StatusCode, Uri, header};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::ClientConfig;
+use std::fmt;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
+
+/// Concurrent requests, and so connections. More are queued.
+const REQUESTS_MAX: usize = 64;
+
+const CONNECT_MAX: Duration = Duration::from_secs(2);
+
+const IDLE_MAX: Duration = Duration::from_secs(30);
+
+const HEAD_BYTES_MAX: usize = 32 << 10;
+const HEADERS_MAX: usize = 100;
+
+/// Bounds for ignored bodies, read so that the connection can be reused.
+const IGNORED_BYTES_MAX: usize = 16 << 10;
+const IGNORED_MAX: Duration = Duration::from_millis(100);
+
+/// Credentials are not logged.
+pub(super) struct Outgoing {
+    pub(super) method: Method,
+    pub(super) url: Uri,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+    pub(super) due: Instant,
+    pub(super) bytes_max: usize,
+}
+
+/// The body is read only on success.
+pub(super) struct HttpAnswer {
+    pub(super) status: StatusCode,
+    pub(super) is_json: bool,
+    pub(super) body: Bytes,
+}
+
+pub(super) struct HttpClient {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    permits: Semaphore,
+}
+
+impl fmt::Debug for HttpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpClient").finish_non_exhaustive()
+    }
+}
+
+impl HttpClient {
+    /// `tls` has the trusted certificates.
+    pub(super) fn new(tls: ClientConfig) -> HttpClient {
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(CONNECT_MAX));
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls);
+        let connector = connector.https_or_http().enable_http1().wrap_connector(tcp);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_MAX)
+            .pool_max_idle_per_host(REQUESTS_MAX)
+            .http1_max_buf_size(HEAD_BYTES_MAX)
+            .http1_max_headers(HEADERS_MAX)
+            .build(connector);
+        HttpClient {
+            client,
+            permits: Semaphore::new(REQUESTS_MAX),
+        }
+    }
+
+    pub(super) async fn fetch(&self, outgoing: Outgoing) -> Result<HttpAnswer, String> {
+        let due = outgoing.due;
+        let late = |_| "no answer in time".to_owned();
+        let _permit = timeout_at(due, self.permits.acquire())
+            .await
+            .map_err(late)?;
+        let bytes_max = outgoing.bytes_max;
+        let request = request(outgoing)?;
+        let answer = timeout_at(due, self.client.request(request)).await;
+        let answer = answer.map_err(late)?.map_err(|error| reason(&error))?;
+        let (head, body) = answer.into_parts();
+        let body = if head.status.is_success() {
+            let read = timeout_at(due, Limited::new(body, bytes_max).collect()).await;
+            let cut = format!("the answer was cut off, or has more than {bytes_max} bytes");
+            read.map_err(late)?.map_err(|_| cut)?.to_bytes()
+        } else {
+            let until = due.min(Instant::now() + IGNORED_MAX);
+            // Closes a connection with a longer body.
+            let _ = timeout_at(until, Limited::new(body, IGNORED_BYTES_MAX).collect()).await;
+            Bytes::new()
+        };
+        Ok(HttpAnswer {
+            status: head.status,
+            is_json: is_json(&head.headers),
+            body,
+        })
+    }
+}
+
+fn request(outgoing: Outgoing) -> Result<Request<Full<Bytes>>, String> {
+    let mut request = Request::builder().method(outgoing.method).uri(outgoing.url);
+    if let Some(headers) = request.headers_mut() {
+        *headers = outgoing.headers;
+    }
+    let request = request.body(Full::new(outgoing.body));
+    request.map_err(|error| error.to_string())
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+/// The innermost source is the useful one.
+fn reason(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}

@@ -1,0 +1,353 @@
+//! Signed tokens (JWT) with a claim that lists globs of visible names.
+//!
+//! The public keys come from a file, which is reread when it changes, or from an address. That is
+//! fetched every minute, and for unknown keys at most that often.
+//!
+//! **Invariant:** the key, not the token, determines the algorithm; a token that is not signed by a
+//! current key is refused.
+
+use super::client::{HttpClient, Outgoing};
+use super::globs::NameGlobs;
+use super::key_set::{KeySet, SET_BYTES_MAX};
+use super::options::{BadAuthorization, KeyPlace, TokenRules};
+use super::ring_provider;
+use super::verified::{LEEWAY_S, Verified};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use bytes::Bytes;
+use frontend::joined;
+use http::{HeaderMap, Method};
+use jsonwebtoken::errors::{Error, ErrorKind};
+use jsonwebtoken::{Validation, decode};
+use moka::sync::Cache;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Longer ones do not fit in the headers of most servers.
+const TOKEN_BYTES_MAX: usize = 16 << 10;
+
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Interval of fetches of a key address, also for unknown keys.
+const FETCH_EVERY: Duration = Duration::from_secs(60);
+
+/// Interval of fetches until the first success.
+const FIRST_FETCH_EVERY: Duration = Duration::from_secs(2);
+
+const FETCH_MAX: Duration = Duration::from_secs(4);
+
+/// Cached, so that a signature is checked once.
+const VERIFIED_MAX: u64 = 10_000;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum TokenFault {
+    Refused(String),
+    NoKeys(String),
+}
+
+fn refused(reason: impl Into<String>) -> TokenFault {
+    TokenFault::Refused(reason.into())
+}
+
+#[derive(Debug)]
+pub(super) struct Tokens {
+    place: KeyPlace,
+    client: HttpClient,
+    rules: TokenRules,
+    keys: Mutex<Keys>,
+    /// Last fetch, successful or not. The lock makes fetches single flight.
+    fetched: tokio::sync::Mutex<Option<Instant>>,
+    verified: Cache<[u8; 32], Arc<Verified>>,
+}
+
+#[derive(Default)]
+struct Keys {
+    set: Option<KeySet>,
+    /// Changes with the keys.
+    epoch: u64,
+    /// File version at the last read.
+    version: Option<FileVersion>,
+    bytes: Vec<u8>,
+}
+
+impl std::fmt::Debug for Keys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} keys", self.set.as_ref().map_or(0, KeySet::len))
+    }
+}
+
+type FileVersion = (u64, u64, u64, i64, i64);
+
+#[derive(Deserialize)]
+struct TokenHead {
+    alg: String,
+    kid: Option<String>,
+}
+
+impl Tokens {
+    /// Reads the keys of a file.
+    pub(super) fn new(
+        place: KeyPlace,
+        rules: TokenRules,
+        client: HttpClient,
+    ) -> Result<Tokens, BadAuthorization> {
+        ring_provider::install();
+        let tokens = Tokens {
+            place,
+            client,
+            rules,
+            keys: Mutex::default(),
+            fetched: tokio::sync::Mutex::default(),
+            verified: Cache::new(VERIFIED_MAX),
+        };
+        if let KeyPlace::File(path) = &tokens.place {
+            let read = tokens.read_file(path);
+            let shown = path.display();
+            read.map_err(|reason| BadAuthorization(format!("--auth-jwks {shown}: {reason}")))?;
+        }
+        Ok(tokens)
+    }
+
+    /// Keeps the keys current while `tokens` is alive. Needs a tokio runtime.
+    pub(super) fn follow(tokens: Weak<Tokens>) {
+        tokio::spawn(async move {
+            while let Some(tokens) = tokens.upgrade() {
+                let wait = tokens.bring_up_to_date().await;
+                drop(tokens);
+                tokio::time::sleep(wait).await;
+            }
+        });
+    }
+
+    async fn bring_up_to_date(self: &Arc<Tokens>) -> Duration {
+        match &self.place {
+            KeyPlace::File(_) => {
+                let tokens = Arc::clone(self);
+                let read = tokio::task::spawn_blocking(move || tokens.read_if_changed());
+                joined(read).await;
+                LOOK_EVERY
+            }
+            KeyPlace::Address(_) => {
+                let mut fetched = self.fetched.lock().await;
+                self.fetch(&mut fetched).await;
+                if self.keys().set.is_some() {
+                    FETCH_EVERY
+                } else {
+                    FIRST_FETCH_EVERY
+                }
+            }
+        }
+    }
+
+    /// Checks a token, and caches the result.
+    pub(super) async fn verify(&self, token: &[u8]) -> Result<Arc<Verified>, TokenFault> {
+        if token.len() > TOKEN_BYTES_MAX {
+            return Err(refused(format!(
+                "the token has more than {TOKEN_BYTES_MAX} bytes"
+            )));
+        }
+        let hash = *blake3::hash(token).as_bytes();
+        let epoch = self.keys().epoch;
+        if let Some(known) = self
+            .verified
+            .get(&hash)
+            .filter(|known| known.epoch == epoch)
+        {
+            return if known.has_expired() {
+                Err(refused("the token has expired"))
+            } else {
+                Ok(known)
+            };
+        }
+        let verified = match self.verify_now(token) {
+            Err(None) => {
+                self.refresh().await;
+                self.verify_now(token)
+            }
+            verified => verified,
+        };
+        let verified = verified.map_err(|fault| {
+            fault.unwrap_or_else(|| match self.keys().set {
+                Some(_) => refused("the token is signed by an unknown key"),
+                None => TokenFault::NoKeys("the public keys are not there yet".to_owned()),
+            })
+        })?;
+        let verified = Arc::new(verified);
+        self.verified.insert(hash, Arc::clone(&verified));
+        Ok(verified)
+    }
+
+    /// Checks a token with the current keys. The error is `None` for an unknown key.
+    fn verify_now(&self, token: &[u8]) -> Result<Verified, Option<TokenFault>> {
+        let head = head(token).map_err(Some)?;
+        if head.alg.eq_ignore_ascii_case("none") {
+            return Err(Some(refused("the token is not signed (alg: none)")));
+        }
+        let (key, epoch) = {
+            let keys = self.keys();
+            let set = keys.set.as_ref().ok_or(None)?;
+            (
+                set.find(head.kid.as_deref()).ok_or(None)?.clone(),
+                keys.epoch,
+            )
+        };
+        if head.alg != format!("{:?}", key.algorithm) {
+            let detail = format!(
+                "the key of the token is for {:?}, not for its algorithm",
+                key.algorithm
+            );
+            return Err(Some(refused(detail)));
+        }
+        let mut validation = Validation::new(key.algorithm);
+        validation.leeway = LEEWAY_S;
+        validation.validate_nbf = true;
+        let mut required = vec!["exp"];
+        validation.validate_aud = self.rules.audience.is_some();
+        if let Some(audience) = &self.rules.audience {
+            validation.set_audience(&[audience]);
+            required.push("aud");
+        }
+        if let Some(issuer) = &self.rules.issuer {
+            validation.set_issuer(&[issuer]);
+            required.push("iss");
+        }
+        validation.set_required_spec_claims(&required);
+        let claims = decode::<Map<String, Value>>(token, &key.key, &validation);
+        let claims = claims.map_err(|error| Some(fault(&error)))?.claims;
+        self.verified(&claims, epoch)
+            .map_err(|reason| Some(refused(reason)))
+    }
+
+    fn verified(&self, claims: &Map<String, Value>, epoch: u64) -> Result<Verified, String> {
+        let claim = &self.rules.claim;
+        let listed = claims.get(claim);
+        let listed = listed.ok_or_else(|| format!("the token has no claim {claim}"))?;
+        let globs: Option<Vec<&str>> = listed
+            .as_array()
+            .and_then(|globs| globs.iter().map(Value::as_str).collect());
+        let globs = globs.ok_or_else(|| format!("the claim {claim} is not a list of globs"))?;
+        let globs =
+            NameGlobs::new(&globs).map_err(|reason| format!("the claim {claim}: {reason}"))?;
+        let expires = claims
+            .get("exp")
+            .and_then(Value::as_f64)
+            .unwrap_or_default();
+        Ok(Verified::new(globs, expires as u64, epoch))
+    }
+
+    fn keys(&self) -> std::sync::MutexGuard<'_, Keys> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reloads the keys for a token with an unknown key.
+    async fn refresh(&self) {
+        match &self.place {
+            KeyPlace::File(_) => self.read_if_changed(),
+            KeyPlace::Address(_) => {
+                let mut fetched = self.fetched.lock().await;
+                if fetched.is_none_or(|at| at.elapsed() >= FETCH_EVERY) {
+                    self.fetch(&mut fetched).await;
+                }
+            }
+        }
+    }
+
+    async fn fetch(&self, fetched: &mut Option<Instant>) {
+        let KeyPlace::Address(url) = &self.place else {
+            return;
+        };
+        let answer = self.client.fetch(Outgoing {
+            method: Method::GET,
+            url: url.clone(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            due: Instant::now() + FETCH_MAX,
+            bytes_max: SET_BYTES_MAX,
+        });
+        let body = match answer.await {
+            Ok(answer) if answer.status.is_success() => Ok(answer.body),
+            Ok(answer) => Err(format!("status {}", answer.status)),
+            Err(reason) => Err(reason),
+        };
+        *fetched = Some(Instant::now());
+        if let Err(reason) = body.and_then(|body| self.replace(&body)) {
+            tracing::error!(%url, reason, "cannot fetch the public keys; the earlier ones stay");
+        }
+    }
+
+    fn read_if_changed(&self) {
+        let KeyPlace::File(path) = &self.place else {
+            return;
+        };
+        if version(path) == self.keys().version {
+            return;
+        }
+        if let Err(reason) = self.read_file(path) {
+            let file = path.display();
+            tracing::error!(%file, reason, "cannot use the changed file of public keys; the earlier ones stay");
+        }
+    }
+
+    fn read_file(&self, path: &Path) -> Result<(), String> {
+        let version = version(path);
+        self.keys().version = version;
+        let mut bytes = Vec::new();
+        let file = fs::File::open(path);
+        let read =
+            file.and_then(|file| file.take(SET_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
+        read.map_err(|error| error.to_string())?;
+        self.replace(&bytes)
+    }
+
+    fn replace(&self, bytes: &[u8]) -> Result<(), String> {
+        if self.keys().bytes == bytes {
+            return Ok(());
+        }
+        let set = KeySet::parse(bytes)?;
+        tracing::info!(keys = set.len(), "read public keys");
+        let mut keys = self.keys();
+        keys.set = Some(set);
+        keys.epoch += 1;
+        keys.bytes = bytes.to_vec();
+        Ok(())
+    }
+}
+
+fn version(path: &Path) -> Option<FileVersion> {
+    let about = fs::metadata(path).ok()?;
+    let (at, at_ns) = (about.ctime(), about.ctime_nsec());
+    Some((about.dev(), about.ino(), about.len(), at, at_ns))
+}
+
+fn head(token: &[u8]) -> Result<TokenHead, TokenFault> {
+    let not_a_token = || refused("this is not a signed token (JWT)");
+    let mut parts = token.split(|&byte| byte == b'.');
+    let head = parts.next().unwrap_or_default();
+    if parts.count() != 2 {
+        return Err(not_a_token());
+    }
+    let head = BASE64.decode(head).map_err(|_| not_a_token())?;
+    serde_json::from_slice(&head).map_err(|_| not_a_token())
+}
+
+fn fault(error: &Error) -> TokenFault {
+    refused(match error.kind() {
+        ErrorKind::ExpiredSignature => "the token has expired".to_owned(),
+        ErrorKind::ImmatureSignature => "the token is not valid yet".to_owned(),
+        ErrorKind::InvalidSignature => "the signature of the token is wrong".to_owned(),
+        ErrorKind::InvalidAudience => "the token is for another audience (aud)".to_owned(),
+        ErrorKind::InvalidIssuer => "the token is of another issuer (iss)".to_owned(),
+        ErrorKind::MissingRequiredClaim(claim) => format!("the token has no claim {claim}"),
+        _ => "the token is malformed".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

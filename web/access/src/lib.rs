@@ -1,0 +1,34 @@
+//! Access to a server: sender of a request, and the packages that it may see.
+//!
+//! A client sends its key with each request, or enters it on a page and then sends a signed cookie
+//! ([`Access`]). A service of the operator or signed tokens decide about packages
+//! ([`Authorization`]), and a [`Viewer`] is a caller with its scope. [`LinkSecrets`] sign links.
+//! The addresses that need a key, and the answers to refused requests, belong to `web`.
+//!
+//! **Invariant:** only the hash of a key is stored, and a key is never logged.
+//!
+//! ```
+//! let new = access::NewKey::random("ci")?;
+//! assert!(new.line.starts_with("ci blake3:") && !new.line.contains(&new.key));
+//! # Ok::<(), access::BadName>(())
+//! ```
+
+mod attempts;
+mod authorization;
+mod cookie;
+mod followed_file;
+mod key_file;
+mod keys;
+mod link_secrets;
+mod sender;
+mod viewer;
+
+pub use authorization::{
+    Authorization, AuthorizationOptions, BadAuthorization, Caller, Refusal, describe,
+};
+pub use cookie::{COOKIE_LIFETIME, CookieSecret};
+pub use key_file::{ApiKeys, BadKeyFile};
+pub use keys::{BadName, KeyName, NewKey};
+pub use link_secrets::{BadLinkSecrets, LinkKeys, LinkSecrets, SIGNATURE_BYTES};
+pub use sender::{Access, Sender};
+pub use viewer::Viewer;

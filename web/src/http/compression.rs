@@ -1,0 +1,183 @@
+//! Compression of responses.
+//!
+//! A body in memory is compressed by the task of its connection. A streamed one may be an export of
+//! any length, so blocking threads compress it: connections share few threads, and the light
+//! answers among them would wait. **Invariant:** [`CompressionLayer`] never polls a streamed body.
+
+use crate::http::blocking;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{self, HeaderMap, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use futures_util::stream::{self, StreamExt};
+use http_body::Body as HttpBody;
+use std::io::Write;
+use std::sync::Arc;
+use std::{mem, thread};
+use tokio::sync::Semaphore;
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate};
+
+/// Bodies in memory that are worth it.
+#[derive(Clone)]
+pub(crate) struct InMemory(DefaultPredicate);
+
+pub(crate) fn in_memory() -> CompressionLayer<InMemory> {
+    CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(InMemory(DefaultPredicate::new()))
+}
+
+impl Predicate for InMemory {
+    fn should_compress<B: HttpBody>(&self, response: &http::Response<B>) -> bool {
+        let is_in_memory = response.body().size_hint().exact().is_some();
+        is_in_memory && !has_ranges(response) && self.0.should_compress(response)
+    }
+}
+
+/// Permits for pieces compressed at once: half of the processors, so that light answers find one.
+#[derive(Clone)]
+pub(crate) struct Compressors(Arc<Semaphore>);
+
+impl Default for Compressors {
+    fn default() -> Compressors {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        Compressors(Arc::new(Semaphore::new(processors.div_ceil(2))))
+    }
+}
+
+impl Compressors {
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        let permit = Arc::clone(&self.0).acquire_owned().await;
+        let permit = permit.expect("the semaphore is never closed");
+        blocking(move || {
+            let _permit = permit;
+            work()
+        })
+        .await
+    }
+}
+
+/// Compresses streamed bodies. Each piece is sent at once.
+pub(crate) async fn of_streams(
+    State(compressors): State<Compressors>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let is_accepted = accepts_gzip(request.headers());
+    let mut response = next.run(request).await;
+    let is_streamed = response.body().size_hint().exact().is_none();
+    let is_worth_it = !has_ranges(&response) && DefaultPredicate::new().should_compress(&response);
+    if !(is_accepted && is_streamed && is_worth_it) {
+        return response;
+    }
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    response.map(|body| compressed(body, compressors))
+}
+
+/// Ranges and their tags refer to the uncompressed bytes, so such responses are not compressed.
+fn has_ranges<B>(response: &http::Response<B>) -> bool {
+    response.headers().contains_key(header::ACCEPT_RANGES)
+}
+
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT_ENCODING).into_iter();
+    let texts = values.filter_map(|value| value.to_str().ok());
+    texts.flat_map(|text| text.split(',')).any(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let is_gzip = parts
+            .next()
+            .is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
+        let mut weights = parts.filter_map(|part| part.strip_prefix("q="));
+        is_gzip && weights.all(|weight| weight.parse().is_ok_and(|weight: f32| weight > 0.0))
+    })
+}
+
+fn compressed(body: Body, compressors: Compressors) -> Body {
+    let encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    let start = Some((body.into_data_stream(), encoder, compressors));
+    let pieces = stream::unfold(start, async |state| {
+        let (mut pieces, mut encoder, compressors) = state?;
+        match pieces.next().await {
+            Some(Ok(piece)) => {
+                let deflate = move || {
+                    let flushed = encoder.write_all(&piece).and_then(|()| encoder.flush());
+                    let deflated = Bytes::from(mem::take(encoder.get_mut()));
+                    (encoder, flushed.map(|()| deflated))
+                };
+                let (encoder, deflated) = compressors.run(deflate).await;
+                Some((
+                    deflated.map_err(axum::Error::new),
+                    Some((pieces, encoder, compressors)),
+                ))
+            }
+            Some(Err(error)) => Some((Err(error), None)),
+            None => {
+                let end = encoder.finish().map(Bytes::from);
+                Some((end.map_err(axum::Error::new), None))
+            }
+        }
+    });
+    Body::from_stream(pieces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::read::MultiGzDecoder;
+    use std::io::{self, Read};
+
+    #[test]
+    fn the_coding_is_negotiated() {
+        for (accepts, value) in [
+            (true, "gzip"),
+            (true, "br;q=1.0, GZIP;q=0.5"),
+            (false, "gzip;q=0"),
+            (false, "gzip; q=0.000, zstd"),
+            (false, "gzip; q=x, identity"),
+            (false, ""),
+        ] {
+            let value = HeaderValue::from_static(value);
+            let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, value.clone())]);
+            assert_eq!(accepts_gzip(&headers), accepts, "{value:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn each_piece_is_sent_before_the_next_and_an_error_ends_the_body() {
+        for fails in [false, true] {
+            let end = fails.then(|| Err(io::Error::other("broken off")));
+            let pieces = ["one ", "two"].map(|piece| Ok(Bytes::from(piece)));
+            let body = Body::from_stream(stream::iter(pieces.into_iter().chain(end)));
+            let mut body = compressed(body, Compressors::default()).into_data_stream();
+            let mut came = Vec::new();
+            for expected in ["one ", "one two"] {
+                came.extend(body.next().await.unwrap().unwrap());
+                let mut text = String::new();
+                // Without an end, the decoder fails after what has come.
+                MultiGzDecoder::new(&came[..])
+                    .read_to_string(&mut text)
+                    .unwrap_err();
+                assert_eq!(text, expected);
+            }
+            match body.next().await.unwrap() {
+                Ok(end) => {
+                    came.extend(end);
+                    let mut text = String::new();
+                    MultiGzDecoder::new(&came[..])
+                        .read_to_string(&mut text)
+                        .unwrap();
+                    assert!(text == "one two" && !fails);
+                }
+                Err(error) => assert!(fails && error.to_string().contains("broken off")),
+            }
+            assert!(body.next().await.is_none());
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Health, readiness and metrics, for operators.
+//!
+//! `/healthz`: the process answers requests. `/readyz`: it can answer a search; runs one over all
+//! backends, and uses the rendering threads.
+
+use crate::http::blocking;
+use crate::model;
+use access::KeyName;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use axum::{Extension, Json};
+use frontend::{BackendStatus, Coordinator, Overlaps, Scope, Serving};
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+
+const PROBE_MAX: Duration = Duration::from_secs(2);
+
+/// Many requests for `/readyz` cost one search.
+const PROBE_KEPT: Duration = Duration::from_secs(1);
+
+/// End of a probe, and its failure.
+type Probed = (Instant, Option<String>);
+
+/// Clients that get details of backends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Details {
+    Public,
+    WithKey,
+    Hidden,
+}
+
+#[derive(Clone)]
+pub(crate) struct Health {
+    coordinator: Arc<Coordinator>,
+    details: Details,
+    /// Answers show backend addresses: for operators.
+    shows_addresses: bool,
+    metrics: PrometheusHandle,
+    /// Last probe of `/readyz`. Locked while probing: single flight.
+    last_probe: Arc<Mutex<Option<Probed>>>,
+}
+
+impl Health {
+    pub(crate) fn new(
+        coordinator: Arc<Coordinator>,
+        details: Details,
+        shows_addresses: bool,
+        metrics: PrometheusHandle,
+    ) -> Health {
+        Health {
+            coordinator,
+            details,
+            shows_addresses,
+            metrics,
+            last_probe: Arc::default(),
+        }
+    }
+
+    /// Uses the names that this interface shows.
+    pub(crate) fn backends(&self, scope: &Scope) -> Vec<BackendStatus> {
+        let mut backends = self.coordinator.backends(scope);
+        if self.shows_addresses {
+            for backend in &mut backends {
+                backend.name.clone_from(&backend.address);
+            }
+        }
+        backends
+    }
+
+    pub(crate) fn overlaps(&self, scope: &Scope) -> Arc<Overlaps> {
+        let overlaps = self.coordinator.overlaps(scope);
+        if !self.shows_addresses || overlaps.packages.is_empty() {
+            return overlaps;
+        }
+        let backends = self.coordinator.backends(scope).into_iter();
+        let addresses: HashMap<_, _> = backends.map(|it| (it.name, it.address)).collect();
+        let mut overlaps = Overlaps::clone(&overlaps);
+        for package in &mut overlaps.packages {
+            let names = [&mut package.searched]
+                .into_iter()
+                .chain(&mut package.superseded);
+            for name in names {
+                if let Some(address) = addresses.get(name) {
+                    name.clone_from(address);
+                }
+            }
+        }
+        Arc::new(overlaps)
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Readiness {
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    backends: Vec<BackendHealth>,
+    /// Packages in different shards of several backends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overlaps: Option<model::Overlaps>,
+}
+
+#[derive(serde::Serialize)]
+struct BackendHealth {
+    name: String,
+    connected: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    shards: usize,
+    documents: u64,
+}
+
+pub(crate) async fn healthz() -> impl IntoResponse {
+    Json(serde_json::json!({"status": "ok"}))
+}
+
+/// Reports whether a search would be answered, even incompletely.
+///
+/// If keys are required, details need a key. With authorization, no client gets them.
+pub(crate) async fn readyz(
+    State(health): State<Health>,
+    key: Option<Extension<KeyName>>,
+) -> impl IntoResponse {
+    let is_draining = *health.coordinator.serving().borrow() != Serving::Open;
+    let reason = if is_draining {
+        Some("the server is about to stop".to_owned())
+    } else {
+        last_probe(&health).await
+    };
+    let backends = health.backends(&Scope::everything());
+    let is_degraded = !backends.iter().all(|backend| backend.is_searched());
+    let (code, status) = match (&reason, is_degraded) {
+        _ if is_draining => (StatusCode::SERVICE_UNAVAILABLE, "draining"),
+        (Some(_), _) => (StatusCode::SERVICE_UNAVAILABLE, "down"),
+        (None, true) => (StatusCode::OK, "degraded"),
+        (None, false) => (StatusCode::OK, "ok"),
+    };
+    let backend = |status: BackendStatus| BackendHealth {
+        name: status.name,
+        connected: status.connected,
+        reason: status.reason,
+        shards: status.shards,
+        documents: status.documents,
+    };
+    let is_hidden = match health.details {
+        Details::Public => false,
+        Details::WithKey => key.is_none(),
+        Details::Hidden => true,
+    };
+    if is_hidden {
+        return (code, Json(serde_json::json!({"status": status}))).into_response();
+    }
+    let readiness = Readiness {
+        status,
+        reason,
+        backends: backends.into_iter().map(backend).collect(),
+        overlaps: model::Overlaps::of(&health.overlaps(&Scope::everything())),
+    };
+    (code, Json(readiness)).into_response()
+}
+
+/// Failure of a recent or new probe.
+async fn last_probe(health: &Health) -> Option<String> {
+    let mut last = health.last_probe.lock().await;
+    if let Some((at, reason)) = &*last
+        && at.elapsed() < PROBE_KEPT
+    {
+        return reason.clone();
+    }
+    let probed = tokio::time::timeout(PROBE_MAX, probe(health)).await;
+    let reason = match probed {
+        Ok(Ok(())) => None,
+        Ok(Err(reason)) => Some(reason),
+        Err(_) => Some(format!("no answer within {} s", PROBE_MAX.as_secs())),
+    };
+    *last = Some((Instant::now(), reason.clone()));
+    reason
+}
+
+async fn probe(health: &Health) -> Result<(), String> {
+    let backends = health.coordinator.backends(&Scope::everything());
+    if !backends.iter().any(|backend| backend.connected) {
+        return Err("no backend is connected".to_owned());
+    }
+    let reasons: Option<Vec<_>> = backends.iter().map(|it| it.reason.as_deref()).collect();
+    if let Some(reasons) = reasons {
+        return Err(format!("no backend is searched: {}", reasons.join("; ")));
+    }
+    let answer = health.coordinator.probe(PROBE_MAX).await;
+    let answer = answer.map_err(|error| error.to_string())?;
+    blocking(|| ()).await;
+    match answer
+        .missing()
+        .iter()
+        .find(|missing| is_searched(&backends, missing))
+    {
+        None => Ok(()),
+        Some(missing) => Err(format!("{}: {}", missing.backend, missing.reason)),
+    }
+}
+
+/// Returns true for a backend that failed although searched: others may fail, too.
+fn is_searched(backends: &[BackendStatus], missing: &frontend::Missing) -> bool {
+    let mut backends = backends.iter();
+    backends.any(|backend| backend.name == missing.backend && backend.is_searched())
+}
+
+/// Prometheus format.
+pub(crate) async fn metrics(State(health): State<Health>) -> impl IntoResponse {
+    let backends = health.coordinator.backends(&Scope::everything());
+    let connected = backends.iter().filter(|backend| backend.connected).count();
+    metrics::gauge!("trawl_frontend_backends").set(backends.len() as f64);
+    metrics::gauge!("trawl_frontend_backends_connected").set(connected as f64);
+    let replicas = ["0", "1", "2", "3+"];
+    for (replicas, shards) in replicas
+        .into_iter()
+        .zip(health.coordinator.shards_by_replicas())
+    {
+        metrics::gauge!("trawl_frontend_shards", "replicas" => replicas).set(shards as f64);
+    }
+    metrics::gauge!("trawl_frontend_spool_bytes").set(health.coordinator.spool_bytes() as f64);
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], health.metrics.render())
+}

@@ -1,0 +1,334 @@
+//! Serves a router on TCP connections, with limits on idle resources.
+//!
+//! Clients are disconnected if they send no request or an incomplete one, or do not read their
+//! response. Connections are limited in total and for each client.
+//!
+//! **Invariant:** some connections are reserved for [`ALWAYS_SERVED`], so that health checks work
+//! while all others are taken.
+
+mod clients;
+mod limits;
+mod sent_before_error;
+mod timed_stream;
+mod tls;
+
+pub use clients::{BadNetwork, TrustedProxies};
+pub(crate) use limits::BodyTime;
+pub use limits::ConnectionLimits;
+
+use crate::http::client::{Client, IsHttps};
+use crate::http::kept_body::KeptBody;
+use crate::problem::Problem;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use clients::{Clients, Held};
+use frontend::Serving;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use rustls::ServerConfig;
+use sent_before_error::SentBeforeError;
+use std::convert::Infallible;
+use std::error::Error;
+use std::future::pending;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use timed_stream::{Phase, TimedStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
+use tower_service::Service;
+use tracing::Span;
+
+/// Connections for [`ALWAYS_SERVED`] only, beyond the limit.
+const RESERVED: usize = 16;
+
+/// Reserved connections of a client.
+const RESERVED_PER_CLIENT: usize = 4;
+
+/// Served when all connections are taken.
+const ALWAYS_SERVED: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
+const RETRY_AFTER_S: u64 = 5;
+
+/// Another server may answer at once.
+const RETRY_DRAINING_S: u64 = 1;
+
+/// Pause of accepting without file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+pub(crate) fn describe() {
+    let refused = "Connections, and requests on reserved ones, that were refused";
+    metrics::describe_counter!("trawl_http_connections_refused_total", refused);
+    metrics::describe_gauge!("trawl_http_connections", "Open connections");
+}
+
+/// Accepts connections and serves `router`, forever.
+pub async fn serve(listener: TcpListener, router: Router, limits: ConnectionLimits) {
+    let (_, serving) = watch::channel(Serving::Open);
+    serve_until_drained(listener, router, limits, None, serving).await;
+}
+
+/// Like `serve`, until the server is drained. With `tls`, each connection takes the current
+/// configuration.
+///
+/// While draining, requests are answered, and each connection ends with its next response. On
+/// handover, requests without the beginning of a response get 503.
+pub async fn serve_until_drained(
+    listener: TcpListener,
+    router: Router,
+    limits: ConnectionLimits,
+    tls: Option<watch::Receiver<Arc<ServerConfig>>>,
+    mut serving: watch::Receiver<Serving>,
+) {
+    let server = Arc::new(Server {
+        clients: Arc::default(),
+        router,
+        limits,
+        tls,
+        serving: serving.clone(),
+        open: watch::Sender::new(0),
+    });
+    let mut open = server.open.subscribe();
+    let mut drained = pin!(async {
+        reached(&mut serving, Serving::Draining).await;
+        // The sender is in `server`.
+        let _ = open.wait_for(|open| *open == 0).await;
+    });
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut drained => return,
+        };
+        match accepted {
+            Ok((stream, peer)) => server.accept(stream, peer),
+            Err(error) if is_about_the_connection(&error) => {}
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn reached(serving: &mut watch::Receiver<Serving>, wanted: Serving) {
+    if serving.wait_for(|now| *now >= wanted).await.is_err() {
+        // The sender is gone.
+        pending().await
+    }
+}
+
+fn is_about_the_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset
+    )
+}
+
+struct Server {
+    clients: Arc<Clients>,
+    router: Router,
+    limits: ConnectionLimits,
+    tls: Option<watch::Receiver<Arc<ServerConfig>>>,
+    serving: watch::Receiver<Serving>,
+    open: watch::Sender<usize>,
+}
+
+impl Server {
+    fn accept(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr) {
+        let limits = &self.limits;
+        let client = Client::new(peer.ip());
+        // A proxy has the connections of all its clients: their requests are counted instead.
+        let per_client_max = if limits.trusted_proxies.contains(peer.ip()) {
+            limits.connections_max
+        } else {
+            limits.per_client_max
+        };
+        let held = Clients::hold(
+            &self.clients,
+            client,
+            limits.connections_max,
+            per_client_max,
+        );
+        let is_reserved = held.is_none();
+        let held = held.or_else(|| {
+            let most = (limits.connections_max + RESERVED, RESERVED_PER_CLIENT);
+            Clients::hold_reserved(&self.clients, client, most.0, most.1)
+        });
+        let Some(held) = held else {
+            metrics::counter!("trawl_http_connections_refused_total").increment(1);
+            return;
+        };
+        // Only an optimization: failures are ignored.
+        let _ = stream.set_nodelay(true);
+        let open = OpenConnection::new(self);
+        let served = Arc::clone(self).serve_connection(stream, peer, held, is_reserved);
+        tokio::spawn(async move {
+            served.await;
+            drop(open);
+        });
+    }
+
+    async fn serve_connection(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        held: Held,
+        is_reserved: bool,
+    ) {
+        metrics::gauge!("trawl_http_connections").increment(1.0);
+        let served = match self.tls.as_ref().map(|tls| Arc::clone(&tls.borrow())) {
+            None => self.serve_plain(stream, peer, is_reserved).await,
+            Some(config) => {
+                self.serve_encrypted(stream, config, peer, is_reserved)
+                    .await
+            }
+        };
+        if let Err(error) = served {
+            tracing::debug!(%peer, error, "a connection ended");
+        }
+        drop(held);
+        metrics::gauge!("trawl_http_connections").decrement(1.0);
+    }
+
+    async fn serve_plain(
+        self: &Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        is_reserved: bool,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let phase = Arc::new(Phase::default());
+        let stream = TimedStream::new(stream, Arc::clone(&phase), &self.limits);
+        Ok(self
+            .serve_requests(stream, phase, peer, is_reserved)
+            .await?)
+    }
+
+    /// Handshakes within the time limits of a request.
+    async fn serve_encrypted(
+        self: &Arc<Self>,
+        mut stream: TcpStream,
+        config: Arc<ServerConfig>,
+        peer: SocketAddr,
+        is_reserved: bool,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        if !tls::is_handshake(&mut stream, self.limits.head_max).await? {
+            return Err("the client does not speak TLS".into());
+        }
+        let phase = Arc::new(Phase::default());
+        let stream = TimedStream::new(stream, Arc::clone(&phase), &self.limits);
+        let stream = TlsAcceptor::from(config).accept(stream).await?;
+        Ok(self
+            .serve_requests(stream, phase, peer, is_reserved)
+            .await?)
+    }
+
+    async fn serve_requests(
+        self: &Arc<Self>,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send,
+        phase: Arc<Phase>,
+        peer: SocketAddr,
+        is_reserved: bool,
+    ) -> hyper::Result<()> {
+        let service = service_fn(|request: hyper::Request<Incoming>| {
+            let request = request.map(Body::new);
+            let (server, busy) = (Arc::clone(self), phase.begin());
+            async move {
+                let (response, held) = server.respond(request, peer, is_reserved).await;
+                let body = |body| KeptBody {
+                    body: Body::new(SentBeforeError::new(body)),
+                    span: Span::none(),
+                    _kept: (busy, held),
+                };
+                Ok::<_, Infallible>(response.map(body))
+            }
+        });
+        let mut serving = self.serving.clone();
+        let is_open = *serving.borrow() == Serving::Open;
+        let mut builder = http1::Builder::new();
+        let connection = builder
+            .keep_alive(is_open)
+            .serve_connection(TokioIo::new(stream), service);
+        let mut connection = pin!(connection);
+        if is_open {
+            tokio::select! {
+                served = connection.as_mut() => return served,
+                () = reached(&mut serving, Serving::Draining) => {}
+            }
+            connection.as_mut().graceful_shutdown();
+        }
+        connection.await
+    }
+
+    /// Answers a request. Returns also its count, to hold until the response is sent.
+    async fn respond(
+        &self,
+        mut request: Request,
+        peer: SocketAddr,
+        is_reserved: bool,
+    ) -> (Response, Option<Held>) {
+        let limits = &self.limits;
+        if is_reserved && !ALWAYS_SERVED.contains(&request.uri().path()) {
+            return (refused("connections are open"), None);
+        }
+        let client = limits.trusted_proxies.client(peer.ip(), request.headers());
+        let mut held = None;
+        if client != Client::new(peer.ip()) {
+            held = Clients::hold(&self.clients, client, usize::MAX, limits.per_client_max);
+            if held.is_none() {
+                return (refused("requests of this client are being answered"), None);
+            }
+        }
+        let proxies = &limits.trusted_proxies;
+        if self.tls.is_some() || proxies.is_https(peer.ip(), request.headers()) {
+            request.extensions_mut().insert(IsHttps);
+        }
+        request.extensions_mut().insert(client);
+        request.extensions_mut().insert(BodyTime(limits.body_max));
+        let mut serving = self.serving.clone();
+        let is_health = ALWAYS_SERVED.contains(&request.uri().path());
+        let mut router = self.router.clone();
+        tokio::select! {
+            biased;
+            Ok(response) = router.call(request) => (response, held),
+            () = reached(&mut serving, Serving::HandingOver), if !is_health => (draining(), None),
+        }
+    }
+}
+
+struct OpenConnection(watch::Sender<usize>);
+
+impl OpenConnection {
+    fn new(server: &Server) -> OpenConnection {
+        server.open.send_modify(|open| *open += 1);
+        OpenConnection(server.open.clone())
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.0.send_modify(|open| *open -= 1);
+    }
+}
+
+fn draining() -> Response {
+    let detail = "this server is about to stop, and the answer is not there yet; ask again";
+    Problem::draining(detail, RETRY_DRAINING_S).into_response()
+}
+
+fn refused(what: &str) -> Response {
+    metrics::counter!("trawl_http_connections_refused_total").increment(1);
+    let mut response = Problem::busy(format!("too many {what}"), RETRY_AFTER_S).into_response();
+    let close = axum::http::HeaderValue::from_static("close");
+    let headers = response.headers_mut();
+    headers.insert(axum::http::header::CONNECTION, close);
+    response
+}

@@ -1,0 +1,231 @@
+//! Connections of each client, and the clients of proxies.
+
+use crate::http::client::Client;
+use axum::http::HeaderMap;
+use ipnet::IpNet;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// `http` or `https`.
+const FORWARDED_PROTO: &str = "x-forwarded-proto";
+
+#[derive(Debug, Default)]
+pub(super) struct Clients {
+    counts: Mutex<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    all: usize,
+    clients: HashMap<Client, Count>,
+}
+
+#[derive(Debug, Default)]
+struct Count {
+    usual: usize,
+    reserved: usize,
+}
+
+/// Counted until it is dropped.
+#[derive(Debug)]
+pub(super) struct Held {
+    clients: Arc<Clients>,
+    client: Client,
+    is_reserved: bool,
+}
+
+impl Clients {
+    /// Counts a connection. `None` at the limit.
+    pub(super) fn hold(
+        clients: &Arc<Clients>,
+        client: Client,
+        all_max: usize,
+        client_max: usize,
+    ) -> Option<Held> {
+        Clients::count(clients, client, all_max, client_max, false)
+    }
+
+    pub(super) fn hold_reserved(
+        clients: &Arc<Clients>,
+        client: Client,
+        all_max: usize,
+        client_max: usize,
+    ) -> Option<Held> {
+        Clients::count(clients, client, all_max, client_max, true)
+    }
+
+    fn count(
+        clients: &Arc<Clients>,
+        client: Client,
+        all_max: usize,
+        client_max: usize,
+        is_reserved: bool,
+    ) -> Option<Held> {
+        let mut counts = clients.lock();
+        if counts.all >= all_max {
+            return None;
+        }
+        let count = counts.clients.entry(client).or_default();
+        let count = if is_reserved {
+            &mut count.reserved
+        } else {
+            &mut count.usual
+        };
+        // A full entry has connections, so no empty one remains.
+        if *count >= client_max {
+            return None;
+        }
+        *count += 1;
+        counts.all += 1;
+        Some(Held {
+            clients: Arc::clone(clients),
+            client,
+            is_reserved,
+        })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut counts = self.clients.lock();
+        counts.all -= 1;
+        let count = counts.clients.entry(self.client).or_default();
+        let (usual, reserved) = match self.is_reserved {
+            false => (count.usual - 1, count.reserved),
+            true => (count.usual, count.reserved - 1),
+        };
+        *count = Count { usual, reserved };
+        if usual + reserved == 0 {
+            counts.clients.remove(&self.client);
+        }
+    }
+}
+
+/// Networks of proxies that name their clients.
+#[derive(Clone, Debug, Default)]
+pub struct TrustedProxies(Vec<IpNet>);
+
+/// Invalid network.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}: expected an address or a network, such as 10.0.0.5 or 10.0.0.0/8")]
+pub struct BadNetwork(String);
+
+impl TrustedProxies {
+    /// Parses addresses and networks.
+    pub fn new(networks: &[String]) -> Result<TrustedProxies, BadNetwork> {
+        let network = |text: &String| {
+            let address = text.parse::<IpAddr>().map(IpNet::from);
+            let network = address.or_else(|_| text.parse::<IpNet>());
+            network.map_err(|_| BadNetwork(text.clone()))
+        };
+        networks
+            .iter()
+            .map(network)
+            .collect::<Result<_, _>>()
+            .map(TrustedProxies)
+    }
+
+    pub(super) fn contains(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|network| network.contains(&address))
+    }
+
+    /// Returns whether a trusted proxy reports https.
+    pub(super) fn is_https(&self, peer: IpAddr, headers: &HeaderMap) -> bool {
+        let protocol = headers.get(FORWARDED_PROTO);
+        self.contains(peer) && protocol.is_some_and(|it| it.as_bytes() == b"https")
+    }
+
+    /// Client of a request: the last address that is not a trusted proxy, from the connection back
+    /// through the header. Earlier ones may be forged.
+    pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
+        let mut client = peer;
+        let values = headers.get_all(FORWARDED_FOR).iter();
+        let values: Vec<_> = values.filter_map(|value| value.to_str().ok()).collect();
+        let named = values.iter().rev().flat_map(|value| value.rsplit(','));
+        for named in named {
+            if !self.contains(client) {
+                break;
+            }
+            match address(named.trim()) {
+                Some(address) => client = address,
+                None => break,
+            }
+        }
+        Client::new(client)
+    }
+}
+
+fn address(text: &str) -> Option<IpAddr> {
+    let with_port = text
+        .parse::<std::net::SocketAddr>()
+        .map(|address| address.ip());
+    let bracketed = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'));
+    let bare = bracketed.unwrap_or(text).parse();
+    with_port.or(bare).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn counts_connections_of_all_and_of_each_client() {
+        let clients = Arc::default();
+        let (one, other) = (Client::new(ip("10.0.0.1")), Client::new(ip("10.0.0.2")));
+        let hold = |client| Clients::hold(&clients, client, 3, 2);
+        let first = hold(one);
+        let held = [hold(one), hold(other)];
+        assert!(first.is_some() && held.iter().all(Option::is_some));
+        assert!(hold(one).is_none() && hold(other).is_none());
+        assert!(Clients::hold_reserved(&clients, one, 4, 1).is_some());
+        drop(first);
+        let again = hold(other);
+        assert!(again.is_some() && hold(one).is_none());
+        drop((held, again));
+        assert!(clients.lock().clients.is_empty() && clients.lock().all == 0);
+    }
+
+    #[test]
+    fn only_trusted_proxies_name_their_clients() {
+        let proxies = ["10.0.0.0/8".to_owned(), "::1".to_owned()];
+        let proxies = TrustedProxies::new(&proxies).unwrap();
+        let client = |peer, named: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for named in named {
+                let value = HeaderValue::from_str(named).unwrap();
+                headers.append(FORWARDED_FOR, value);
+            }
+            proxies.client(ip(peer), &headers)
+        };
+        let is = |text| Client::new(ip(text));
+        assert_eq!(client("192.0.2.1", &["192.0.2.9"]), is("192.0.2.1"));
+        assert_eq!(client("10.1.1.1", &[]), is("10.1.1.1"));
+        assert_eq!(client("10.1.1.1", &["192.0.2.9"]), is("192.0.2.9"));
+        assert_eq!(
+            client("::1", &["1.1.1.1, 192.0.2.9:80,10.2.2.2"]),
+            is("192.0.2.9")
+        );
+        assert_eq!(
+            client("10.1.1.1", &["1.1.1.1", "[2001:db8::7]:9"]),
+            is("2001:db8::7")
+        );
+        assert_eq!(client("10.1.1.1", &["192.0.2.9, unknown"]), is("10.1.1.1"));
+        let bad = TrustedProxies::new(&["10.0.0.0/40".to_owned()]).unwrap_err();
+        assert!(bad.to_string().starts_with("10.0.0.0/40: expected"));
+    }
+}

@@ -1,0 +1,261 @@
+//! Response body of any length, rendered in pieces as the client takes them.
+//!
+//! Matches are rendered on blocking threads; a task, not a thread, waits for the client. The source
+//! reads ahead for a fast client, and drops that when the client becomes slow. [`LongLine`] fetches
+//! lines that are too long for the result.
+//!
+//! **Invariant:** a slow client holds at most [`EXPORT_BYTES`] and one export permit, until its
+//! response ends or its connection closes.
+
+mod long_line;
+mod match_source;
+
+pub(crate) use long_line::LongLine;
+pub(crate) use match_source::MatchSource;
+
+use crate::http::blocking;
+use crate::problem::Problem;
+use axum::BoxError;
+use axum::body::Body;
+use bytes::Bytes;
+use frontend::{Coordinator, Need, Reservation, Scope, SpoolError};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::{self, OwnedPermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::ReceiverStream;
+use tracing::Instrument;
+
+/// Approximate size of a rendered piece.
+pub(crate) const PIECE_BYTES: usize = 128 << 10;
+
+/// Queued pieces, besides the one being rendered.
+const WAITING_MAX: usize = 1;
+
+/// Memory of an export. Escapes make a piece several times longer than its source.
+pub(crate) const EXPORT_BYTES: u64 = 1 << 20;
+
+/// Read buffer of a slow client, part of [`EXPORT_BYTES`].
+const READ_BYTES: usize = 256 << 10;
+
+/// Read buffers for a fast client, tried in order. Half is sent while the other half is rendered.
+/// Matches jump between frames, so larger windows read each frame less often: 16 MiB windows are
+/// three times faster than 512 KiB.
+const AHEAD_BYTES: [usize; 2] = [28 << 20, 12 << 20];
+
+/// Time to take a piece, above which a client is slow.
+const SLOW: Duration = Duration::from_millis(200);
+
+/// Pieces taken in time that make a client fast.
+const FAST_PIECES: u32 = 4;
+
+/// Retry delay of a client that was not admitted.
+const RETRY_AFTER_S: u64 = 5;
+
+type Piece = Result<Bytes, BoxError>;
+
+/// Renders a body.
+pub(crate) trait Source: Send + 'static {
+    /// Returns true if the next piece needs no disk access.
+    fn is_quick(&self) -> bool;
+
+    /// Renders the next piece, of about [`PIECE_BYTES`]; the last one, and one before a long line,
+    /// are shorter. `None` at the end. Reads at most `memory` at once, and keeps the rest.
+    fn piece(&mut self, memory: &Arc<ReadMemory>) -> Result<Option<Vec<u8>>, SpoolError>;
+
+    /// Rest of a long line that the last piece begins.
+    fn long_line(&mut self) -> Option<LongLine> {
+        None
+    }
+
+    /// Drops the data read ahead.
+    fn forget(&mut self);
+}
+
+pub(crate) struct ReadMemory {
+    bytes: usize,
+    /// `None`: part of the [`EXPORT_BYTES`] of its export.
+    ahead: Option<Reservation>,
+}
+
+impl ReadMemory {
+    /// Memory for a fast client, if there is room.
+    fn ahead(coordinator: &Arc<Coordinator>) -> Option<ReadMemory> {
+        AHEAD_BYTES.into_iter().find_map(|bytes| {
+            let ahead = coordinator.reserve(bytes as u64, Need::Optional)?;
+            Some(ReadMemory {
+                bytes,
+                ahead: Some(ahead),
+            })
+        })
+    }
+
+    fn slow() -> ReadMemory {
+        ReadMemory {
+            bytes: READ_BYTES,
+            ahead: None,
+        }
+    }
+
+    /// Returns true for a fast client: the next window is rendered while one is sent.
+    fn is_ahead(&self) -> bool {
+        self.ahead.is_some()
+    }
+
+    /// Bytes of a window; two if one is rendered ahead.
+    fn window_bytes(&self) -> usize {
+        if self.is_ahead() {
+            self.bytes / 2
+        } else {
+            self.bytes
+        }
+    }
+}
+
+/// Bound of concurrent exports, and of their memory.
+#[derive(Clone)]
+pub(crate) struct Exports {
+    coordinator: Arc<Coordinator>,
+    permits: Arc<Semaphore>,
+}
+
+impl Exports {
+    pub(crate) fn new(coordinator: Arc<Coordinator>, exports_max: usize) -> Exports {
+        Exports {
+            coordinator,
+            permits: Arc::new(Semaphore::new(exports_max)),
+        }
+    }
+
+    pub(crate) fn coordinator(&self) -> &Coordinator {
+        &self.coordinator
+    }
+
+    /// Admits an export. Fails at the limit of exports or of their memory.
+    pub(crate) fn begin(&self) -> Result<Export, Problem> {
+        let permit = Arc::clone(&self.permits).try_acquire_owned();
+        let memory = self.coordinator.reserve(EXPORT_BYTES, Need::Required);
+        match (permit, memory) {
+            (Ok(permit), Some(memory)) => Ok(Export {
+                coordinator: Arc::clone(&self.coordinator),
+                _permit: permit,
+                _memory: memory,
+            }),
+            _ => Err(Problem::busy("too many exports are running", RETRY_AFTER_S)),
+        }
+    }
+}
+
+/// Admitted export.
+pub(crate) struct Export {
+    coordinator: Arc<Coordinator>,
+    _permit: OwnedSemaphorePermit,
+    _memory: Reservation,
+}
+
+impl Export {
+    pub(crate) fn coordinator(&self) -> &Coordinator {
+        &self.coordinator
+    }
+
+    /// Returns the body. It has a length if it is short. A failure before the first piece is a
+    /// problem with a status; a later one aborts the transfer, so that the client does not take it
+    /// for the end.
+    pub(crate) async fn body(self, source: impl Source, scope: &Scope) -> Result<Body, Problem> {
+        let (mut source, first) = next_piece(source, &Arc::new(ReadMemory::slow())).await;
+        let first = first?.unwrap_or_default();
+        let line = source.long_line();
+        if first.len() < PIECE_BYTES && line.is_none() {
+            return Ok(Body::from(first));
+        }
+        let (sender, receiver) = mpsc::channel(WAITING_MAX);
+        let sending = self.send(source, line, scope.clone(), sender);
+        tokio::spawn(sending.in_current_span());
+        let first = tokio_stream::once(Ok(first));
+        Ok(Body::from_stream(
+            first.chain(ReceiverStream::new(receiver)),
+        ))
+    }
+
+    async fn send(
+        self,
+        mut source: impl Source,
+        mut line: Option<LongLine>,
+        scope: Scope,
+        mut sender: mpsc::Sender<Piece>,
+    ) {
+        let mut memory = Arc::new(ReadMemory::slow());
+        // Clients count as fast at first: most results are a few pieces.
+        let mut fast = FAST_PIECES;
+        loop {
+            let (piece, is_last) = if let Some(rest) = &mut line {
+                let piece = rest.piece(&self.coordinator, &scope).await;
+                let Some(piece) = piece.transpose() else {
+                    line = None;
+                    continue;
+                };
+                let is_last = piece.is_err();
+                let piece = piece.map_err(|problem| problem.to_string().into());
+                (piece.map(Bytes::from), is_last)
+            } else {
+                if fast >= FAST_PIECES && !memory.is_ahead() {
+                    let ahead = ReadMemory::ahead(&self.coordinator);
+                    memory = ahead.map_or(memory, Arc::new);
+                }
+                let (next, piece) = next_piece(source, &memory).await;
+                source = next;
+                let Some(piece) = piece.transpose() else {
+                    return;
+                };
+                line = source.long_line();
+                let is_short = |piece: &Bytes| piece.len() < PIECE_BYTES && line.is_none();
+                let is_last = piece.as_ref().map_or(true, is_short);
+                (piece.map_err(BoxError::from), is_last)
+            };
+            let is_taken = timeout(SLOW, sender.clone().reserve_owned()).await;
+            let permit = match is_taken {
+                Ok(permit) => {
+                    fast += 1;
+                    permit
+                }
+                Err(_) => {
+                    fast = 0;
+                    source.forget();
+                    memory = Arc::new(ReadMemory::slow());
+                    sender.clone().reserve_owned().await
+                }
+            };
+            // The client has disconnected.
+            let Ok(permit) = permit else { return };
+            sender = OwnedPermit::send(permit, piece);
+            if is_last {
+                return;
+            }
+        }
+    }
+}
+
+pub(crate) fn lines_of(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
+}
+
+/// Renders the next piece of `source`, on a blocking thread if it is slow.
+async fn next_piece<S: Source>(
+    mut source: S,
+    memory: &Arc<ReadMemory>,
+) -> (S, Result<Option<Bytes>, SpoolError>) {
+    let (source, piece) = if source.is_quick() {
+        let piece = source.piece(memory);
+        (source, piece)
+    } else {
+        let memory = Arc::clone(memory);
+        let render = move || {
+            let piece = source.piece(&memory);
+            (source, piece)
+        };
+        blocking(render).await
+    };
+    (source, piece.map(|piece| piece.map(Bytes::from)))
+}

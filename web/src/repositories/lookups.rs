@@ -1,0 +1,120 @@
+//! Look-ups in the repositories of backends: their parameters and errors.
+
+use crate::problem::Problem;
+use crate::search::params::Params;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use frontend::LookupError;
+use schema::message::{LookupProblem, LookupProblemKind};
+
+const NAME_BYTES_MAX: usize = 1 << 10;
+const PATH_BYTES_MAX: usize = 4 << 10;
+
+/// `candidates` has all.
+const SUGGESTED_MAX: usize = 3;
+
+pub(crate) fn names(params: &Params) -> Result<(&str, &str), Problem> {
+    params.required("repo")?;
+    let repo = params.text("repo")?.unwrap_or_default();
+    let rev = params.text("rev")?.unwrap_or_default();
+    check_name("repo", repo)?;
+    check_name("rev", rev)?;
+    Ok((repo, rev))
+}
+
+pub(crate) fn check_name(parameter: &str, name: &str) -> Result<(), Problem> {
+    if parameter == "repo" && name.is_empty() {
+        return Err(Problem::bad_request("repo is missing"));
+    }
+    if name.len() > NAME_BYTES_MAX {
+        let detail = format!("{parameter} has more than {NAME_BYTES_MAX} bytes");
+        return Err(Problem::bad_request(detail));
+    }
+    Ok(())
+}
+
+pub(crate) fn path(params: &Params) -> Result<&[u8], Problem> {
+    let path = params.bytes("path").unwrap_or_default();
+    if path.len() > PATH_BYTES_MAX {
+        let detail = format!("path has more than {PATH_BYTES_MAX} bytes");
+        return Err(Problem::bad_request(detail));
+    }
+    Ok(path)
+}
+
+/// Start of a part of a list.
+pub(crate) fn position(params: &Params, name: &str) -> Result<Vec<u8>, Problem> {
+    let text = params.text(name)?.unwrap_or_default();
+    BASE64.decode(text).map_err(|_| {
+        let detail = format!("{name} is malformed: expected `next` of an earlier answer");
+        Problem::bad_request(detail).hint("leave it out to start from the beginning")
+    })
+}
+
+pub(crate) fn problem(error: LookupError, repo: &str, rev: &str) -> Problem {
+    match error {
+        LookupError::NoRepositories => Problem::no_repositories("no backend has git repositories")
+            .hint("the operator starts `trawl backend` or `trawl serve` with --repos DIR"),
+        LookupError::Problem(found) => answered(found, repo, rev),
+        LookupError::Unreachable(_) | LookupError::Busy | LookupError::Late { .. } => {
+            Problem::unavailable(error.to_string())
+        }
+    }
+}
+
+fn answered(found: LookupProblem, repo: &str, rev: &str) -> Problem {
+    let LookupProblem {
+        kind,
+        reason,
+        candidates,
+    } = found;
+    let why = match &reason[..] {
+        "" => String::new(),
+        reason => format!(": {reason}"),
+    };
+    match kind {
+        LookupProblemKind::UnknownRepository => {
+            let detail = format!("there is no repository {repo}{why}");
+            let problem = Problem::unknown_revision(detail);
+            suggest(problem, "repo", candidates, "did you mean")
+        }
+        LookupProblemKind::UnknownRevision => {
+            let rev = if rev.is_empty() {
+                "a default branch"
+            } else {
+                rev
+            };
+            let detail = format!("{repo} has no revision {rev}{why}");
+            let problem = Problem::unknown_revision(detail);
+            suggest(problem, "rev", candidates, "did you mean")
+        }
+        LookupProblemKind::Ambiguous => {
+            let detail = format!("{rev} names several commits of {repo}{why}");
+            let problem = Problem::ambiguous_revision(detail);
+            suggest(problem, "rev", candidates, "do you mean")
+        }
+        LookupProblemKind::Refused => Problem::bad_request(reason),
+        LookupProblemKind::Unreadable => {
+            Problem::unreadable_repository(format!("{repo} cannot be read{why}"))
+        }
+        LookupProblemKind::Late => {
+            Problem::unavailable(format!("{repo} did not answer in time{why}"))
+        }
+    }
+}
+
+/// Adds similar names or candidates. The hint has some.
+fn suggest(
+    problem: Problem,
+    parameter: &'static str,
+    candidates: Vec<String>,
+    question: &str,
+) -> Problem {
+    if candidates.is_empty() {
+        return problem;
+    }
+    let few = candidates.iter().take(SUGGESTED_MAX);
+    let few: Vec<&str> = few.map(|candidate| &candidate[..]).collect();
+    let hint = format!("{question} {}?", few.join(" or "));
+    problem.near_names(parameter, candidates).hint(hint)
+}

@@ -1,0 +1,507 @@
+//! Finds the search of a request, and its [`View`]: a page of the answer.
+//!
+//! A search is started by a query, joined by an id, or resumed by a cursor. Interfaces start the
+//! search of a request here, except the API of Debian Code Search: its queries have no timeout and
+//! no generation.
+
+use crate::problem::Problem;
+use crate::search::choice::{Copies, Group};
+use crate::search::cursor::{BadCursor, Cursor, Route};
+use crate::search::params::{Params, Wait};
+use access::{LinkKeys, LinkSecrets};
+use frontend::page::{
+    DOCUMENTS_PER_PAGE_DEFAULT, PACKAGES_PER_PAGE_DEFAULT, PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX,
+    PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX, PER_PAGE_DEFAULT, PER_PAGE_MAX, PageRange,
+};
+use frontend::query::{ParsedQuery, Query};
+use frontend::{
+    Coordinator, DocumentGroup, Match, PackageGroup, Scope, SearchClient, SearchError,
+    SearchHandle, SearchResult, SpoolError,
+};
+use schema::message::TextOrder;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Digits of a search id. Links are longer.
+const ID_LEN: usize = 32;
+
+/// Life of an execution without a client, which may come back by its id.
+pub(crate) const KEEP: Duration = Duration::from_secs(30);
+
+/// Divisor of the timeout: share of the wait for pending changes.
+const WAIT_SHARE: u32 = 2;
+
+/// Starts or joins a search. The timeout of the parameters overrides that of the query. With
+/// `wait=fresh`, earlier changes are indexed first, for at most half of the time.
+pub(crate) async fn start(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    params: &Params,
+    parsed: &ParsedQuery,
+) -> Result<SearchHandle, Problem> {
+    let timeout = params.timeout(coordinator.config().timeout_max)?;
+    let mut timeout = timeout.or(parsed.timeout);
+    let generation = params.generation()?;
+    if params.wait()? == Wait::Fresh && generation.is_none() {
+        timeout = Some(wait_until_fresh(coordinator, timeout).await);
+    }
+    let query = parsed.query.clone();
+    let search = coordinator.search_for(scope, params.search_client(), query, generation, timeout);
+    Ok(search.await?)
+}
+
+/// Waits until earlier changes are indexed. Returns the rest of the search's time.
+async fn wait_until_fresh(coordinator: &Coordinator, timeout: Option<Duration>) -> Duration {
+    let (config, begun) = (coordinator.config(), Instant::now());
+    let timeout = timeout.unwrap_or(config.timeout);
+    if let Some(freshness) = &config.freshness {
+        frontend::wait_until_fresh(&**freshness, timeout / WAIT_SHARE).await;
+    }
+    timeout.saturating_sub(begun.elapsed())
+}
+
+/// Returns true if a client's cached answer may be revalidated: nothing is pending.
+pub(crate) fn may_be_known(coordinator: &Coordinator, params: &Params) -> bool {
+    coordinator.pending() == 0 && params.bytes("wait") != Some(b"fresh")
+}
+
+/// Like [`start`], with a notice if only the default revisions are searched.
+pub(crate) async fn start_noticing(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    params: &Params,
+    parsed: &mut ParsedQuery,
+) -> Result<SearchHandle, Problem> {
+    let search = start(coordinator, scope, params, parsed).await?;
+    let notice = coordinator.notice_of_revisions(scope, &parsed.query);
+    parsed.notices.extend(notice);
+    Ok(search)
+}
+
+/// Waits for the answer. Locates a backend's error in the typed query.
+pub(crate) async fn finished(
+    search: &SearchHandle,
+    parsed: Option<&ParsedQuery>,
+) -> Result<Arc<SearchResult>, Problem> {
+    let finished = search.finished().await;
+    Ok(finished.map_err(|error| match (error, parsed) {
+        (SearchError::BadQuery(bad), Some(parsed)) => SearchError::BadQuery(parsed.locate(bad)),
+        (error, _) => error,
+    })?)
+}
+
+/// Returns the search with this id or link. Searches again if its result was evicted, or is an
+/// export without matches. Links stay valid on every frontend.
+pub(crate) async fn by_id(
+    coordinator: &Coordinator,
+    links: &LinkSecrets,
+    scope: &Scope,
+    params: &Params,
+    id: &str,
+) -> Result<SearchHandle, Problem> {
+    let search = export_by_id(coordinator, links, scope, params, id).await?;
+    if search.query().text() == TextOrder::None {
+        return Ok(search);
+    }
+    let query = search.query().clone().with_text(TextOrder::None);
+    let generation = Some(search.generation());
+    let another = coordinator.search_for(
+        search.scope(),
+        client_of(params, id),
+        query,
+        generation,
+        None,
+    );
+    Ok(another.await?)
+}
+
+/// Client of a search that is rerun for `id`. Keeps the route, so a proxy sends the new id here.
+pub(crate) fn client_of(params: &Params, id: &str) -> SearchClient {
+    SearchClient {
+        number: params.client,
+        route: route_of(id).unwrap_or_default(),
+    }
+}
+
+/// Route at the start of an id or a link.
+fn route_of(id: &str) -> Option<u32> {
+    u32::from_str_radix(id.get(..8)?, 16).ok()
+}
+
+/// Like [`by_id`], also for exports without matches.
+pub(crate) async fn export_by_id(
+    coordinator: &Coordinator,
+    links: &LinkSecrets,
+    scope: &Scope,
+    params: &Params,
+    id: &str,
+) -> Result<SearchHandle, Problem> {
+    if !is_link(id) {
+        let search = coordinator.get_or_rerun(scope, id).await?;
+        return search.ok_or_else(|| unknown(id));
+    }
+    let decoded = Cursor::decode(id, &links.current());
+    let (cursor, query) = decoded.map_err(|bad| match bad {
+        BadCursor::Malformed => unknown(id),
+        BadCursor::Unsigned => unsigned(),
+    })?;
+    let search = search_again(coordinator, scope, params, query, &cursor).await?;
+    let answer = finished(&search, None).await?;
+    if cursor.is_of(&answer) {
+        Ok(search)
+    } else {
+        Err(expired())
+    }
+}
+
+pub(crate) fn is_link(id: &str) -> bool {
+    id.len() > ID_LEN
+}
+
+/// Returns the search of a cursor, or searches again over the same documents.
+pub(crate) async fn resume(
+    coordinator: &Coordinator,
+    links: &LinkSecrets,
+    scope: &Scope,
+    params: &Params,
+    cursor: &Cursor,
+    parsed: Option<&ParsedQuery>,
+) -> Result<SearchHandle, Problem> {
+    let text = params.text("cursor")?.unwrap_or_default();
+    let (_, query) = Cursor::decode(text, &links.current()).map_err(bad_cursor)?;
+    if parsed.is_some_and(|parsed| parsed.query != query) {
+        let detail = "the cursor belongs to another query";
+        return Err(Problem::bad_request(detail).hint("leave out the query, or the cursor"));
+    }
+    search_again(coordinator, scope, params, query, cursor).await
+}
+
+async fn search_again(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    params: &Params,
+    query: Query,
+    cursor: &Cursor,
+) -> Result<SearchHandle, Problem> {
+    let client = SearchClient {
+        number: params.client,
+        route: cursor.route.0,
+    };
+    match coordinator
+        .resume(scope, client, query, &cursor.generation())
+        .await
+    {
+        Ok(search) => Ok(search),
+        Err(SearchError::Gone { .. }) => Err(gone()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Route of the cursor or the id, else of the query as typed.
+pub(crate) fn route(view: &View, params: &Params, id: Option<&str>) -> Route {
+    if let Start::Cursor(cursor) = view.start {
+        return cursor.route;
+    }
+    let of_id = id.and_then(route_of);
+    of_id.map_or_else(|| Route::of(params.bytes("q")), Route)
+}
+
+/// Identity of a query over the requested or current generation.
+pub(crate) fn identity(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    params: &Params,
+    query: &Query,
+) -> String {
+    match params.generation() {
+        Ok(Some(generation)) => query.identity(scope, generation),
+        _ => coordinator.identity(scope, query),
+    }
+}
+
+fn gone() -> Problem {
+    let detail =
+        "the cursor has expired: the index has changed, and its documents are no longer served";
+    Problem::gone(detail).hint("search again, from the first page")
+}
+
+pub(crate) fn expired() -> Problem {
+    Problem::gone("the cursor has expired: its answer is no longer kept")
+        .hint("search again, from the first page")
+}
+
+pub(crate) fn unknown(id: &str) -> Problem {
+    Problem::missing(format!("no search has the id {id}, or it has expired")).hint("search again")
+}
+
+/// Page of an answer, and its grouping.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    pub(crate) start: Start,
+    /// Matches, packages or documents, by `group`.
+    pub(crate) per_page: usize,
+    pub(crate) group: Group,
+    /// Packages always list all copies.
+    pub(crate) copies: Copies,
+    /// Matches in each package or document.
+    pub(crate) per_group: usize,
+}
+
+pub(crate) enum Items {
+    Matches(Vec<Match>),
+    Packages(Vec<(PackageGroup, Vec<Match>)>),
+    /// Documents with their match counts, if counted. Matches are [`in_line_order`].
+    Documents(Vec<(Option<u64>, Vec<Match>)>),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Start {
+    Page(usize),
+    Cursor(Cursor),
+}
+
+impl View {
+    /// Parses the view. `group` and `copies` are the defaults.
+    pub(crate) fn parse(
+        params: &Params,
+        links: &LinkKeys,
+        group: Group,
+        copies: Copies,
+    ) -> Result<View, Problem> {
+        let copies = params.copies(copies)?;
+        let (group, copies, start) = match cursor(params, links)? {
+            None => {
+                let page = Start::Page(params.number("page", 0)?);
+                (params.group(group)?, copies, page)
+            }
+            Some(cursor) => (cursor.group, cursor.copies, Start::Cursor(cursor)),
+        };
+        let default = match group {
+            Group::None => PER_PAGE_DEFAULT,
+            Group::Package => PACKAGES_PER_PAGE_DEFAULT,
+            Group::Document => DOCUMENTS_PER_PAGE_DEFAULT,
+        };
+        let per_page = params.bounded("per_page", default, PER_PAGE_MAX)?;
+        let per_package = params.bounded("per_package", PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX)?;
+        let per_document =
+            params.bounded("per_document", PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX)?;
+        Ok(View {
+            start,
+            per_page,
+            group,
+            copies,
+            per_group: match group {
+                Group::Document => per_document,
+                Group::None | Group::Package => per_package,
+            },
+        })
+    }
+
+    pub(crate) fn page(&self) -> usize {
+        match self.start {
+            Start::Page(page) => page,
+            Start::Cursor(cursor) => cursor.offset as usize / self.per_page,
+        }
+    }
+
+    pub(crate) fn items(&self, answer: &SearchResult) -> Result<usize, Problem> {
+        Ok(match self.group {
+            Group::None => match self.copies {
+                Copies::All => answer.len(),
+                Copies::Folded => answer.unique().ok_or_else(not_folded)?,
+            },
+            Group::Package => answer.packages(),
+            Group::Document => match self.copies {
+                Copies::All => answer.documents_listed()?,
+                Copies::Folded => answer.unique_documents_listed()?,
+            },
+        })
+    }
+
+    pub(crate) fn slice(&self, answer: &SearchResult, items: usize) -> Result<PageRange, Problem> {
+        match self.start {
+            Start::Page(page) => Ok(PageRange::new(items, page, self.per_page)?),
+            Start::Cursor(cursor) if cursor.is_of(answer) => Ok(PageRange::from(
+                items,
+                cursor.offset as usize,
+                self.per_page,
+            )),
+            Start::Cursor(_) => Err(expired()),
+        }
+    }
+
+    /// Reads a range of items. Blocks on the disk.
+    pub(crate) fn read(
+        &self,
+        answer: &SearchResult,
+        range: Range<usize>,
+    ) -> Result<Items, SpoolError> {
+        Ok(match self.group {
+            Group::None => {
+                let positions = match self.copies {
+                    Copies::All => (range.start as u64..range.end as u64).collect(),
+                    Copies::Folded => answer.unique_positions(range)?,
+                };
+                Items::Matches(answer.matches_with_copies(&positions)?)
+            }
+            Group::Package => {
+                let packages = answer.package_list(range)?.into_iter();
+                let read = |package: PackageGroup| {
+                    let matches = answer.matches_of(&package, self.per_group)?;
+                    Ok((package, matches))
+                };
+                Items::Packages(packages.map(read).collect::<Result<_, SpoolError>>()?)
+            }
+            Group::Document => {
+                let documents = match self.copies {
+                    Copies::All => answer.document_list(range)?,
+                    Copies::Folded => answer.unique_documents(range)?,
+                };
+                let documents = documents.into_iter();
+                let read = |document: DocumentGroup| {
+                    let first = document.first.len().min(self.per_group);
+                    let mut matches = answer.matches_with_copies(&document.first[..first])?;
+                    in_line_order(&mut matches);
+                    Ok((document.total, matches))
+                };
+                Items::Documents(documents.map(read).collect::<Result<_, SpoolError>>()?)
+            }
+        })
+    }
+}
+
+fn not_folded() -> Problem {
+    Problem::bad_request("copies=folded needs all matches, and limits reduce those")
+        .hint("leave out copies, or limit and want=count")
+}
+
+fn bad_cursor(bad: BadCursor) -> Problem {
+    match bad {
+        BadCursor::Malformed => Problem::bad_request("the cursor is malformed")
+            .hint("use `next` of an earlier page, unchanged"),
+        BadCursor::Unsigned => unsigned(),
+    }
+}
+
+fn unsigned() -> Problem {
+    let detail =
+        "the cursor was changed, or signed with a secret that this server does not have (any more)";
+    Problem::bad_request(detail).hint("search again, from the first page")
+}
+
+/// Sorts the matches of a document by line. Each context line is kept once, and not where it is a
+/// match.
+pub(crate) fn in_line_order(matches: &mut [Match]) {
+    matches.sort_by_key(|found| (found.line, found.offset));
+    let starts: Vec<u32> = matches.iter().map(|found| found.line).collect();
+    let following = starts.into_iter().skip(1).chain([u32::MAX]);
+    // First line that is not shown yet.
+    let mut next = 0;
+    for (found, following) in matches.iter_mut().zip(following) {
+        found.before.retain(|line| line.line >= next);
+        next = next.max(found.line.saturating_add(found.lines.max(1)));
+        found
+            .after
+            .retain(|line| line.line >= next && line.line < following);
+        let last = found.after.last();
+        next = last.map_or(next, |last| last.line.saturating_add(1));
+    }
+}
+
+fn cursor(params: &Params, links: &LinkKeys) -> Result<Option<Cursor>, Problem> {
+    let Some(text) = params.text("cursor")? else {
+        return Ok(None);
+    };
+    let (cursor, _) = Cursor::decode(text, links).map_err(bad_cursor)?;
+    if params.bytes("page").is_some() {
+        let detail = "page and cursor both set where the page begins";
+        return Err(Problem::bad_request(detail).hint("leave out page"));
+    }
+    if params.bytes("group").is_some() && params.group(cursor.group)? != cursor.group {
+        let detail = "the cursor belongs to an answer with another group";
+        return Err(Problem::bad_request(detail).hint("leave out group"));
+    }
+    if params.copies(cursor.copies)? != cursor.copies {
+        let detail = "the cursor belongs to an answer with other copies";
+        return Err(Problem::bad_request(detail).hint("leave out copies"));
+    }
+    Ok(Some(cursor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_of_a_document_ascend_and_each_line_of_context_is_there_once() {
+        let context = |lines: std::ops::RangeInclusive<u32>| {
+            let line = |line| frontend::ContextLine {
+                line,
+                text: Vec::new(),
+                window: None,
+            };
+            lines.map(line).collect::<Vec<_>>()
+        };
+        let found = |line: u32, lines: u32| Match {
+            line,
+            lines,
+            before: context(line - 2..=line - 1),
+            after: context(line + lines..=line + lines + 1),
+            ..Match::default()
+        };
+        let mut matches = [
+            found(20, 1),
+            found(7, 1),
+            found(9, 3),
+            found(10, 1),
+            found(13, 1),
+        ];
+        in_line_order(&mut matches);
+        let numbers = |lines: &[frontend::ContextLine]| -> Vec<u32> {
+            lines.iter().map(|line| line.line).collect()
+        };
+        let shown: Vec<_> = matches
+            .iter()
+            .map(|found| (numbers(&found.before), found.line, numbers(&found.after)))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                (vec![5, 6], 7, vec![8]),
+                (vec![], 9, vec![]),
+                (vec![], 10, vec![12]),
+                (vec![], 13, vec![14, 15]),
+                (vec![18, 19], 20, vec![21, 22]),
+            ]
+        );
+    }
+
+    fn parse(query: &str) -> Result<View, Problem> {
+        let params = Params::parse(query).unwrap();
+        View::parse(&params, &LinkKeys::default(), Group::None, Copies::All)
+    }
+
+    #[test]
+    fn rejects_numbers_out_of_bounds() {
+        let bad = [
+            "per_page=0",
+            "per_page=1001",
+            "per_page=-1",
+            "per_page=x",
+            "per_package=11",
+            "per_document=6",
+            "page=-1",
+            "copies=",
+            "copies=none",
+        ];
+        for bad in bad {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+        let view = |query| parse(query).unwrap();
+        assert_eq!(view("per_page=1000").per_page, 1000);
+        assert_eq!((view("").per_page, view("group=package").per_page), (10, 5));
+        let by_document = view("group=document&per_document=5");
+        assert_eq!((by_document.per_page, by_document.per_group), (10, 5));
+    }
+}

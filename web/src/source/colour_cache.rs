@@ -1,0 +1,209 @@
+//! Cache of lexer states at line starts, since results show lines from the middle of files.
+//!
+//! A file is lexed once for all its pages and all callers of a scope, by the hash of its text.
+//! Entries are small: the lines that begin inside a comment or a string.
+//!
+//! **Invariant:** colours never fail a page nor delay it for long. Files that are too large, late
+//! or many are lexed from their shown lines alone.
+
+use crate::http::blocking;
+use crate::source::colours::{DocumentColours, LineStates, Syntax};
+use frontend::cache::{Built, Cache, CacheConfig};
+use frontend::{Coordinator, Document, DocumentRevisions, Scope};
+use futures_util::future::join_all;
+use schema::message::{FileRange, FileReply, FileRequest, FileSource};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+
+/// Bytes of a lexed file: 5 ms of work.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+const DOCUMENTS_MAX: usize = 32;
+
+/// Keeps a page within 25 ms under load. Lexing continues for the next page.
+const WAIT_MAX: Duration = Duration::from_millis(15);
+
+/// Entries never become stale: only frees memory.
+const LIFE_MAX: Duration = Duration::from_secs(3600);
+
+/// Life of the record of an unreadable file.
+const UNREAD_LIFE_MAX: Duration = Duration::from_secs(60);
+
+/// Bytes of all entries. One takes some hundred bytes.
+const KEPT_BYTES_MAX: u64 = 16 << 20;
+
+/// Files fetched at once: at most 16 MiB.
+const READ_AT_ONCE_MAX: usize = 8;
+
+/// Files lexed or queued. More are refused.
+const WAITING_MAX: usize = 256;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ColourKey {
+    scope: [u8; 16],
+    hash: Vec<u8>,
+    language: String,
+}
+
+/// `None`: unreadable.
+type Kept = Option<Arc<LineStates>>;
+
+pub(crate) struct ColourCache {
+    kept: Arc<Cache<Arc<ColourKey>, Kept, ()>>,
+    reads: Arc<Semaphore>,
+}
+
+impl Default for ColourCache {
+    fn default() -> ColourCache {
+        let config = CacheConfig {
+            life: LIFE_MAX,
+            hard: Duration::ZERO,
+            negative: UNREAD_LIFE_MAX,
+            bytes_max: KEPT_BYTES_MAX,
+            builds_max: WAITING_MAX,
+            ..CacheConfig::new("colours")
+        };
+        ColourCache {
+            kept: Cache::new(config, weigh),
+            reads: Arc::new(Semaphore::new(READ_AT_ONCE_MAX)),
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct PageColours {
+    states: HashMap<Arc<Document>, Arc<LineStates>>,
+}
+
+impl PageColours {
+    pub(crate) fn of(&self, document: &Document) -> DocumentColours {
+        let states = self.states.get(document).cloned();
+        DocumentColours::new(&document.language, states)
+    }
+}
+
+impl ColourCache {
+    pub(crate) async fn of(
+        &self,
+        coordinator: &Arc<Coordinator>,
+        scope: &Scope,
+        documents: impl IntoIterator<Item = Arc<Document>>,
+    ) -> PageColours {
+        let deadline = Instant::now() + WAIT_MAX;
+        let mut wanted: Vec<Arc<Document>> = Vec::new();
+        for document in documents {
+            let is_read = Syntax::of(&document.language).is_some_and(Syntax::lasts_over_lines);
+            if is_read && !wanted.contains(&document) && wanted.len() < DOCUMENTS_MAX {
+                wanted.push(document);
+            }
+        }
+        let found = wanted.into_iter().map(|document| async {
+            let states = self.states(coordinator, scope, &document, deadline).await?;
+            Some((document, states))
+        });
+        PageColours {
+            states: join_all(found).await.into_iter().flatten().collect(),
+        }
+    }
+
+    /// The beginning of a file needs no look-up.
+    pub(crate) async fn of_file(
+        &self,
+        coordinator: &Arc<Coordinator>,
+        scope: &Scope,
+        (package, path): (&[u8], &[u8]),
+        reply: &FileReply,
+    ) -> DocumentColours {
+        if reply.first_line <= 1 {
+            return DocumentColours::reading(&reply.language);
+        }
+        let document = Arc::new(Document {
+            package: package.to_vec(),
+            path: path.to_vec(),
+            language: reply.language.clone(),
+            hash: reply.hash.clone(),
+            revisions: DocumentRevisions {
+                commit: reply.commit.clone(),
+                ..DocumentRevisions::default()
+            },
+        });
+        let found = self.of(coordinator, scope, [Arc::clone(&document)]).await;
+        found.of(&document)
+    }
+
+    /// `None` if they are late.
+    async fn states(
+        &self,
+        coordinator: &Arc<Coordinator>,
+        scope: &Scope,
+        document: &Arc<Document>,
+        deadline: Instant,
+    ) -> Kept {
+        let key = Arc::new(ColourKey {
+            scope: scope.hash(),
+            hash: document.hash.clone(),
+            language: document.language.clone(),
+        });
+        let (coordinator, scope) = (Arc::clone(coordinator), scope.clone());
+        let (document, reads) = (Arc::clone(document), Arc::clone(&self.reads));
+        let build = || async move {
+            let permit = reads.acquire_owned().await;
+            let text = fetch(&coordinator, &scope, &document).await;
+            let built = match text {
+                Some(text) => blocking(move || read(&document.language, &text)).await,
+                None => None,
+            };
+            drop(permit);
+            match built {
+                None => Built::Negative(None),
+                built => Built::Value(built),
+            }
+        };
+        let found = self.kept.get_or_build(key, Some(deadline), build).await;
+        found.ok().flatten()
+    }
+}
+
+fn read(language: &str, text: &[u8]) -> Kept {
+    let syntax = Syntax::of(language)?;
+    Some(Arc::new(LineStates::of(syntax, text)))
+}
+
+/// Fetches the text of a document. `None` if it is too large or gone.
+async fn fetch(coordinator: &Coordinator, scope: &Scope, document: &Document) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    loop {
+        let request = FileRequest {
+            package: document.package.clone(),
+            path: document.path.clone(),
+            range: FileRange::Bytes {
+                offset: text.len() as u64,
+                count: FILE_BYTES_MAX,
+            },
+            revision: document.revisions.commit.clone(),
+            source: FileSource::Text,
+            visible: None,
+        };
+        let reply = coordinator.file(scope, &request).await.ok()?;
+        let is_it = reply.found && reply.hash == document.hash;
+        let is_next = reply.offset == text.len() as u64;
+        if !is_it || !is_next || reply.total_bytes > FILE_BYTES_MAX {
+            return None;
+        }
+        let is_last = text.len() + reply.text.len() >= reply.total_bytes as usize;
+        if reply.text.is_empty() && !is_last {
+            return None;
+        }
+        text.extend_from_slice(&reply.text);
+        if is_last {
+            return Some(text);
+        }
+    }
+}
+
+fn weigh(key: &Arc<ColourKey>, kept: &Kept) -> usize {
+    let states = kept.as_ref().map_or(0, |states| states.bytes());
+    size_of::<ColourKey>() + key.hash.len() + key.language.len() + states
+}

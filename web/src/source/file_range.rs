@@ -1,0 +1,347 @@
+//! Fetches a range of a file from a backend: in lines for pages, in bytes for the API.
+//!
+//! A package without a version stands for its only version, or the only one that has the file. If
+//! several have it, the problem names them. A revision is any that is indexed, or that a backend
+//! can read.
+
+use crate::http::links::{FileAddress, encode};
+use crate::problem::{NewestRevision, Problem};
+use crate::search::params::{Params, lossy};
+use crate::suggest::{near_files, near_packages, versions};
+use axum::http::{HeaderMap, HeaderValue};
+use frontend::{Coordinator, LookupError, Scope};
+use schema::message::{
+    FileRange, FileReply, FileRequest, FileSource, ListEntry, LookupProblem, LookupProblemKind,
+};
+use schema::name::package_name;
+
+const VERSIONS_ASKED_MAX: usize = 16;
+
+const REVISION_BYTES_MAX: usize = 1 << 10;
+
+/// Abbreviated or full commit id.
+const ID_DIGITS: std::ops::RangeInclusive<usize> = 7..=64;
+
+pub(crate) struct Fetched {
+    pub(crate) package: Vec<u8>,
+    pub(crate) reply: FileReply,
+}
+
+/// Fetches a range of the file and the revision that the parameters name.
+pub(crate) async fn fetch(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    params: &Params,
+    range: FileRange,
+) -> Result<Fetched, Problem> {
+    let revision = params.text("rev")?.unwrap_or_default();
+    if revision.len() > REVISION_BYTES_MAX {
+        let detail = format!("rev has more than {REVISION_BYTES_MAX} bytes");
+        return Err(Problem::bad_request(detail));
+    }
+    fetch_revision(coordinator, scope, params, revision, range).await
+}
+
+pub(crate) async fn fetch_revision(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    params: &Params,
+    revision: &str,
+    range: FileRange,
+) -> Result<Fetched, Problem> {
+    let (package, path) = (params.required("package")?, params.required("path")?);
+    fetch_file(
+        coordinator,
+        scope,
+        FileRequest {
+            package: package.to_vec(),
+            path: path.to_vec(),
+            range,
+            revision: revision.to_owned(),
+            source: FileSource::Text,
+            visible: None,
+        },
+    )
+    .await
+}
+
+pub(crate) async fn fetch_file(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    request: FileRequest,
+) -> Result<Fetched, Problem> {
+    let reply = coordinator.file(scope, &request).await?;
+    if reply.found {
+        let package = request.package;
+        return Ok(Fetched { package, reply });
+    }
+    let (package, path) = (&request.package[..], &request.path[..]);
+    let revision = &request.revision[..];
+    if !reply.reason.is_empty() {
+        let [package, path] = [package, path].map(|name| lossy(Some(name)));
+        let detail = format!("{package}/{path} is not sent: {}", reply.reason);
+        return Err(Problem::missing(detail));
+    }
+    let newest = reply.newest;
+    let known = versions(coordinator, scope, package).await?;
+    if known.is_empty() && package_name(package) != package {
+        return Err(not_in_version(coordinator, scope, &request, &newest).await?);
+    }
+    let is_indexed = !known.is_empty();
+    let package = known
+        .last()
+        .map_or(package, |newest| &newest.package[..])
+        .to_owned();
+    let package = &package[..];
+    let mut found = in_versions(coordinator, scope, &request, known).await?;
+    match found.len() {
+        0 if revision.is_empty() => {
+            let known = is_indexed.then_some(package);
+            Err(missing(coordinator, scope, (&request.package, path), known, &newest).await)
+        }
+        0 => Err(not_in_revision(coordinator, scope, package, path, revision, &newest).await),
+        1 => Ok(found.remove(0)),
+        _ => Err(ambiguous(&request.package, path, &found)),
+    }
+}
+
+/// Asks other versions for the file, newest first. Returns the oldest first.
+pub(crate) async fn in_versions(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    request: &FileRequest,
+    versions: Vec<ListEntry>,
+) -> Result<Vec<Fetched>, Problem> {
+    let mut found = Vec::new();
+    let others = versions.into_iter().rev().map(|version| version.package);
+    let others = others.filter(|version| *version != request.package);
+    for package in others.take(VERSIONS_ASKED_MAX) {
+        let request = FileRequest {
+            package: package.clone(),
+            ..request.clone()
+        };
+        let reply = coordinator.file(scope, &request).await?;
+        if reply.found {
+            found.push(Fetched { package, reply });
+        }
+    }
+    found.reverse();
+    Ok(found)
+}
+
+/// Problem of a version that is not indexed. Names a version that has the file, if any.
+async fn not_in_version(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    request: &FileRequest,
+    newest: &str,
+) -> Result<Problem, Problem> {
+    let (package, path) = (&request.package[..], &request.path[..]);
+    let versions = versions(coordinator, scope, package_name(package)).await?;
+    let found = in_versions(coordinator, scope, request, versions).await?;
+    let Some(Fetched { package: other, .. }) = found.last() else {
+        return Ok(missing(coordinator, scope, (package, path), None, newest).await);
+    };
+    let [gone, current, file] = [package, other, path].map(|name| lossy(Some(name)));
+    let address = FileAddress::current(other, path);
+    let newest = NewestRevision {
+        rev: String::new(),
+        package: Some(current.clone().into_owned()),
+        link: address.file_href(),
+    };
+    Ok(
+        Problem::not_indexed(format!("{gone} is not indexed, or no longer"))
+            .hint(format!("{current} has {file}"))
+            .newest(Some(newest))
+            .in_package(other.clone()),
+    )
+}
+
+/// Fetches up to `bytes_max` bytes from the beginning.
+pub(crate) async fn fetch_beginning(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    params: &Params,
+    bytes_max: u64,
+) -> Result<Fetched, Problem> {
+    let range = |offset| FileRange::Bytes {
+        offset,
+        count: bytes_max - offset,
+    };
+    let mut found = fetch(coordinator, scope, params, range(0)).await?;
+    let mut request = FileRequest {
+        package: found.package.clone(),
+        path: params.required("path")?.to_vec(),
+        range: range(0),
+        revision: found.reply.commit.clone(),
+        source: FileSource::Text,
+        visible: None,
+    };
+    let wanted = found.reply.total_bytes.min(bytes_max);
+    while (found.reply.text.len() as u64) < wanted {
+        let offset = found.reply.text.len() as u64;
+        request.range = range(offset);
+        let next = coordinator.file(scope, &request).await?;
+        let is_next = next.found && next.hash == found.reply.hash && next.offset == offset;
+        if !is_next || next.text.is_empty() {
+            let detail = "the file changed while it was read; try again";
+            return Err(Problem::unavailable(detail));
+        }
+        found.reply.text.extend_from_slice(&next.text);
+    }
+    Ok(found)
+}
+
+/// Adds headers with the file's origin and type.
+pub(crate) fn describe(headers: &mut HeaderMap, reply: &FileReply) {
+    let mut add = |name: &'static str, text: &str| {
+        let text = HeaderValue::from_str(text).expect("encoded text is ASCII");
+        headers.insert(name, text);
+    };
+    if !reply.commit.is_empty() {
+        let names = reply.revisions.iter().map(|name| encode(name.as_bytes()));
+        add("x-trawl-commit", &encode(reply.commit.as_bytes()));
+        add("x-trawl-revisions", &names.collect::<Vec<_>>().join(" "));
+    }
+    if reply.from_objects {
+        add("x-trawl-from-repository", "true");
+    }
+    if !reply.decoded_from.is_empty() {
+        add(
+            "x-trawl-decoded-from",
+            &encode(reply.decoded_from.as_bytes()),
+        );
+    }
+    let pointer = &reply.lfs_pointer;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b": ".contains(&byte);
+    if !pointer.is_empty() && pointer.bytes().all(is_plain) {
+        add("x-trawl-lfs-pointer", pointer);
+    }
+}
+
+/// Problem of a missing package or file, with similar names. `known` is the indexed version of the
+/// package, if any.
+async fn missing(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    (package, path): (&[u8], &[u8]),
+    known: Option<&[u8]>,
+    newest: &str,
+) -> Problem {
+    let [shown, file] = [package, path].map(|name| lossy(Some(name)));
+    let newest = newest_revision(package, path, newest);
+    if let Some(NewestRevision { rev, .. }) = &newest {
+        let detail = format!("the default revision of {shown} has no file {file}");
+        let hint = format!("{rev} has it: add rev={rev}");
+        let problem = Problem::missing(detail).near_names("rev", vec![rev.clone()]);
+        return problem.hint(hint).newest(newest);
+    }
+    let (detail, parameter, near) = match known {
+        None => {
+            let near = near_packages(coordinator, scope, package).await;
+            (format!("no package {shown} is indexed"), "package", near)
+        }
+        Some(known) => {
+            let near = near_files(coordinator, scope, known, path).await;
+            (format!("{shown} has no file {file}"), "path", near)
+        }
+    };
+    let problem = Problem::missing(detail);
+    let near = near.unwrap_or_default().into_iter();
+    let near: Vec<String> = near
+        .filter_map(|name| String::from_utf8(name).ok())
+        .collect();
+    if near.is_empty() {
+        return problem;
+    }
+    let hint = format!("did you mean {}?", near.join(" or "));
+    problem.near_names(parameter, near).hint(hint)
+}
+
+/// Problem of a revision: no such file, no longer indexed, or no such revision.
+async fn not_in_revision(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    package: &[u8],
+    path: &[u8],
+    revision: &str,
+    newest: &str,
+) -> Problem {
+    let names = (lossy(Some(package)).into_owned(), revision.to_owned());
+    let mut found = coordinator.commits(scope, vec![names]).await;
+    let found = found.pop().expect("an outcome for each pair");
+    let [package_shown, file] = [package, path].map(|name| lossy(Some(name)));
+    let newest = newest_revision(package, path, newest);
+    let problem = match found {
+        Ok(_) => Problem::missing(format!("{package_shown} has no file {file} in {revision}")),
+        Err(LookupError::Unreachable(_) | LookupError::Busy | LookupError::Late { .. }) => {
+            return Problem::unavailable(format!(
+                "a backend that may have {revision} of {package_shown} cannot be asked"
+            ));
+        }
+        Err(LookupError::Problem(LookupProblem {
+            kind,
+            reason,
+            candidates,
+        })) => match kind {
+            LookupProblemKind::Refused => return Problem::bad_request(reason),
+            LookupProblemKind::Ambiguous => {
+                let detail = format!("{revision} names several commits of {package_shown}");
+                return Problem::ambiguous_revision(detail).near_names("rev", candidates);
+            }
+            LookupProblemKind::UnknownRevision if newest.is_none() || !is_id(revision) => {
+                let detail = format!("{package_shown} has no revision {revision}");
+                Problem::unknown_revision(detail).near_names("rev", candidates)
+            }
+            _ => not_indexed(&package_shown, revision, newest.is_some()),
+        },
+        Err(LookupError::NoRepositories) => not_indexed(&package_shown, revision, newest.is_some()),
+    };
+    let hint = newest
+        .as_ref()
+        .map(|newest| format!("{} has {file}", newest.rev));
+    match hint {
+        Some(hint) => problem.hint(hint).newest(newest),
+        None => problem,
+    }
+}
+
+fn not_indexed(package: &str, revision: &str, has_newest: bool) -> Problem {
+    if has_newest {
+        Problem::not_indexed(format!(
+            "{revision} of {package} is not indexed, or no longer"
+        ))
+    } else {
+        Problem::missing(format!(
+            "the file in {revision} of {package} is not indexed, and no repository with it can be read"
+        ))
+    }
+}
+
+fn newest_revision(package: &[u8], path: &[u8], newest: &str) -> Option<NewestRevision> {
+    let address = FileAddress {
+        revision: newest,
+        ..FileAddress::current(package, path)
+    };
+    (!newest.is_empty()).then(|| NewestRevision {
+        rev: newest.to_owned(),
+        package: None,
+        link: address.file_href(),
+    })
+}
+
+fn is_id(revision: &str) -> bool {
+    ID_DIGITS.contains(&revision.len()) && revision.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn ambiguous(package: &[u8], path: &[u8], found: &[Fetched]) -> Problem {
+    let (package, path) = (lossy(Some(package)), lossy(Some(path)));
+    let names = found.iter().map(|each| lossy(Some(&each.package)));
+    let names = names.collect::<Vec<_>>().join(", ");
+    let detail = format!("several versions of {package} have {path}: {names}");
+    let newest = &found[found.len() - 1].package;
+    let hint = format!("name the version: package={}", lossy(Some(newest)));
+    Problem::bad_request(detail)
+        .hint(hint)
+        .in_package(newest.clone())
+}
