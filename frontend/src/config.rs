@@ -2,7 +2,7 @@
 
 use crate::freshness::CorpusWatch;
 use crate::hints::Hints;
-use crate::spool::BeforeWrite;
+use results::spool::BeforeWrite;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;

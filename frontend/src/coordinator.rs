@@ -6,6 +6,7 @@
 
 mod catalog;
 mod interests;
+mod listing;
 mod lookup_cache;
 mod lookup_hints;
 mod lookups;
@@ -14,32 +15,31 @@ mod scoped;
 mod scopes;
 
 pub use catalog::{BackendStatus, Served};
+pub use listing::{Listing, entry_name};
 
 use crate::config::Config;
 use crate::error::{DRAINING_RETRY_S, RETRY_AFTER_S, SearchError, StartError};
 use crate::execution::admission::{ActivePermit, Admission, Permit};
 use crate::execution::driver::{Execution, Resources};
 use crate::execution::event::{Deadline, Event};
-use crate::execution::fair_slots::UNKNOWN;
 use crate::execution::handle::{Interest, SearchHandle};
 use crate::execution::memory::{Memory, Need, Reservation};
 use crate::execution::removals::Removals;
 use crate::execution::result_cache::ResultCache;
-use crate::lock::lock;
 use crate::metrics;
 use crate::peers::health::HedgeBudget;
 use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
 use crate::peers::{Backend, Peer, PeerSet, PeerSettings, PeerStatus, Peers};
-use crate::query::{Query, QueryInput};
 use crate::recent::{QueryTimes, RecentQueries};
-use crate::results::{Overlaps, SearchResult};
-use crate::scope::{PackageNames, Scope};
-use crate::search_client::SearchClient;
+use crate::search_request::{SearchClient, SearchRequest};
 use crate::serving::Serving;
-use crate::spool::{Spool, SpoolConfig};
+use cache::lock;
 use interests::Interests;
 use lookups::Lookups;
+use query::{PackageNames, Query, QueryInput, Scope};
+use results::spool::{Spool, SpoolConfig};
+use results::{Overlaps, SearchResult};
 use schema::message::ShardInfo;
 use scoped::ScopedRoutings;
 use std::collections::{BTreeSet, HashSet};
@@ -212,25 +212,6 @@ impl Coordinator {
         }
     }
 
-    /// Starts a query or joins an identical execution. Waits up to a second for unconnected
-    /// backends.
-    pub async fn search(&self, scope: &Scope, query: Query) -> Result<SearchHandle, SearchError> {
-        self.search_within(scope, query, None, None).await
-    }
-
-    /// Starts or joins a query over the shards of `generation`, if given. The configured bound caps
-    /// the timeout.
-    pub async fn search_within(
-        &self,
-        scope: &Scope,
-        query: Query,
-        generation: Option<&str>,
-        timeout: Option<Duration>,
-    ) -> Result<SearchHandle, SearchError> {
-        self.search_for(scope, UNKNOWN, query, generation, timeout)
-            .await
-    }
-
     /// Drains, or hands clients over. Finished and running searches can still be joined.
     pub fn drain(&self, serving: Serving) {
         self.serving
@@ -242,26 +223,25 @@ impl Coordinator {
         self.serving.subscribe()
     }
 
-    /// Like [`search_within`](Self::search_within), for a client.
-    pub async fn search_for(
-        &self,
-        scope: &Scope,
-        client: impl Into<SearchClient>,
-        query: Query,
-        generation: Option<&str>,
-        timeout: Option<Duration>,
-    ) -> Result<SearchHandle, SearchError> {
-        let caller = Caller::new(scope, client.into());
-        self.start_search(query, generation, timeout, caller).await
+    /// Starts a query or joins an identical execution. Waits up to a second for unconnected
+    /// backends.
+    pub async fn search(&self, request: SearchRequest) -> Result<SearchHandle, SearchError> {
+        let caller = Caller::of(&request);
+        let resumed = request.generation.as_deref().filter(|_| request.is_resumed);
+        let known = resumed.and_then(|of| self.find(&request.query, of, caller.clone()));
+        match known {
+            Some(handle) => Ok(handle),
+            None => self.start_search(request, caller).await,
+        }
     }
 
     async fn start_search(
         &self,
-        query: Query,
-        generation: Option<&str>,
-        timeout: Option<Duration>,
+        request: SearchRequest,
         caller: Caller,
     ) -> Result<SearchHandle, SearchError> {
+        let SearchRequest { query, timeout, .. } = request;
+        let generation = request.generation.as_deref();
         let timeout = timeout.unwrap_or(self.config.timeout);
         let timeout = timeout.min(self.config.timeout_max);
         let at = Instant::now() + timeout;
@@ -374,29 +354,13 @@ impl Coordinator {
             return Ok(None);
         };
         metrics::rerun();
-        let (query, generation) = (interest.query.clone(), interest.generation.clone());
-        let caller = Caller::known(interest);
-        let search = self.start_search(query, Some(&generation), None, caller);
+        let request = SearchRequest {
+            client: interest.client.into(),
+            generation: Some(interest.generation.clone()),
+            ..SearchRequest::new(scope, interest.query.clone())
+        };
+        let search = self.start_search(request, Caller::known(interest));
         search.await.map(Some)
-    }
-
-    /// Search for a query over a generation, even with an incomplete result. Runs
-    /// the query if there is none.
-    pub async fn resume(
-        &self,
-        scope: &Scope,
-        client: impl Into<SearchClient>,
-        query: Query,
-        generation: &str,
-    ) -> Result<SearchHandle, SearchError> {
-        let caller = Caller::new(scope, client.into());
-        match self.find(&query, generation, caller.clone()) {
-            Some(handle) => Ok(handle),
-            None => {
-                self.start_search(query, Some(generation), None, caller)
-                    .await
-            }
-        }
     }
 
     fn find(&self, query: &Query, generation: &str, caller: Caller) -> Option<SearchHandle> {
@@ -448,9 +412,11 @@ impl Coordinator {
         let query = Query::parse(&input)
             .expect("the query is well-formed")
             .query;
-        let scope = Scope::everything();
-        let handle = self.search_within(&scope, query, None, Some(timeout));
-        let handle = handle.await?;
+        let request = SearchRequest {
+            timeout: Some(timeout),
+            ..SearchRequest::new(&Scope::everything(), query)
+        };
+        let handle = self.search(request).await?;
         let answer = handle.finished().await;
         let identity = handle.identity().to_owned();
         lock(&self.interests).forget(handle.id());
@@ -589,10 +555,10 @@ struct Caller {
 }
 
 impl Caller {
-    fn new(scope: &Scope, client: SearchClient) -> Caller {
+    fn of(request: &SearchRequest) -> Caller {
         Caller {
-            scope: scope.clone(),
-            client,
+            scope: request.scope.clone(),
+            client: request.client,
             interest: None,
             pending: 0,
         }

@@ -1,7 +1,7 @@
 //! Errors without any result. A lost backend is not one: the result names it.
 
-use crate::query::BadQuery;
-use crate::spool::SpoolError;
+use query::BadQuery;
+use results::spool::SpoolError;
 use schema::message::{self, LookupProblem};
 
 /// Seconds until a refused client should try again.

@@ -18,7 +18,7 @@ mod tests;
 pub use entry::Hint;
 pub use secret::HintSecret;
 
-use crate::cache::breaker::Breaker;
+use cache::breaker::Breaker;
 use entry::{ENTRY_BYTES_MAX, RawEntry, Sealed};
 use link::{RedisLink, Write, count};
 use redis::Value;

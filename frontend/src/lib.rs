@@ -4,12 +4,12 @@
 //! a client's hold on it. It ends with a [`SearchResult`]: counts, missing shards, and
 //! ordered matches in the spool.
 //!
-//! Layers, top down: `coordinator`, `execution`, `peers` ([`Backend`]s, shard routing),
-//! `results`, `spool`, `order`, [`query`]. `query`, `order` and the state of an execution are
-//! pure: no clock, file or socket.
+//! Layers, top down: `coordinator`, `execution`, `peers` ([`Backend`]s, shard routing), and three
+//! crates of their own: `results`, [`query`], [`cache`]. The state of an execution is pure: no
+//! clock, file or socket.
 //!
 //! ```
-//! use frontend::{Backend, Config, Coordinator, Query, Scope};
+//! use frontend::{Backend, Config, Coordinator, Query, Scope, SearchRequest};
 //! use schema::message::{Expr, Pattern};
 //!
 //! # let directory = tempfile::tempdir().unwrap();
@@ -18,7 +18,8 @@
 //! let frontend = Coordinator::start(Config::new(spool), vec![Backend::tcp("127.0.0.1:9")]).unwrap();
 //! let pattern = Pattern { text: "fopen(".into(), ..Pattern::default() };
 //! let query = Query::new(Expr::Pattern(pattern), Query::CONTEXT_DEFAULT).unwrap();
-//! let result = frontend.search(&Scope::everything(), query).await.unwrap().finished().await.unwrap();
+//! let request = SearchRequest::new(&Scope::everything(), query);
+//! let result = frontend.search(request).await.unwrap().finished().await.unwrap();
 //! // Nothing listens on that port, and the result says so.
 //! assert!(!result.is_complete());
 //! assert_eq!(result.missing()[0].backend, "127.0.0.1:9");
@@ -33,34 +34,25 @@
     )
 )]
 
-pub mod cache;
 mod config;
 mod coordinator;
 mod error;
 mod execution;
 mod freshness;
 mod hints;
-mod io_words;
 mod joined;
-mod lock;
 pub mod metrics;
-mod order;
-mod parallel;
 mod peers;
-pub mod query;
 mod recent;
-mod results;
-mod scope;
-mod search_client;
+mod search_request;
 mod secret_file;
 mod serving;
-mod similar;
 #[cfg(test)]
 mod simulation;
-mod spool;
 
+pub use ::{cache, query};
 pub use config::{Config, LogQueries};
-pub use coordinator::{BackendStatus, Coordinator, Served};
+pub use coordinator::{BackendStatus, Coordinator, Listing, Served, entry_name};
 pub use error::{FileError, LookupError, SearchError, StartError};
 pub use execution::handle::SearchHandle;
 pub use execution::memory::{Need, Reservation};
@@ -68,20 +60,19 @@ pub use execution::stream_stats::{BackendProgress, BestDocuments, Progress, TopM
 pub use freshness::{CorpusWatch, wait_until_fresh};
 pub use hints::{BadRedisUrl, Hint, HintSecret, Hints};
 pub use joined::joined;
-pub use order::{BEST_LINES_MAX, BEST_MAX, Pointer};
 pub use peers::{Backend, Socket, announced_shards};
-pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
+pub use query::{
+    BadQuery, NameSet, Notice, PackageNames, ParsedQuery, Query, QueryInput, Scope, similar,
+};
 pub use recent::{QueryTimes, SlowQuery};
+pub use results::order::{BEST_LINES_MAX, BEST_MAX, Pointer};
+pub use results::spool::{BeforeWrite, SpoolError};
 pub use results::{
     ByLine, ContextLine, Copies, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup,
-    DocumentRevisions, Explain, FacetsSoFar, FoundText, Listing, Match, MatchEvent, MatchStream,
-    Missing, OverlappingPackage, Overlaps, PackageGroup, Reached, RenderedMatch, RenderedMatches,
-    Renderer, SearchResult, ShardId, Skipped, SkippedDocument, Take, Timings, Window, WriteMatch,
-    entry_name, page,
+    DocumentRevisions, Explain, FacetsSoFar, FoundText, Match, MatchEvent, MatchStream, Missing,
+    OverlappingPackage, Overlaps, PackageGroup, Reached, RenderedMatch, RenderedMatches, Renderer,
+    SearchResult, ShardId, Skipped, SkippedDocument, Take, Timings, Window, WriteMatch, page,
 };
-pub use scope::{NameSet, PackageNames, Scope};
-pub use search_client::SearchClient;
+pub use search_request::{SearchClient, SearchRequest};
 pub use secret_file::{BadSecret, read_secret};
 pub use serving::Serving;
-pub use similar::similar;
-pub use spool::{BeforeWrite, SpoolError};

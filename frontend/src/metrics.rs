@@ -4,8 +4,8 @@
 //! here. Readers compute rates.
 
 use crate::config::{Config, LogQueries};
-use crate::results::SearchResult;
 use fnv::FnvHasher;
+use results::SearchResult;
 use schema::message::TextOrder;
 use std::cell::Cell;
 use std::fmt::Write;
@@ -151,7 +151,7 @@ pub(crate) fn record(answer: &SearchResult, config: &Config) {
         TextOrder::Ranked | TextOrder::Found => answer.found(),
     };
     ::metrics::counter!("trawl_frontend_matches_total").increment(matches);
-    let how = match (&answer.outcome.refused, answer.is_complete()) {
+    let how = match (&answer.outcome().refused, answer.is_complete()) {
         (Some(_), _) => "trawl_frontend_queries_refused_total",
         (None, true) => "trawl_frontend_queries_finished_total",
         (None, false) => "trawl_frontend_queries_incomplete_total",
@@ -191,7 +191,7 @@ pub(crate) fn describe_execution(span: &TraceSpan, answer: &SearchResult, shown:
     span.set("trawl.generation", answer.generation());
     span.set("trawl.matches", answer.found());
     span.set("trawl.complete", answer.is_complete());
-    if answer.outcome.refused.is_some() {
+    if answer.outcome().refused.is_some() {
         span.set("trawl.refused", true);
     } else if !answer.is_complete() {
         span.fail("incomplete");
@@ -261,10 +261,7 @@ mod tests {
     #[test]
     fn every_metric_is_described_once() {
         let mut used = Vec::new();
-        names(
-            &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
-            &mut used,
-        );
+        names(Path::new(env!("CARGO_MANIFEST_DIR")), &mut used);
         let all = [COUNTERS, GAUGES, HISTOGRAMS, &[LOOKUPS_OF_A_QUERY]].concat();
         for (name, _) in &all {
             assert_eq!(

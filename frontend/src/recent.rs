@@ -3,8 +3,8 @@
 //! Counted by minute in buckets that grow by a quarter, so percentiles are at most that much too
 //! high. Query texts are not kept. **Invariant:** memory does not depend on the number of queries.
 
-use crate::lock::lock;
-use crate::results::SearchResult;
+use cache::lock;
+use results::SearchResult;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 

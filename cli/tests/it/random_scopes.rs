@@ -8,7 +8,8 @@ use crate::home::Home;
 use crate::random::{Random, seeds};
 use backend::LiveShards;
 use frontend::{
-    Backend, Config, Coordinator, NameSet, Query, QueryInput, Scope, Socket, SpoolError, StartError,
+    Backend, Config, Coordinator, NameSet, Query, QueryInput, Scope, SearchRequest, Socket,
+    SpoolError, StartError,
 };
 use index::corpus::sources;
 use index::indexing::{BuildOptions, Progress, build};
@@ -242,7 +243,8 @@ impl<'a> World<'a> {
     /// Excludes ids and times.
     fn answer(&self, scope: &Scope, query: Query) -> String {
         let frontend = &self.frontend;
-        let search = self.runtime.block_on(frontend.search(scope, query.clone()));
+        let request = SearchRequest::new(scope, query.clone());
+        let search = self.runtime.block_on(frontend.search(request));
         let search = search.unwrap();
         let answer = self.runtime.block_on(search.finished()).unwrap();
         assert!(answer.is_complete(), "{:?}", answer.missing());

@@ -2,7 +2,7 @@
 
 use crate::home::Home;
 use crate::random_scopes::{Layout, Package, World, parse};
-use frontend::Scope;
+use frontend::{Scope, SearchRequest};
 use std::fs;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -38,6 +38,10 @@ fn scope(world: &World<'_>, numbers: impl IntoIterator<Item = usize>) -> Scope {
     world.scope(|name| names.iter().any(|known| known.as_bytes() == name))
 }
 
+fn request(scope: &Scope) -> SearchRequest {
+    SearchRequest::new(scope, parse("task"))
+}
+
 fn spools(home: &Home, world: &str) -> usize {
     let entries = fs::read_dir(home.path(&format!("{world}-spool"))).unwrap();
     let is_directory = |entry: &fs::DirEntry| entry.file_type().unwrap().is_dir();
@@ -52,7 +56,7 @@ fn callers_who_see_the_same_share_an_answer_and_others_do_not_find_it() {
     let world = World::new(&runtime, &home, "world", &packages(&home), LAYOUT);
     let frontend = &world.frontend;
     let search = |scope: &Scope| {
-        let search = runtime.block_on(frontend.search(scope, parse("task")));
+        let search = runtime.block_on(frontend.search(request(scope)));
         let search = search.unwrap();
         let answer = runtime.block_on(search.finished()).unwrap();
         (search, answer.len())
@@ -75,7 +79,14 @@ fn callers_who_see_the_same_share_an_answer_and_others_do_not_find_it() {
         }
     }
     let generation = first.generation();
-    let resume = |scope| runtime.block_on(frontend.resume(scope, 0, parse("task"), generation));
+    let resume = |scope| {
+        let request = SearchRequest {
+            generation: Some(generation.to_owned()),
+            is_resumed: true,
+            ..request(scope)
+        };
+        runtime.block_on(frontend.search(request))
+    };
     let resumed = resume(&few).unwrap();
     assert_eq!(resumed.identity(), first.identity());
     assert_eq!(resume(&more).unwrap().identity(), other.identity());
@@ -86,7 +97,7 @@ fn a_result_that_survives_a_restart_is_that_of_callers_who_see_the_same() {
     let (runtime, home) = (Runtime::new().unwrap(), Home::new());
     let packages = packages(&home);
     let search = |world: &World<'_>, scope: &Scope| {
-        let search = runtime.block_on(world.frontend.search(scope, parse("task")));
+        let search = runtime.block_on(world.frontend.search(request(scope)));
         let search = search.unwrap();
         let answer = runtime.block_on(search.finished()).unwrap();
         (search.was_there(), answer.len())
@@ -119,7 +130,7 @@ fn fifty_scopes_at_once_are_answered_in_little_memory() {
     runtime.block_on(async {
         let mut running = Vec::new();
         for scope in &scopes {
-            let search = world.frontend.search(scope, parse("task")).await;
+            let search = world.frontend.search(request(scope)).await;
             running.push(search.unwrap());
         }
         for search in &running {

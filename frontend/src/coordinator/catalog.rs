@@ -2,14 +2,14 @@
 //!
 //! These requests go straight to the backends: nothing is admitted, cached or spooled.
 
+use super::listing::{self, Listing};
 use super::{Coordinator, ready};
 use crate::error::FileError;
 use crate::joined::joined;
 use crate::peers::visible::VisiblePeer;
 use crate::peers::{self, Decode, Link, Peer, PeerError, PeerStatus};
-use crate::query::{Notice, Query};
-use crate::results::{self, Listing, ShardId};
-use crate::scope::Scope;
+use query::{Notice, Query, Scope};
+use results::ShardId;
 use schema::frame::Kind;
 use schema::message::{
     self, FileReply, FileRequest, FileSource, ListKind, ListReply, ListRequest, MessageError,
@@ -164,7 +164,7 @@ impl Coordinator {
             }
         }
         unreachable.extend(scope.missing());
-        let ListReply { entries, more } = results::merge(request, replies);
+        let ListReply { entries, more } = listing::merge(request, replies);
         Ok(Listing {
             entries,
             more,

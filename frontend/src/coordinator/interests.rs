@@ -5,7 +5,7 @@
 
 use crate::execution::event::ClientKey;
 use crate::execution::handle::Interest;
-use crate::scope::Scope;
+use query::Scope;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -63,9 +63,8 @@ impl Interests {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::Query;
-    use crate::scope::Scope;
-    use crate::search_client::SearchClient;
+    use crate::search_request::SearchClient;
+    use query::{Query, Scope};
     use schema::message::{Expr, Pattern};
 
     fn interest() -> (String, Arc<Interest>) {

@@ -4,9 +4,9 @@
 //! generation, so an indexed push shows at once. Problems are never cached: a newly added
 //! repository is found. Claims are made together, for one request.
 
-use crate::cache::{Built, Cache, CacheConfig, CacheError, CacheOutcome, Claim, Turn, Waiting};
 use crate::error::LookupError;
 use crate::metrics;
+use cache::{Built, Cache, CacheConfig, CacheError, CacheOutcome, Claim, Turn, Waiting};
 use schema::message::{
     Blame, ChangeList, Commit, CommitLog, Lookup, LookupAnswer, LookupOf, LookupProblem,
     ReferenceList,

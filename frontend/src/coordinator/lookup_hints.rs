@@ -1,9 +1,9 @@
 //! Shares look-up answers with other frontends, as hints.
 
 use super::lookup_cache::{Found, LIFE_MAX, LookupClaim, LookupKey, LookupOutcome};
-use crate::cache::Built;
 use crate::error::LookupError;
 use crate::hints::{Hint, Hints};
+use cache::Built;
 use schema::frame::Decoder;
 use schema::message::{LookupAnswer, LookupReply, LookupRequest};
 use std::time::{Duration, Instant};

@@ -6,8 +6,7 @@ use super::Coordinator;
 use super::lookup_cache::{Found, LookupOutcome};
 use crate::error::LookupError;
 use crate::metrics;
-use crate::scope::Scope;
-use crate::similar::similar;
+use query::{Scope, similar};
 use schema::message::{
     Blame, ChangeList, Commit, CommitLog, Lookup, LookupOf, LookupProblem, LookupProblemKind,
     ReferenceList,

@@ -3,13 +3,13 @@
 //! Computed as if other packages did not exist: shards without a visible package are neither
 //! searched, counted nor missing. Only visible packages are compared between backends.
 
-use crate::lock::lock;
 use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
 use crate::peers::visible::{VisiblePackages, VisiblePeer, visible_shards};
 use crate::peers::{PackageInfo, Peer, PeerSet, PeerStatus};
-use crate::results::{Missing, ShardId};
-use crate::scope::Scope;
+use cache::lock;
+use query::Scope;
+use results::{Missing, ShardId};
 use schema::message::VisibleShard;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};

@@ -2,11 +2,11 @@
 
 use super::Coordinator;
 use super::scoped::{ScopedRouting, ScopedRoutings};
-use crate::lock::lock;
 use crate::peers::shard_routing::ShardRouting;
 use crate::peers::{Peer, PeerSet};
-use crate::results::Overlaps;
-use crate::scope::{PackageNames, Scope};
+use cache::lock;
+use query::{PackageNames, Scope};
+use results::Overlaps;
 use std::sync::Arc;
 
 impl Coordinator {

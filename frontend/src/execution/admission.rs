@@ -5,7 +5,7 @@
 //! the request is sent again. Slots are shared by [`fair_slots`](super::fair_slots).
 
 use super::fair_slots::{FairSlots, Slot, UNKNOWN};
-use crate::lock::lock;
+use cache::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 

@@ -1,7 +1,7 @@
 //! A document with matches still arriving, and the data that its copies share.
 
 use crate::execution::collector::Collector;
-use crate::order::{DocumentPointer, FrameAt, Origin, Pointer, TextGroup, TextHash};
+use results::order::{DocumentPointer, FrameAt, Origin, Pointer, TextGroup, TextHash};
 
 /// Remembered frames of a document: 512 KiB. A document with more is never folded.
 const FRAMES_LEN_MAX: usize = 64 << 10;

@@ -9,10 +9,10 @@
 use crate::execution::document_log::DocumentLog;
 use crate::execution::memory::Share;
 use crate::execution::sorter::{PointerSorter, Source};
-use crate::order::{Continued, DocumentPointer, Pointer, StringPool};
-use crate::query::Query;
-use crate::results::facets::{Facets, FacetsSoFar};
-use crate::spool::{ResultFiles, SpoolError};
+use query::Query;
+use results::facets::{Facets, FacetsSoFar};
+use results::order::{Continued, DocumentPointer, Pointer, StringPool};
+use results::spool::{ResultFiles, SpoolError};
 use schema::message::End;
 use std::sync::Arc;
 

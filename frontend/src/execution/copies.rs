@@ -9,11 +9,11 @@
 use crate::execution::document_log::DocumentLog;
 use crate::execution::memory::Share;
 use crate::execution::sorter::PointerSorter;
-use crate::order::{DocumentPointer, FrameEntry, Pointer};
-use crate::results::copies::CopiesWriter;
-use crate::results::folded::{FoldedWriter, MATCHES_A_RECORD};
-use crate::spool::{PointerReader, PointerWriter, ResultFiles, SpoolError, len_of_pointers};
 use rayon::prelude::*;
+use results::copies::CopiesWriter;
+use results::folded::{FoldedWriter, MATCHES_A_RECORD};
+use results::order::{DocumentPointer, FrameEntry, Pointer};
+use results::spool::{PointerReader, PointerWriter, ResultFiles, SpoolError, len_of_pointers};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub(crate) fn fold(
         candidates.clear(spool);
         frames?;
     }
-    if spool.copy_frames.len() == 0 {
+    if spool.copy_frames.is_empty() {
         return Ok(pointers);
     }
     mark(spool, pointers, FOLDED_LEN_MAX)
@@ -252,7 +252,7 @@ fn load(
 ) -> Result<(), SpoolError> {
     folded.clear();
     let mut reader = PointerReader::new(&spool.copy_frames, range);
-    while let Some(entry) = reader.next()? {
+    while let Some(entry) = reader.advance()? {
         let entry = FrameEntry(entry);
         if entry.is_folded() {
             folded.insert(entry.packed_frame());

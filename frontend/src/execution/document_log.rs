@@ -4,8 +4,10 @@
 //! in memory while the budget has room, else in a file.
 
 use super::memory::{CHUNK_LEN, Chunk, Share};
-use crate::order::{DocumentPointer, Pointer};
-use crate::spool::{Blob, POINTERS_A_BLOCK, PointerReader, PointerWriter, ResultFiles, SpoolError};
+use results::order::{DocumentPointer, Pointer};
+use results::spool::{
+    Blob, POINTERS_A_BLOCK, PointerReader, PointerWriter, ResultFiles, SpoolError,
+};
 use std::mem;
 use std::sync::Arc;
 

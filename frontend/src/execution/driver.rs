@@ -15,19 +15,18 @@ use crate::execution::replicas::Replica;
 use crate::execution::state::ExecutionState;
 use crate::execution::stream::{self, StreamHandle};
 use crate::execution::stream_stats::{Progress, StreamStats};
-use crate::lock::lock;
 use crate::peers::health::{HedgeBudget, Preference, draws};
 use crate::peers::shard_routing::ShardRouting;
 use crate::peers::{Peer, PeerError};
-use crate::query::Query;
-use crate::results::{CorpusSize, Counts, Outcome, Overlaps, Reached, SearchResult};
-use crate::scope::Scope;
-use crate::spool::{ResultFiles, Spool, SpoolError};
+use cache::lock;
+use query::{Query, Scope};
+use results::spool::{ResultFiles, Spool, SpoolError};
+use results::{CorpusSize, Counts, FinishedSearch, Outcome, Overlaps, Reached, SearchResult};
 use schema::message;
 use std::convert::Infallible;
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 use tokio::runtime::Handle;
@@ -144,15 +143,15 @@ impl Execution {
 
     pub(crate) fn recovered(answer: SearchResult, runtime: Handle) -> Arc<Execution> {
         Arc::new(Execution {
-            id: answer.id.clone(),
-            generation: answer.generation.clone(),
-            query: answer.query.clone(),
-            scope: answer.scope,
+            id: answer.identity().to_owned(),
+            generation: answer.generation().to_owned(),
+            query: answer.query().clone(),
+            scope: answer.scope(),
             client: UNKNOWN,
-            spool: Arc::clone(&answer.spool),
+            spool: Arc::clone(answer.spool()),
             ordered: true,
             runtime,
-            known: answer.known,
+            known: answer.known(),
             overlaps: Arc::default(),
             state: Mutex::new(ExecutionState::finished(Instant::now())),
             streams: Vec::new(),
@@ -382,7 +381,7 @@ impl Execution {
     }
 
     fn publish(&self, publication: Publication, collectors: Vec<Collector>, counts: Counts) {
-        let result = SearchResult {
+        let result = SearchResult::from(FinishedSearch {
             id: self.id.clone(),
             generation: self.generation.clone(),
             query: self.query.clone(),
@@ -398,8 +397,7 @@ impl Execution {
                 ..publication.outcome
             },
             spool: Arc::clone(&self.spool),
-            damaged: AtomicBool::new(false),
-        };
+        });
         drop(collectors);
         // The manifest lacks overlaps, so the next process runs the query again.
         if result.is_complete()

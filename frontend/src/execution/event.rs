@@ -1,7 +1,7 @@
 //! Events taken and actions returned by an execution's state.
 
-use crate::query::BadQuery;
-use crate::results::{Outcome, SkippedDocument, Timings};
+use query::BadQuery;
+use results::{Outcome, SkippedDocument, Timings};
 use schema::message::End;
 use std::time::{Duration, Instant, SystemTime};
 

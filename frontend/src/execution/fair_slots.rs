@@ -7,7 +7,7 @@
 //!
 //! **Invariant:** while a slot is free, no client waits that may take one more.
 
-use crate::lock::lock;
+use cache::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tokio::sync::oneshot;

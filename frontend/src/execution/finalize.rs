@@ -8,14 +8,12 @@ mod partition;
 use crate::execution::collector::Collector;
 use crate::execution::copies;
 use crate::execution::sorter::{Source, SourceReader};
-use crate::order::{self, Continued, StringPool};
-use crate::parallel::in_parallel;
-use crate::results::Counts;
-use crate::results::documents;
-use crate::results::facets::Facets;
-use crate::results::folded::FoldedFlags;
-use crate::results::packages::PackageTally;
-use crate::spool::{BLOCKS_AT_ONCE, ORDER_PARTS_MAX, PointerWriter, ResultFiles, SpoolError};
+use results::facets::Facets;
+use results::folded::FoldedFlags;
+use results::order::{self, Continued, StringPool};
+use results::packages::PackageTally;
+use results::spool::{BLOCKS_AT_ONCE, ORDER_PARTS_MAX, PointerWriter, ResultFiles, SpoolError};
+use results::{Counts, documents, in_parallel};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -74,7 +72,7 @@ fn finalize_in(
         spool,
         ids: &ids,
         continued: &continued,
-        packages: names.len(),
+        packages: names.count(),
         limit,
     };
     let sources: Vec<Source<'_>> = collectors.iter().flat_map(Collector::sources).collect();

@@ -10,15 +10,12 @@ use crate::error::{RETRY_AFTER_S, SearchError};
 use crate::execution::driver::Execution;
 use crate::execution::event::{ClientKey, Deadline, Event};
 use crate::execution::stream_stats::{BestDocuments, Progress, TopCopies, TopMatches};
-use crate::order::Pointer;
-use crate::query::Query;
-use crate::results::Match;
-use crate::results::facets::FacetsSoFar;
-use crate::results::{self, SearchResult};
-use crate::results::{FoundText, MatchEvent, MatchStream};
-use crate::scope::Scope;
-use crate::search_client::SearchClient;
-use crate::spool::SpoolError;
+use crate::search_request::SearchClient;
+use query::{Query, Scope};
+use results::facets::FacetsSoFar;
+use results::order::Pointer;
+use results::spool::SpoolError;
+use results::{FoundText, Match, MatchEvent, MatchStream, SearchResult};
 use schema::message::Expr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -291,12 +288,12 @@ impl SearchHandle {
             () = self.interest.withdrawn() => return Err(SearchError::Withdrawn),
             answer = self.execution.finished() => answer,
         };
-        if answer.outcome.shed {
+        if answer.outcome().shed {
             return Err(SearchError::Overloaded {
                 retry_after_s: RETRY_AFTER_S,
             });
         }
-        match &answer.outcome.refused {
+        match &answer.outcome().refused {
             Some(bad) => Err(SearchError::BadQuery(self.query().named(bad.clone()))),
             None => Ok(answer),
         }

@@ -7,8 +7,8 @@
 //! follow those that had arrived when the race began.
 
 use crate::execution::stream_trace::StreamTrace;
-use crate::lock::lock;
 use crate::peers::{Connection, Peer, PeerError, Socket};
+use cache::lock;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;

@@ -10,13 +10,13 @@
 use crate::execution::begun_document::BegunDocument;
 use crate::execution::collector::Collector;
 use crate::execution::stream_stats::StreamStats;
-use crate::order::{Origin, TopDocument, TopDocuments, TopPointers};
 use crate::peers::account::StreamAccount;
 use crate::peers::answer::Answer;
 use crate::peers::{PeerError, check_semantics, hello};
-use crate::results::SkippedDocument;
-use crate::results::facets::{CountedDocument, Facets};
-use crate::spool::ResultFiles;
+use results::SkippedDocument;
+use results::facets::{CountedDocument, Facets};
+use results::order::{Origin, TopDocument, TopDocuments, TopPointers};
+use results::spool::ResultFiles;
 use schema::frame::{self, Frame, Frames, Kind};
 use schema::message::{
     self, BatchReader, BatchView, End, Failure, LineView, Progress, ResumePoint, Skip, TextOrder,

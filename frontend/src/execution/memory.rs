@@ -3,8 +3,8 @@
 //! Given out in reusable chunks of one size, since mixed sizes fragment the heap. A stream that is
 //! denied a chunk spills to disk. Other memory of a query has bounds of its own.
 
-use crate::lock::lock;
-use crate::order::Pointer;
+use cache::lock;
+use results::order::Pointer;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};

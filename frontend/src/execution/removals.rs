@@ -2,7 +2,7 @@
 //! when the spool needs the bytes.
 
 use super::result_cache::Evicted;
-use crate::lock::lock;
+use cache::lock;
 use std::mem;
 use std::sync::{Arc, Mutex};
 use tokio::runtime::Handle;

@@ -3,9 +3,8 @@
 //! Running executions and results in use are never evicted.
 
 use crate::execution::driver::Execution;
-use crate::query::Query;
-use crate::scope::Scope;
-use crate::spool::Spool;
+use query::{Query, Scope};
+use results::spool::Spool;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@
 //! merged into a sorted run on disk.
 
 use super::memory::{CHUNK_LEN, Chunk, Share};
-use crate::order::{self, Pointer};
-use crate::spool::{BLOCKS_AT_ONCE, Blob, PointerWriter, ResultFiles, SpoolError};
+use results::order::{self, Pointer};
+use results::spool::{BLOCKS_AT_ONCE, Blob, PointerWriter, ResultFiles, SpoolError};
 use std::mem;
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@
 
 use crate::execution::event::{Action, ClientKey, Deadline, Event, Now, Publication, StreamEvent};
 use crate::peers::shard_routing::Assignment;
-use crate::results::{Missing, Outcome, SPOOL, Timings};
+use results::{Missing, Outcome, SPOOL, Timings};
 use schema::message::End;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -3,9 +3,9 @@
 //! **Invariant:** best matches and bound are published together. The bound is never visible before
 //! the matches sent ahead of it.
 
-use crate::lock::lock;
-use crate::order::{BEST_MAX, Pointer, TopDocument, TopDocuments, TopPointers};
-use crate::results::facets::FacetsSoFar;
+use cache::lock;
+use results::facets::FacetsSoFar;
+use results::order::{BEST_MAX, Pointer, TopDocument, TopDocuments, TopPointers};
 use schema::message;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -279,7 +279,7 @@ impl TopMatches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::Origin;
+    use results::order::Origin;
 
     fn best(ranks: &[f32]) -> TopPointers {
         let origin = Origin {

@@ -1,7 +1,7 @@
 //! Connection to Redis; connects and writes in the background.
 
-use crate::cache::breaker::Breaker;
-use crate::lock::lock;
+use cache::breaker::Breaker;
+use cache::lock;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Value};
 use std::sync::{Arc, Mutex};

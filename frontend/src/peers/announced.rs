@@ -2,7 +2,7 @@
 
 use super::backend::Backend;
 use super::connection::{Connection, PeerError, hello};
-use crate::results::ShardId;
+use results::ShardId;
 use schema::frame::Kind;
 use schema::message::Failure;
 use std::time::Duration;

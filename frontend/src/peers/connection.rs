@@ -3,9 +3,9 @@
 use super::account::AccountError;
 use super::backend::Socket;
 use super::tls;
-use crate::io_words::io_words;
-use crate::query::BadQuery;
-use crate::spool::SpoolError;
+use query::BadQuery;
+use results::io_words;
+use results::spool::SpoolError;
 use schema::frame::{self, Decoder, Kind};
 use schema::message::{self, Failure, FailureKind, Hello, PROTOCOL};
 use schema::order::SEMANTICS;

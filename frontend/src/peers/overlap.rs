@@ -9,7 +9,7 @@
 
 use super::packages::{PackageInfo, ShardPackages};
 use super::visible::VisiblePackages;
-use crate::results::{OverlappingPackage, Overlaps, ShardId};
+use results::{OverlappingPackage, Overlaps, ShardId};
 use std::collections::{BTreeMap, HashMap};
 
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Live packages of shards, as listed by backends.
 
-use crate::results::ShardId;
+use results::ShardId;
 use schema::name::name_of;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use super::backend::{Backend, Socket};
 use super::connection::{Connection, PeerError, hello};
 use super::health::Health;
 use super::packages::{PackageInfo, PackagesByShard, ShardPackages};
-use crate::lock::lock;
+use cache::lock;
 use schema::frame::Kind;
 use schema::message::{Failure, Hello, ListKind, ListReply, ListRequest, ShardInfo};
 use schema::order::SEMANTICS;

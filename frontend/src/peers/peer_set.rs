@@ -2,7 +2,7 @@
 
 use super::backend::Backend;
 use super::peer::{Peer, PeerSettings};
-use crate::lock::lock;
+use cache::lock;
 use std::io;
 use std::sync::{Arc, Mutex};
 

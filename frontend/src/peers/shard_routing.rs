@@ -8,8 +8,8 @@
 use super::health::Preference;
 use super::overlap::Superseded;
 use super::visible::VisiblePackages;
-use crate::results::{CorpusSize, Missing, Overlaps, ShardId};
 use fnv::FnvHasher;
+use results::{CorpusSize, Missing, Overlaps, ShardId};
 use schema::message::{Excluded, VisibleShard};
 use schema::order::SEMANTICS;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -3,7 +3,7 @@
 //! The backend's certificate is checked before anything is sent. The backend checks ours later, so
 //! its refusal arrives as an alert on the first read.
 
-use crate::lock::lock;
+use cache::lock;
 use rustls::pki_types::ServerName;
 use rustls::{AlertDescription, CertificateError, ClientConfig, ClientConnection, Stream};
 use std::io::{self, Read, Write};

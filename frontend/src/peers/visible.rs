@@ -3,8 +3,8 @@
 //! **Invariant:** a shard without a visible package is absent, so it is neither asked nor counted.
 
 use super::packages::{PackageInfo, PackagesByShard, ShardPackages};
-use crate::results::ShardId;
-use crate::scope::Scope;
+use query::Scope;
+use results::ShardId;
 use schema::message::VisibleShard;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -96,7 +96,7 @@ pub(crate) fn visible_shards<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scope::PackageNames;
+    use query::PackageNames;
     use schema::name::name_of;
 
     fn packages(names: &[(&str, u32)]) -> ShardPackages {

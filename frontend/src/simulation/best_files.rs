@@ -6,8 +6,8 @@ use super::model::Model;
 use super::scenario::Scenario;
 use super::stream::Ground;
 use crate::execution::stream_stats::{BestDocuments, TopCopies};
-use crate::order::{BEST_LINES_MAX, BEST_MAX};
-use crate::results::{self, Match};
+use results::Match;
+use results::order::{BEST_LINES_MAX, BEST_MAX};
 use schema::order::RankKey;
 use std::collections::BTreeSet;
 

@@ -2,8 +2,7 @@
 
 use super::random::Random;
 use crate::execution::memory::CHUNK_LEN;
-use crate::results::ShardId;
-use crate::results::{self, ContextLine, Match};
+use results::{ContextLine, Match, ShardId};
 use schema::message::{Batch, DocumentKind, Line, Range};
 use schema::order::{RankKey, path_hash};
 use std::cmp::Ordering;

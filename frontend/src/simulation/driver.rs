@@ -7,7 +7,7 @@ use super::random::Random;
 use super::scenario::{Client, Scenario};
 use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
 use crate::execution::state::ExecutionState;
-use crate::query::BadQuery;
+use query::BadQuery;
 use schema::message::End;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};

@@ -2,7 +2,7 @@
 
 use super::corpus::{Document, Shard};
 use super::random::Random;
-use crate::results::SkippedDocument;
+use results::SkippedDocument;
 use schema::message::{
     End, Failure, FailureKind, Hello, PROTOCOL, Progress, ResumePoint, ShardEnd, Skip,
 };

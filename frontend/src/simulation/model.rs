@@ -2,7 +2,7 @@
 
 use super::corpus::{self, Document};
 use super::script::Script;
-use crate::results::Match;
+use results::Match;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) type Key = (Vec<u8>, Vec<u8>, u32);

@@ -5,7 +5,7 @@ use super::random::Random;
 use super::script::Script;
 use crate::execution::stream_stats::TopCopies;
 use crate::peers::shard_routing::Assignment;
-use crate::spool::{BeforeWrite, SpoolConfig};
+use results::spool::{BeforeWrite, SpoolConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

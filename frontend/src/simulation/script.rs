@@ -3,7 +3,7 @@
 use super::corpus::{Habits, Shard, Used};
 use super::messages::{Message, count, encode, end, failure, hello, messages, progress, rest};
 use super::random::Random;
-use crate::results::SkippedDocument;
+use results::SkippedDocument;
 use schema::frame::{self, Kind};
 use schema::message::{End, FailureKind, PROTOCOL, ResumePoint, Search};
 use schema::order::SEMANTICS;

@@ -12,17 +12,15 @@ use super::scenario::{Scenario, name};
 use super::script::{Fault, Script};
 use crate::execution::collector::Collector;
 use crate::execution::finalize::finalize;
-use crate::order::BEST_MAX;
-use crate::query::Query;
-use crate::results::CorpusSize;
-use crate::results::Match;
-use crate::results::{SPOOL, ShardId, SkippedDocument};
-use crate::results::{SearchResult, Timings};
-use crate::spool::{ResultFiles, SpoolError};
+use query::Query;
+use results::order::BEST_MAX;
+use results::spool::{ResultFiles, SpoolError};
+use results::{
+    CorpusSize, FinishedSearch, Match, SPOOL, SearchResult, ShardId, SkippedDocument, Timings,
+};
 use schema::message::{Expr, Facet, FailureKind, Pattern, Want};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 pub(super) struct Ended<'a> {
     pub(super) driver: Driver<'a>,
@@ -116,7 +114,7 @@ fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> Se
     let query = Query::new(Expr::Pattern(pattern), CONTEXT_LINES);
     let query = query.and_then(|query| query.wanting(Want::Matches, scenario.limit));
     let collectors = ended.collectors.iter();
-    SearchResult {
+    SearchResult::from(FinishedSearch {
         id: "0123456789abcdef".to_owned(),
         generation: String::new(),
         scope: [0; 16],
@@ -131,8 +129,7 @@ fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> Se
         timings: Timings::default(),
         outcome: publication.outcome,
         spool: Arc::clone(&ended.run),
-        damaged: AtomicBool::new(false),
-    }
+    })
 }
 
 /// Checks that one of several copies is shown, counted and listed.
@@ -190,7 +187,7 @@ fn check_missing(
     }
     for (stream, script) in scenario.scripts.iter().enumerate() {
         let has_refused = script.fault == Fault::Failure(FailureKind::BadQuery)
-            && answer.outcome.refused.is_some();
+            && answer.outcome().refused.is_some();
         let is_missing = |from: &str, id| missing.contains(&(from.to_owned(), id));
         let is_there = |id: ShardId| !is_missing(&name(stream), id) && !is_missing(SPOOL, id);
         for shard in script.shards.iter().filter(|shard| is_there(shard.id)) {

@@ -26,7 +26,7 @@ const HTTP: &[&str] = &["askama", "axum", "hyper", "tower-http", "utoipa"];
 /// HTTP, and git, which belongs to `git` and processes with an index.
 const HTTP_AND_GIT: &[&str] = &["askama", "axum", "gix", "hyper", "tower-http", "utoipa"];
 
-pub(crate) const CRATES: [Crate; 12] = [
+pub(crate) const CRATES: [Crate; 15] = [
     Crate {
         name: "schema",
         uses: &[],
@@ -122,19 +122,59 @@ pub(crate) const CRATES: [Crate; 12] = [
         shared_names: &[],
     },
     Crate {
+        name: "frontend/cache",
+        uses: &["trace"],
+        never: HTTP_AND_GIT,
+        layers: &[
+            "building",
+            "shared",
+            "store",
+            "breaker state sync",
+            "entry lock outcome",
+        ],
+        shared_names: &[],
+    },
+    Crate {
+        name: "frontend/query",
+        uses: &["schema"],
+        never: HTTP_AND_GIT,
+        layers: &[
+            "dcs",
+            "directory input",
+            "checked",
+            "parse render",
+            "filter",
+            "revision_name",
+            "completion lex",
+            "keys source_text",
+            "case regexp",
+            "error limits phrase scope similar",
+        ],
+        shared_names: &[],
+    },
+    Crate {
+        name: "frontend/results",
+        uses: &["query", "schema"],
+        never: HTTP_AND_GIT,
+        layers: &[
+            "manifest rendered",
+            "search_result",
+            "copies documents folded match_stream packages",
+            "facets spool",
+            "io_words line_text matches order outcome page parallel",
+        ],
+        shared_names: &[],
+    },
+    Crate {
         name: "frontend",
-        uses: &["schema", "trace"],
+        uses: &["cache", "query", "results", "schema", "trace"],
         never: HTTP_AND_GIT,
         layers: &[
             "coordinator",
-            "execution",
-            "metrics peers recent",
-            "results",
-            "config error",
-            "hints spool",
-            "cache order query",
-            "scope similar",
-            "freshness io_words joined lock parallel search_client secret_file serving",
+            "execution metrics",
+            "config",
+            "hints peers recent",
+            "error freshness joined search_request secret_file serving",
         ],
         shared_names: &[],
     },

@@ -14,8 +14,8 @@ use access::Viewer;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use frontend::Scope;
 use frontend::query::{PartOf, Query, TypedPart, keys_with};
+use frontend::{Scope, SearchRequest};
 use language::Language;
 use schema::message::{DocumentKind, Expr, Field, ListEntry, ListKind, ListRequest, Pattern, Want};
 use std::time::Duration;
@@ -229,8 +229,12 @@ async fn files(app: &App, scope: &Scope, client: u64, typed: &str) -> Option<Vec
     let query = query
         .wanting(Want::Documents, COMPLETIONS_MAX as u64)
         .ok()?;
-    let coordinator = &app.coordinator;
-    let search = coordinator.search_for(scope, client, query, None, Some(TIME_MAX));
+    let request = SearchRequest {
+        client: client.into(),
+        timeout: Some(TIME_MAX),
+        ..SearchRequest::new(scope, query)
+    };
+    let search = app.coordinator.search(request);
     let answer = search.await.ok()?.finished().await.ok()?;
     let matches = blocking(move || answer.matches(0..answer.len()))
         .await

@@ -20,7 +20,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use format::{End, Format, Order, head};
 use frontend::query::Notice;
-use frontend::{Renderer, SearchHandle, SearchResult, WriteMatch};
+use frontend::{Renderer, SearchHandle, SearchRequest, SearchResult, WriteMatch};
 use schema::message::TextOrder;
 use std::sync::Arc;
 
@@ -104,12 +104,12 @@ pub(crate) async fn by_id(
         query = query.with_text(text);
     }
     if query != *search.query() {
-        let generation = search.generation().to_owned();
-        let client = join::client_of(&params, &id);
-        let another =
-            app.coordinator
-                .search_for(search.scope(), client, query, Some(&generation), None);
-        search = another.await?;
+        let request = SearchRequest {
+            client: join::client_of(&params, &id),
+            generation: Some(search.generation().to_owned()),
+            ..SearchRequest::new(search.scope(), query)
+        };
+        search = app.coordinator.search(request).await?;
     }
     if order == Order::Found {
         let response = found::export(export, search, format, end, None).await?;

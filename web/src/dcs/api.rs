@@ -19,7 +19,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use frontend::query::{BadQuery, ParsedQuery, dcs};
-use frontend::{SearchError, SearchResult};
+use frontend::{SearchError, SearchRequest, SearchResult};
 use schema::message::Syntax;
 use std::sync::Arc;
 
@@ -125,10 +125,11 @@ async fn find(
     let parsed = parse(params)?;
     let scope = viewer.scope().await?;
     let export = app.exports.begin()?;
-    let search = app
-        .coordinator
-        .search_for(&scope, params.client, parsed.query.clone(), None, None)
-        .await;
+    let request = SearchRequest {
+        client: params.client.into(),
+        ..SearchRequest::new(&scope, parsed.query.clone())
+    };
+    let search = app.coordinator.search(request).await;
     let search = search.map_err(|error| problem(error, &parsed))?;
     let finished = search.finished().await;
     let answer = finished.map_err(|error| problem(error, &parsed))?;

@@ -10,7 +10,7 @@ use crate::search::choice::{Case, Mode};
 use crate::state::App;
 use crate::suggest::{near_packages, near_words};
 use frontend::query::{ParsedQuery, Query};
-use frontend::{Scope, SearchResult};
+use frontend::{Scope, SearchRequest, SearchResult};
 use futures_util::future::join_all;
 use schema::message::{Expr, Field, Filter, Pattern, Want};
 use std::time::Duration;
@@ -240,9 +240,13 @@ async fn count(app: &App, scope: &Scope, client: u64, form: &Form) -> Option<u64
 
 async fn count_query(app: &App, scope: &Scope, client: u64, query: Query) -> Option<u64> {
     let query = query.wanting(Want::Count, 0).ok()?;
+    let request = SearchRequest {
+        client: client.into(),
+        timeout: Some(TIME_MAX),
+        ..SearchRequest::new(scope, query)
+    };
     let counted = async {
-        let search = &app.coordinator;
-        let search = search.search_for(scope, client, query, None, Some(TIME_MAX));
+        let search = app.coordinator.search(request);
         search.await.ok()?.finished().await.ok()
     };
     let answer = timeout(TIME_MAX, counted).await.ok()??;

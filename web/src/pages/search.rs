@@ -22,7 +22,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use frontend::query::ParsedQuery;
-use frontend::{Document, Scope, SearchHandle, SearchResult};
+use frontend::{Document, Scope, SearchHandle, SearchRequest, SearchResult};
 use std::convert::Infallible;
 use std::future::pending;
 use std::pin::pin;
@@ -182,12 +182,13 @@ pub(super) async fn find(
     }
     match params.generation()? {
         Some(generation) if params.bytes("page").is_some() => {
-            let query = parsed.query.clone();
-            let client = params.search_client();
-            Ok(app
-                .coordinator
-                .resume(scope, client, query, generation)
-                .await?)
+            let request = SearchRequest {
+                client: params.search_client(),
+                generation: Some(generation.to_owned()),
+                is_resumed: true,
+                ..SearchRequest::new(scope, parsed.query.clone())
+            };
+            Ok(app.coordinator.search(request).await?)
         }
         _ => join::start(&app.coordinator, scope, params, parsed).await,
     }

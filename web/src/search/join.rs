@@ -16,7 +16,7 @@ use frontend::page::{
 use frontend::query::{ParsedQuery, Query};
 use frontend::{
     Coordinator, DocumentGroup, Match, PackageGroup, Scope, SearchClient, SearchError,
-    SearchHandle, SearchResult, SpoolError,
+    SearchHandle, SearchRequest, SearchResult, SpoolError,
 };
 use schema::message::TextOrder;
 use std::ops::Range;
@@ -46,9 +46,13 @@ pub(crate) async fn start(
     if params.wait()? == Wait::Fresh && generation.is_none() {
         timeout = Some(wait_until_fresh(coordinator, timeout).await);
     }
-    let query = parsed.query.clone();
-    let search = coordinator.search_for(scope, params.search_client(), query, generation, timeout);
-    Ok(search.await?)
+    let request = SearchRequest {
+        client: params.search_client(),
+        generation: generation.map(str::to_owned),
+        timeout,
+        ..SearchRequest::new(scope, parsed.query.clone())
+    };
+    Ok(coordinator.search(request).await?)
 }
 
 /// Waits until earlier changes are indexed. Returns the rest of the search's time.
@@ -105,15 +109,12 @@ pub(crate) async fn by_id(
         return Ok(search);
     }
     let query = search.query().clone().with_text(TextOrder::None);
-    let generation = Some(search.generation());
-    let another = coordinator.search_for(
-        search.scope(),
-        client_of(params, id),
-        query,
-        generation,
-        None,
-    );
-    Ok(another.await?)
+    let request = SearchRequest {
+        client: client_of(params, id),
+        generation: Some(search.generation().to_owned()),
+        ..SearchRequest::new(search.scope(), query)
+    };
+    Ok(coordinator.search(request).await?)
 }
 
 /// Client of a search that is rerun for `id`. Keeps the route, so a proxy sends the new id here.
@@ -184,14 +185,16 @@ async fn search_again(
     query: Query,
     cursor: &Cursor,
 ) -> Result<SearchHandle, Problem> {
-    let client = SearchClient {
-        number: params.client,
-        route: cursor.route.0,
+    let request = SearchRequest {
+        client: SearchClient {
+            number: params.client,
+            route: cursor.route.0,
+        },
+        generation: Some(cursor.generation()),
+        is_resumed: true,
+        ..SearchRequest::new(scope, query)
     };
-    match coordinator
-        .resume(scope, client, query, &cursor.generation())
-        .await
-    {
+    match coordinator.search(request).await {
         Ok(search) => Ok(search),
         Err(SearchError::Gone { .. }) => Err(gone()),
         Err(error) => Err(error.into()),

@@ -3,7 +3,7 @@
 //! A second search stops as soon as no other match can be better. The first one counts all matches.
 
 use frontend::query::{BadQuery, Query};
-use frontend::{BEST_MAX, Coordinator, SearchHandle, SearchResult};
+use frontend::{BEST_MAX, Coordinator, SearchHandle, SearchRequest, SearchResult};
 use schema::message::Want;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -57,11 +57,12 @@ pub(crate) async fn best_of(
         search.may_be_heavy().await;
         tokio::time::sleep(LIGHT_SEARCH).await;
         let scope = search.scope();
-        let generation = Some(search.generation());
-        let best = coordinator
-            .search_for(scope, client, query, generation, None)
-            .await
-            .ok()?;
+        let request = SearchRequest {
+            client: client.into(),
+            generation: Some(search.generation().to_owned()),
+            ..SearchRequest::new(scope, query)
+        };
+        let best = coordinator.search(request).await.ok()?;
         tokio::select! {
             best = best.finished() => best.ok(),
             () = tokio::time::sleep(WAIT_MAX) => None,

@@ -4,7 +4,7 @@
 
 use crate::http::rendering;
 use frontend::query::Query;
-use frontend::{Coordinator, Match, Scope};
+use frontend::{Coordinator, Match, Scope, SearchRequest};
 use schema::message::{Expr, Pattern, Syntax, Want};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -43,7 +43,12 @@ async fn matches(
 ) -> Option<Vec<Match>> {
     let query = Query::new(Expr::Pattern(near(pattern)?), 0).ok()?;
     let query = query.wanting(Want::Matches, MATCHES_MAX).ok()?;
-    let search = coordinator.search_for(scope, client, query, None, Some(TIME_MAX));
+    let request = SearchRequest {
+        client: client.into(),
+        timeout: Some(TIME_MAX),
+        ..SearchRequest::new(scope, query)
+    };
+    let search = coordinator.search(request);
     let answer = search.await.ok()?.finished().await.ok()?;
     let whole = answer.clone();
     rendering(&answer, move || whole.matches(0..whole.len()))

@@ -2,7 +2,7 @@
 
 use crate::shards;
 use crate::site::{AsBackend, PATIENCE, Site, eventually, eventually_within};
-use frontend::{Query, Scope};
+use frontend::{Query, Scope, SearchRequest};
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
 use serde_json::json;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const SEARCHES: u64 = 200;
 const IDLE_MAX: Duration = Duration::from_secs(5);
 
 /// Distinct queries, with four sets of matches.
-fn query(number: u64) -> Query {
+fn request(number: u64) -> SearchRequest {
     let pattern = Pattern {
         text: ["arse", "ars", "rse", "a"][number as usize % 4].to_owned(),
         syntax: Syntax::Literal,
@@ -28,7 +28,8 @@ fn query(number: u64) -> Query {
         reading: Reading::Exact,
         text: format!("no{number}"),
     });
-    Query::new(Expr::all([Expr::Pattern(pattern), filter.negated()]), 2).unwrap()
+    let query = Query::new(Expr::all([Expr::Pattern(pattern), filter.negated()]), 2);
+    SearchRequest::new(&Scope::everything(), query.unwrap())
 }
 
 fn random(seed: u64, below: u64) -> u64 {
@@ -56,10 +57,7 @@ fn leave_all(site: &Site) -> Vec<String> {
         site.runtime.spawn(async move {
             let started = Duration::from_micros(random(number, 100_000));
             tokio::time::sleep(started).await;
-            let search = frontend
-                .search(&Scope::everything(), query(number))
-                .await
-                .unwrap();
+            let search = frontend.search(request(number)).await.unwrap();
             if number % 20 == 0 {
                 assert!(search.finished().await.unwrap().is_complete());
             } else {
@@ -96,7 +94,7 @@ fn abandoned_searches_leave_nothing() {
     let running: Vec<_> = (SEARCHES..SEARCHES + 8)
         .map(|number| {
             site.runtime
-                .block_on(site.frontend.search(&Scope::everything(), query(number)))
+                .block_on(site.frontend.search(request(number)))
                 .unwrap()
         })
         .collect();
@@ -119,7 +117,7 @@ fn abandoned_execution_leaves_no_files() {
     });
     let search = site
         .runtime
-        .block_on(site.frontend.search(&Scope::everything(), query(0)))
+        .block_on(site.frontend.search(request(0)))
         .unwrap();
     eventually("frames on the disk", || site.spooled() > 0);
     drop(search);

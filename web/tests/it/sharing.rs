@@ -3,7 +3,7 @@
 use crate::shards;
 use crate::site::{AsBackend, Site, eventually};
 use frontend::query::QueryInput;
-use frontend::{Config, Coordinator, Query, Scope};
+use frontend::{Config, Coordinator, Query, Scope, SearchClient, SearchRequest};
 use schema::message::{Expr, Pattern, Syntax};
 use serde_json::json;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use testkit::backend::{Fake, Fault};
 use tokio::runtime::Builder;
 
-fn query(text: &str) -> Query {
+fn request(text: &str) -> SearchRequest {
     let text = text.to_owned();
     let (syntax, ignore_case) = (Syntax::Literal, true);
     let pattern = Pattern {
@@ -22,7 +22,8 @@ fn query(text: &str) -> Query {
         ignore_case,
         ..Pattern::default()
     };
-    Query::new(Expr::Pattern(pattern), 2).unwrap()
+    let query = Query::new(Expr::Pattern(pattern), 2).unwrap();
+    SearchRequest::new(&Scope::everything(), query)
 }
 
 #[test]
@@ -31,11 +32,7 @@ fn identical_queries_share_an_execution() {
     let site = Site::new(vec![fake.backend()]);
     let (frontend, runtime) = (&site.frontend, &site.runtime);
     let searches: Vec<_> = (0..50)
-        .map(|_| {
-            runtime
-                .block_on(frontend.search(&Scope::everything(), query("arse")))
-                .unwrap()
-        })
+        .map(|_| runtime.block_on(frontend.search(request("arse"))).unwrap())
         .collect();
     fake.open_gate();
     let answers: Vec<_> = searches
@@ -76,18 +73,18 @@ fn cancels_when_the_last_client_leaves() {
     let site = Site::new(vec![fake.backend()]);
     let search = site
         .runtime
-        .block_on(site.frontend.search(&Scope::everything(), query("arse")))
+        .block_on(site.frontend.search(request("arse")))
         .unwrap();
     let second = site
         .runtime
-        .block_on(site.frontend.search(&Scope::everything(), query("arse")))
+        .block_on(site.frontend.search(request("arse")))
         .unwrap();
     eventually("a search", || fake.searches.load(SeqCst) == 1);
     drop(search);
     // The only client leaves during the search.
     let other = site
         .runtime
-        .block_on(site.frontend.search(&Scope::everything(), query("parse")))
+        .block_on(site.frontend.search(request("parse")))
         .unwrap();
     eventually("another search", || fake.searches.load(SeqCst) == 2);
     drop(other);
@@ -116,10 +113,7 @@ fn refuses_too_many_heavy_queries() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     fake.is_costly.store(true, SeqCst);
     let site = narrow_site(&fake);
-    let search = |text| {
-        site.runtime
-            .block_on(site.frontend.search(&Scope::everything(), query(text)))
-    };
+    let search = |text| site.runtime.block_on(site.frontend.search(request(text)));
     let first = search("arse").unwrap();
     eventually("the first search", || fake.searches.load(SeqCst) == 1);
     // The first query that the backend refuses as light takes the place; the other one fails.
@@ -153,11 +147,11 @@ fn one_client_cannot_hold_all_slots_or_the_whole_queue() {
         (config.running_max, config.queued_max) = (2, 2);
     });
     let search = |client, text| {
-        let everything = Scope::everything();
-        let query = query(text);
-        let search = site
-            .frontend
-            .search_for(&everything, client, query, None, None);
+        let request = SearchRequest {
+            client: SearchClient::from(client),
+            ..request(text)
+        };
+        let search = site.frontend.search(request);
         site.runtime.block_on(search).unwrap()
     };
     let finished = |search: &frontend::SearchHandle| site.runtime.block_on(search.finished());
@@ -193,10 +187,7 @@ fn one_client_cannot_hold_all_slots_or_the_whole_queue() {
 fn light_queries_do_not_wait() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = narrow_site(&fake);
-    let search = |text| {
-        site.runtime
-            .block_on(site.frontend.search(&Scope::everything(), query(text)))
-    };
+    let search = |text| site.runtime.block_on(site.frontend.search(request(text)));
     let slow = search("arse").unwrap();
     eventually("a search", || fake.searches.load(SeqCst) == 1);
     fake.set(Fault::None);
@@ -214,11 +205,11 @@ fn stops_a_query_at_its_timeout() {
     // Long enough for the second client on a busy machine.
     let timeout = Duration::from_millis(500);
     let search = |text| {
-        let everything = Scope::everything();
-        let (query, timeout) = (query(text), Some(timeout));
-        let search = site
-            .frontend
-            .search_within(&everything, query, None, timeout);
+        let request = SearchRequest {
+            timeout: Some(timeout),
+            ..request(text)
+        };
+        let search = site.frontend.search(request);
         site.runtime.block_on(search).unwrap()
     };
     let answer = search("arse");
@@ -229,7 +220,7 @@ fn stops_a_query_at_its_timeout() {
     let short = search("parse");
     let long = site
         .runtime
-        .block_on(site.frontend.search(&Scope::everything(), query("parse")));
+        .block_on(site.frontend.search(request("parse")));
     // A later search has reached the same timeout.
     let later = search("int");
     site.runtime.block_on(later.finished()).unwrap();
@@ -244,17 +235,15 @@ fn timeout_includes_the_queue() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     fake.is_costly.store(true, SeqCst);
     let site = narrow_site(&fake);
-    let _first = site
-        .runtime
-        .block_on(site.frontend.search(&Scope::everything(), query("arse")));
+    let _first = site.runtime.block_on(site.frontend.search(request("arse")));
     eventually("the first search", || fake.searches.load(SeqCst) == 1);
     // Long enough to report a costly query.
-    let timeout = Some(Duration::from_secs(2));
-    let everything = Scope::everything();
-    let second = site
-        .frontend
-        .search_within(&everything, query("x"), None, timeout);
-    let second = site.runtime.block_on(second).unwrap();
+    let request = SearchRequest {
+        timeout: Some(Duration::from_secs(2)),
+        ..request("x")
+    };
+    let second = site.runtime.block_on(site.frontend.search(request));
+    let second = second.unwrap();
     let answer = site.runtime.block_on(second.finished()).unwrap();
     assert!(!answer.is_complete() && answer.is_empty());
     let reason = &answer.missing()[0].reason;
@@ -279,7 +268,8 @@ fn a_query_that_is_found_heavy_before_its_task_has_run_waits_for_a_slot() {
             ..QueryInput::default()
         };
         let query = Query::parse(&input).unwrap().query;
-        let search = frontend.search(&Scope::everything(), query).await.unwrap();
+        let request = SearchRequest::new(&Scope::everything(), query);
+        let search = frontend.search(request).await.unwrap();
         // This blocks the only thread for tasks.
         eventually("a refusal", || fake.refused.load(SeqCst) == 1);
         thread::sleep(Duration::from_millis(100));
@@ -295,7 +285,7 @@ fn cancelled_query_in_the_queue_asks_no_backend() {
     let site = Site::with(vec![fake.backend()], |config| config.running_max = 1);
     let search = |text| {
         site.runtime
-            .block_on(site.frontend.search(&Scope::everything(), query(text)))
+            .block_on(site.frontend.search(request(text)))
             .unwrap()
     };
     let first = search("arse");

@@ -6,7 +6,7 @@ use crate::{in_process, units};
 use anyhow::{Result, bail};
 use frontend::{
     Coordinator, Document, FoundText, MatchEvent, Notice, ParsedQuery, RenderedMatches, Renderer,
-    Scope, SearchError, SearchHandle, SearchResult,
+    Scope, SearchError, SearchHandle, SearchRequest, SearchResult,
 };
 use schema::message::{FileRange, FileRequest, FileSource, TextOrder};
 use std::ops::Range;
@@ -45,9 +45,11 @@ async fn search_with(
             TextOrder::Ranked
         });
     }
-    let search = frontend
-        .search_within(&Scope::everything(), query, None, parsed.timeout)
-        .await?;
+    let request = SearchRequest {
+        timeout: parsed.timeout,
+        ..SearchRequest::new(&Scope::everything(), query)
+    };
+    let search = frontend.search(request).await?;
     let streams = printer.options().streams();
     let progress = (!streams).then(|| show_progress(&search));
     // This thread has no other task.

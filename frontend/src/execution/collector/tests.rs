@@ -2,8 +2,8 @@ use super::*;
 use crate::execution::finalize::finalize;
 use crate::execution::memory::Memory;
 use crate::execution::sorter::RUNS_MAX;
-use crate::order::Origin;
-use crate::spool::{Spool, SpoolConfig};
+use results::order::Origin;
+use results::spool::{Spool, SpoolConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

@@ -3,8 +3,8 @@ use crate::execution::collector::Collector;
 use crate::execution::collector::tests::spool;
 use crate::execution::finalize::finalize;
 use crate::execution::memory::Memory;
-use crate::order::{Origin, TextGroup};
-use crate::results::{copies, folded};
+use results::order::{Origin, TextGroup};
+use results::{copies, folded};
 use std::collections::BTreeMap;
 
 /// A document: text, place in the document order, backend, and frames with their match counts.

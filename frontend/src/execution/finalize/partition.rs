@@ -6,8 +6,8 @@
 //! **Invariant:** pointers that tie, and are ordered by document name, are in one part.
 
 use crate::execution::sorter::Source;
-use crate::order::TieKey;
-use crate::spool::SpoolError;
+use results::order::TieKey;
+use results::spool::SpoolError;
 use std::ops::Range;
 
 /// Sampled keys. Each costs one block read on disk: 2 ms in all. Part lengths differ by about 1 %.

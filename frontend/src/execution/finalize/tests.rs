@@ -1,9 +1,9 @@
 use super::*;
 use crate::execution::collector::tests::spool;
 use crate::execution::memory::Memory;
-use crate::order::{Origin, Pointer};
-use crate::results::packages::{self, PackageGroup};
-use crate::spool::{Spool, SpoolConfig};
+use results::order::{Origin, Pointer};
+use results::packages::{self, PackageGroup};
+use results::spool::{Spool, SpoolConfig};
 use schema::message::BatchView;
 use schema::message::{Batch, DocumentKind, SpoolManifest};
 

@@ -1,7 +1,7 @@
 //! Sorted pointers in memory or on disk: by number, by key, or in ranges.
 
-use crate::order::{self, Pointer, TieKey};
-use crate::spool::{Blob, PointerReader, SpoolError, partition_pointers};
+use results::order::{self, Pointer, TieKey};
+use results::spool::{Blob, PointerReader, SpoolError, partition_pointers};
 use std::ops::Range;
 
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl order::Sorted<SpoolError> for SourceReader<'_> {
     fn next(&mut self) -> Result<Option<Pointer>, SpoolError> {
         match self {
             SourceReader::Memory(pointers) => Ok(pointers.next().copied()),
-            SourceReader::Disk(reader) => reader.next(),
+            SourceReader::Disk(reader) => reader.advance(),
         }
     }
 }

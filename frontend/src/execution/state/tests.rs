@@ -1,5 +1,5 @@
 use super::*;
-use crate::query::BadQuery;
+use query::BadQuery;
 use std::time::SystemTime;
 
 const TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,0 +1,387 @@
+//! A checked query in canonical form, and its execution id.
+//!
+//! Backends refuse more than [`check`]: patterns too large once compiled, and unknown languages.
+
+use super::error::BadQuery;
+use super::filter;
+use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX, QUERY_BYTES_MAX};
+use super::regexp::check_syntax;
+use super::render::{interpreted_as, render};
+use crate::scope::Scope;
+use fnv::FnvHasher;
+use schema::frame::{self, Kind};
+use schema::message::{
+    ATOMS_MAX, DEPTH_MAX, Expr, Field, Pattern, Search, Syntax, TextOrder, Want,
+};
+use std::hash::{Hash, Hasher};
+use zerocopy::IntoBytes;
+
+/// A checked query.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Query {
+    pub(super) expr: Expr,
+    phrase: Vec<Pattern>,
+    names: bool,
+    pub(super) context_lines: u32,
+    want: Want,
+    /// 0: all.
+    limit: u64,
+    /// Matches past the limit need not be found.
+    uncounted: bool,
+    /// Not 0: the limit counts documents, each with at most this many matches.
+    per_document: u32,
+    first_range: bool,
+    text: TextOrder,
+}
+
+impl Query {
+    /// Default lines of context.
+    pub const CONTEXT_DEFAULT: u32 = 2;
+
+    /// Checks an expression. Wants all matches.
+    pub fn new(expr: Expr, context_lines: u32) -> Result<Query, BadQuery> {
+        check(&expr, context_lines)?;
+        Ok(Query {
+            expr: canonical(expr),
+            phrase: Vec::new(),
+            names: false,
+            context_lines,
+            want: Want::Matches,
+            limit: 0,
+            uncounted: false,
+            per_document: 0,
+            first_range: false,
+            text: TextOrder::None,
+        })
+    }
+
+    /// Finds document names instead of lines.
+    pub fn of_names(self) -> Query {
+        Query {
+            names: true,
+            ..self
+        }
+    }
+
+    /// Prefers lines that match these patterns, the best one first, then
+    /// those with all words nearby.
+    pub(super) fn preferring(self, phrase: Vec<Pattern>) -> Query {
+        Query { phrase, ..self }
+    }
+
+    /// Wants the best `limit` matches or documents (0: all). A count has neither context nor limit.
+    pub fn wanting(self, want: Want, limit: u64) -> Result<Query, BadQuery> {
+        if limit > LIMIT_MAX {
+            let bad = BadQuery::new(format!("a limit of {limit}, the maximum is {LIMIT_MAX}"));
+            return Err(bad.hint("leave it out to find all; each page loads only its own matches"));
+        }
+        let is_count = matches!(want, Want::Count | Want::Estimate);
+        if is_count && limit > 0 {
+            return Err(BadQuery::new("a count cannot have a limit").hint("leave the limit out"));
+        }
+        Ok(Query {
+            want,
+            limit,
+            context_lines: if is_count { 0 } else { self.context_lines },
+            text: TextOrder::None,
+            ..self
+        })
+    }
+
+    /// Stops counting at the limit, which the query must have. The best matches are then often
+    /// found without the others.
+    pub fn uncounted(self) -> Result<Query, BadQuery> {
+        if self.limit == 0 {
+            let bad = BadQuery::new("total=estimate needs a limit");
+            return Err(bad.hint("say with limit=N how many of the best matches are wanted"));
+        }
+        Ok(Query {
+            uncounted: true,
+            ..self
+        })
+    }
+
+    /// Finds the best documents, each with at most `matches` matches, one of them with its best
+    /// score. Backends refuse it if it takes much work.
+    ///
+    /// Each backend finds its own best, so there may be more than `documents`; the first
+    /// `documents` are the best of all.
+    pub fn of_best_documents(self, documents: u64, matches: u32) -> Result<Query, BadQuery> {
+        let per_document = matches.max(1);
+        let query = self.wanting(Want::Matches, documents)?.uncounted()?;
+        Ok(Query {
+            per_document,
+            ..query
+        })
+    }
+
+    /// Finds only the first range of each match, which is cheaper. Matches and order stay the same.
+    pub fn with_first_range(self) -> Query {
+        Query {
+            first_range: true,
+            ..self
+        }
+    }
+
+    /// Finds only text, `package/path:number:line`, best first or, with [`TextOrder::Found`], as
+    /// found. Only `Renderer::text` and
+    /// `SearchHandle::follow_text` read such a result, several
+    /// times as fast. No context. No effect with a limit or for anything but matches.
+    pub fn with_text(self, order: TextOrder) -> Query {
+        let is_plain = self.limit == 0 && self.want == Want::Matches;
+        Query {
+            text: if is_plain { order } else { TextOrder::None },
+            ..self
+        }
+    }
+
+    /// Order of text, if wanted.
+    pub fn text(&self) -> TextOrder {
+        self.text
+    }
+
+    /// True if matches past the limit are not counted.
+    pub fn is_uncounted(&self) -> bool {
+        self.uncounted
+    }
+
+    /// The expression.
+    pub fn expr(&self) -> &Expr {
+        &self.expr
+    }
+
+    /// True if document names are found.
+    pub fn names(&self) -> bool {
+        self.names
+    }
+
+    /// True with a filter of revisions, which searches all indexed ones, not only the default ones.
+    pub fn selects_revisions(&self) -> bool {
+        self.expr.atoms().into_iter().any(|atom| {
+            matches!(atom, Expr::Filter(filter)
+                if matches!(filter.field, Field::Revision | Field::Branch))
+        })
+    }
+
+    /// Lines of context before and after each match.
+    pub fn context_lines(&self) -> u32 {
+        self.context_lines
+    }
+
+    /// Kind of result wanted.
+    pub fn want(&self) -> Want {
+        self.want
+    }
+
+    /// Number of best matches or documents; 0: all.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Number of best matches kept; 0: all.
+    pub fn kept_matches(&self) -> u64 {
+        // Backends already limit documents and matches.
+        if self.per_document > 0 { 0 } else { self.limit }
+    }
+
+    /// Native text that parses to the same query, without context and [`want`](Self::want).
+    pub fn interpreted_as(&self) -> String {
+        render(&self.expr, self.names, self.limit)
+    }
+
+    /// Adds the filter's text to an atom's error, for callers without the typed query. Others
+    /// [locate](super::ParsedQuery::locate) it.
+    pub fn named(&self, bad: BadQuery) -> BadQuery {
+        let atoms = self.expr.atoms();
+        let filter = match bad.atom.and_then(|atom| atoms.get(atom)) {
+            Some(Expr::Filter(filter)) => Some(filter.text.clone()),
+            _ => bad.filter,
+        };
+        BadQuery { filter, ..bad }
+    }
+
+    /// Request of the query, without shards.
+    pub fn search(&self) -> Search {
+        Search {
+            expr: self.expr.clone(),
+            phrase: self.phrase.clone(),
+            names: self.names,
+            context_lines: match self.text {
+                TextOrder::None => self.context_lines,
+                TextOrder::Ranked | TextOrder::Found => 0,
+            },
+            want: self.want,
+            limit: self.limit,
+            uncounted: self.uncounted,
+            per_document: self.per_document,
+            first_range: self.first_range,
+            text: self.text,
+            ..Search::default()
+        }
+    }
+
+    /// Request with the whole query, for storage.
+    pub fn stored(&self) -> Search {
+        Search {
+            context_lines: self.context_lines,
+            ..self.search()
+        }
+    }
+
+    /// Checks the query of a request.
+    pub fn of(search: Search) -> Result<Query, BadQuery> {
+        let query = Query::new(search.expr, search.context_lines)?;
+        let query = Query {
+            phrase: search.phrase,
+            names: search.names,
+            first_range: search.first_range,
+            ..query
+        };
+        let query = query.wanting(search.want, search.limit)?;
+        let query = query.with_text(search.text);
+        match search.per_document {
+            0 if search.uncounted => query.uncounted(),
+            0 => Ok(query),
+            matches => query.of_best_documents(search.limit, matches),
+        }
+    }
+
+    /// Encodes the query for versions with the same protocol.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut frame = Vec::new();
+        let encoded = self.stored().encode(&mut frame);
+        encoded.expect("the bounds of a query keep it below a frame's");
+        frame
+    }
+
+    /// Decodes and checks a query.
+    pub fn decode(bytes: &[u8]) -> Option<Query> {
+        let mut words = vec![0_u64; bytes.len().div_ceil(8)];
+        words.as_mut_bytes()[..bytes.len()].copy_from_slice(bytes);
+        let frame = frame::decode(&words.as_bytes()[..bytes.len()]).ok()??;
+        let is_search = frame.kind == Kind::Search && frame.bytes == bytes.len();
+        let search = Search::decode(frame.payload).ok().filter(|_| is_search)?;
+        Query::of(search).ok()
+    }
+
+    /// Execution id for a scope and generation. Ids may collide: compare query and scope too.
+    pub fn identity(&self, scope: &Scope, generation: &str) -> String {
+        self.identity_for(scope.hash(), generation)
+    }
+
+    /// Like [`identity`](Self::identity), with the hash of a scope.
+    pub fn identity_for(&self, scope: [u8; 16], generation: &str) -> String {
+        let mut hasher = FnvHasher::default();
+        // Hashed with their lengths, so neighbours stay apart.
+        (scope, generation).hash(&mut hasher);
+        self.hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
+}
+
+/// Moves required filters to the end, sorted and deduplicated, so that their order does not matter.
+fn canonical(expr: Expr) -> Expr {
+    let factors = expr.factors().iter().cloned();
+    let (mut filters, rest): (Vec<_>, Vec<_>) = factors.partition(Expr::is_filter);
+    filters.sort_by_cached_key(filter_order);
+    filters.dedup();
+    Expr::all(rest.into_iter().chain(filters))
+}
+
+pub(super) fn filter_order(expr: &Expr) -> (Option<Field>, bool, String) {
+    let first = match expr.atoms().first() {
+        Some(Expr::Filter(filter)) => Some(filter.field),
+        _ => None,
+    };
+    let is_negated = matches!(expr, Expr::Not(_));
+    (first, is_negated, interpreted_as(expr))
+}
+
+fn check(expr: &Expr, context_lines: u32) -> Result<(), BadQuery> {
+    let atoms = expr.atoms();
+    let text_bytes = |atom: &&Expr| match atom {
+        Expr::Pattern(pattern) => pattern.text.len(),
+        Expr::Filter(filter) => filter.text.len(),
+        _ => 0,
+    };
+    let bytes: usize = atoms.iter().map(text_bytes).sum();
+    let depth = expr.depth();
+    if bytes > QUERY_BYTES_MAX {
+        return Err(BadQuery::too_long("the query", bytes, QUERY_BYTES_MAX));
+    }
+    if atoms.len() > ATOMS_MAX {
+        return Err(BadQuery::too_many(atoms.len()));
+    }
+    if depth > DEPTH_MAX {
+        return Err(BadQuery::too_deep(depth));
+    }
+    if context_lines > CONTEXT_LINES_MAX {
+        let reason = format!("{context_lines} lines of context, the limit is {CONTEXT_LINES_MAX}");
+        return Err(BadQuery::new(reason));
+    }
+    atoms.into_iter().enumerate().try_for_each(|(index, atom)| {
+        check_atom(atom).map_err(|bad| BadQuery {
+            atom: Some(index),
+            ..bad
+        })
+    })
+}
+
+fn check_atom(atom: &Expr) -> Result<(), BadQuery> {
+    match atom {
+        Expr::Filter(filter) => filter::check(filter),
+        Expr::Pattern(pattern) if pattern.text.is_empty() => Err(BadQuery::empty()),
+        Expr::Pattern(pattern) if pattern.syntax == Syntax::Regexp => check_syntax(&pattern.text),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses an expression that documents satisfy by lacking something, at the first negated atom.
+/// Filters alone may exclude.
+pub(super) fn check_positive(expr: &Expr) -> Result<(), BadQuery> {
+    if expr.patterns().is_empty() || is_positive(expr, false) {
+        return Ok(());
+    }
+    let (reason, hint) = match expr {
+        Expr::Any(_) => (
+            "an alternative has only negated terms",
+            "add a term without - to it",
+        ),
+        _ => ("the query has only negated terms", "add a term without -"),
+    };
+    let mut signs = Vec::new();
+    signs_of_atoms(expr, false, &mut signs);
+    Err(BadQuery {
+        atom: signs.iter().position(|&negated| negated),
+        ..BadQuery::new(reason).hint(format!(
+            "{hint}; to search for text that begins with -, quote it: \"-x\""
+        ))
+    })
+}
+
+fn is_positive(expr: &Expr, negated: bool) -> bool {
+    match (expr, negated) {
+        (Expr::Pattern(_) | Expr::Filter(_), _) => !negated,
+        (Expr::All(parts), false) | (Expr::Any(parts), true) => {
+            parts.iter().any(|part| is_positive(part, negated))
+        }
+        (Expr::All(parts), true) | (Expr::Any(parts), false) => {
+            parts.iter().all(|part| is_positive(part, negated))
+        }
+        (Expr::Not(inner), _) => is_positive(inner, !negated),
+        (Expr::Line(inner), false) => is_positive(inner, false),
+        (Expr::Line(_), true) => false,
+    }
+}
+
+fn signs_of_atoms(expr: &Expr, negated: bool, signs: &mut Vec<bool>) {
+    match expr {
+        Expr::Pattern(_) | Expr::Filter(_) => signs.push(negated),
+        Expr::All(parts) | Expr::Any(parts) => {
+            let parts = parts.iter();
+            parts.for_each(|part| signs_of_atoms(part, negated, signs));
+        }
+        Expr::Not(inner) => signs_of_atoms(inner, !negated, signs),
+        Expr::Line(inner) => signs_of_atoms(inner, negated, signs),
+    }
+}

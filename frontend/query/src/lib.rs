@@ -1,0 +1,50 @@
+//! Queries: from typed text to a checked expression, or an error that says what to change.
+//!
+//! [`Query::parse`] reads a [`QueryInput`] in the native language, [`dcs::parse`] the
+//! language of Debian Code Search. `parse` (with `lex`) makes a syntax tree, `input` lowers
+//! it to an expression, and `checked` makes a [`Query`]. `phrase` chooses preferred lines;
+//! `render` writes native text.
+//!
+//! A backend may still refuse a query; [`ParsedQuery::locate`] finds the
+//! position of that [`BadQuery`].
+//!
+//! A [`Scope`] is what a caller may see; it is part of the identity of an execution. Pure.
+//!
+//! **Invariant:** a [`Query`] has been checked and can be sent to a backend.
+
+mod case;
+mod checked;
+mod completion;
+pub mod dcs;
+mod directory;
+mod error;
+pub mod filter;
+mod input;
+mod keys;
+mod lex;
+pub mod limits;
+mod parse;
+mod phrase;
+mod regexp;
+mod render;
+mod revision_name;
+mod scope;
+mod similar;
+mod source_text;
+
+pub use checked::Query;
+pub use completion::{PartOf, TypedPart, keys_with};
+pub use directory::selecting;
+pub use error::{BadQuery, Notice};
+pub use input::{ParsedQuery, QueryInput};
+pub use keys::{names as key_names, time};
+pub use render::interpreted_as;
+pub use scope::{NameSet, PackageNames, Scope};
+pub use similar::similar;
+
+#[cfg(test)]
+mod property;
+#[cfg(test)]
+mod spec;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,295 @@
+//! Properties: any input parses or is refused, and parsed queries render to
+//! text with the same meaning.
+
+use super::input::joined;
+use super::lex::Lexer;
+use super::regexp::check_syntax;
+use super::revision_name;
+use super::source_text::SourceText;
+use super::{ParsedQuery, Query, QueryInput, dcs};
+use crate::filter;
+use proptest::prelude::*;
+use schema::message::{DocumentKind, Expr, Field, Filter, Pattern, Reading, Syntax, Want};
+
+fn check_again(query: &Query) {
+    let text = query.interpreted_as();
+    let typed = QueryInput {
+        q: &text,
+        ..QueryInput::default()
+    };
+    let again = match Query::parse(&typed) {
+        Ok(parsed) => parsed.query,
+        Err(bad) => panic!("{text:?}: {bad:?}\n{query:?}"),
+    };
+    let of = |query: &Query| (query.expr().clone(), query.names(), query.limit());
+    assert_eq!(of(&again), of(query), "{text:?}");
+    assert_eq!(again.interpreted_as(), text);
+}
+
+fn check_offsets(q: &str, parsed: &ParsedQuery) {
+    for notice in &parsed.notices {
+        assert!(q.is_char_boundary(notice.at.unwrap()));
+    }
+    for atom in 0..parsed.query.expr().atoms().len() {
+        let mut bad = super::BadQuery::new("refused");
+        bad.atom = Some(atom);
+        let located = parsed.locate(bad);
+        assert_eq!(located.atom, None);
+        let filter = located.filter.as_deref();
+        assert!(filter.unwrap_or(q).is_char_boundary(located.at.unwrap()));
+    }
+}
+
+fn check_terms(typed: &QueryInput<'_>, parsed: &ParsedQuery) {
+    let terms = parsed.terms.iter().map(|term| &typed.q[term.clone()]);
+    let q = terms.collect::<Vec<_>>().join(" ");
+    let again = Query::parse(&QueryInput { q: &q, ..*typed }).unwrap();
+    let of = |parsed: &ParsedQuery| parsed.query.clone().preferring(Vec::new());
+    assert_eq!(of(&again), of(parsed), "{q:?}");
+}
+
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "a",
+        "B",
+        "foo",
+        "ü",
+        "1",
+        " ",
+        " ",
+        "  ",
+        "\t",
+        "\u{3000}",
+        "\"",
+        "'",
+        "/",
+        "\\",
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        "-",
+        "--",
+        ":",
+        "::",
+        "=",
+        ">",
+        "*",
+        "?",
+        "+",
+        ".",
+        ".*",
+        "|",
+        "^",
+        "$",
+        "#",
+        "&",
+        "~",
+        "\n",
+        " or ",
+        " and ",
+        " not ",
+        "or",
+        "not",
+        "package:",
+        "path:",
+        "lang:",
+        "ext:",
+        "name:",
+        "content:",
+        "line:(",
+        "case:no",
+        "case:yes ",
+        "word:yes",
+        "type:path",
+        "count:3",
+        "context:1",
+        "timeout:1s",
+        "http:",
+        "g:",
+        "i",
+        "w",
+        "c",
+        "s",
+        "\\Q",
+        "\\E",
+        "filetype:c",
+        "-path:x ",
+        "(?i)",
+        "(?x)",
+        "\\/",
+        "\\\\",
+        "\\\"",
+        "\\w",
+        "[[:alpha:]]",
+        "{2}",
+        "(a",
+        "b)",
+        "/x/",
+        "\"x y\"",
+    ]);
+    prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![3 => pieces(), 1 => any::<String>(), 2 => "[a-zA-Z_.]{1,6}"]
+        .prop_filter("something", |text| !text.is_empty())
+}
+
+fn regexp() -> impl Strategy<Value = String> {
+    let valid = |text: String| {
+        let text = SourceText::plain(&text).into_regexp();
+        let is_valid = check_syntax(text.as_str()).is_ok();
+        is_valid.then(|| text.as_str().to_owned())
+    };
+    text().prop_filter_map("a regular expression", valid)
+}
+
+fn pattern(in_path: bool) -> impl Strategy<Value = Expr> {
+    let literal = text().prop_map(|text| (text, Syntax::Literal));
+    let regexp = regexp().prop_map(|text| (text, Syntax::Regexp));
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (prop_oneof![literal, regexp], flags).prop_map(
+        move |((text, syntax), (ignore_case, word, path))| {
+            Expr::Pattern(Pattern {
+                text,
+                syntax,
+                ignore_case,
+                word,
+                in_path: path && in_path,
+            })
+        },
+    )
+}
+
+fn filter_expr() -> impl Strategy<Value = Expr> {
+    let name = prop::sample::select(vec![Field::Package, Field::Path, Field::Name]);
+    let exact = prop::sample::select(vec![Reading::Exact, Reading::Glob]);
+    let reading = prop::sample::select(vec![Reading::Regexp, Reading::RegexpIgnoringCase]);
+    let regexp = (name.clone(), reading, regexp());
+    let regexp = regexp.prop_map(|(field, reading, text)| (field, reading, text));
+    let named = (name, exact, text());
+    let language = text().prop_map(|text| (Field::Language, Reading::Exact, text));
+    let extension = text()
+        .prop_filter("an extension", |text| !text.contains(['.', '/', '*']))
+        .prop_map(|text| (Field::Extension, Reading::Exact, text));
+    let kind = prop::sample::select(DocumentKind::ALL.to_vec());
+    let kind = kind.prop_map(|kind| (Field::Kind, Reading::Exact, kind.name().to_owned()));
+    let revision = prop::sample::select(vec![Field::Revision, Field::Branch]);
+    let reading = prop::sample::select(vec![Reading::Exact, Reading::Glob]);
+    let revision =
+        (revision, reading, text()).prop_filter("a revision", |(field, reading, text)| {
+            let (field, reading, text) = (*field, *reading, text.clone());
+            revision_name::check(&Filter {
+                field,
+                reading,
+                text,
+            })
+            .is_ok()
+        });
+    prop_oneof![regexp, named, language, extension, kind, revision].prop_map(
+        |(field, reading, text)| {
+            Expr::Filter(Filter {
+                field,
+                reading,
+                text,
+            })
+        },
+    )
+}
+
+fn tree(leaf: impl Strategy<Value = Expr> + 'static) -> impl Strategy<Value = Expr> {
+    leaf.prop_recursive(4, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 1..4).prop_map(joined),
+            prop::collection::vec(inner.clone(), 1..4).prop_map(Expr::any),
+            inner.prop_map(Expr::negated),
+        ]
+    })
+}
+
+fn query() -> impl Strategy<Value = Query> {
+    let expr = |names| {
+        let line = tree(pattern(false)).prop_map(|inner| Expr::Line(Box::new(inner)));
+        tree(prop_oneof![4 => pattern(names), 2 => filter_expr(), 1 => line])
+            .prop_map(move |expr| (expr, names))
+    };
+    let parts = (prop_oneof![expr(false), expr(true)], 0..4_u64);
+    parts.prop_filter_map("a query", |((expr, names), limit)| {
+        super::checked::check_positive(&expr).ok()?;
+        let query = Query::new(expr, 2).ok()?;
+        let query = query.wanting(Want::Matches, limit).ok()?;
+        Some(if names { query.of_names() } else { query })
+    })
+}
+
+proptest! {
+    #[test]
+    fn rendered_queries_parse_to_the_same_query(query in query()) {
+        check_again(&query);
+    }
+
+    #[test]
+    fn any_input_is_parsed_or_refused(q in pieces(), filter in pieces()) {
+        let fields = [Field::Path, Field::Language, Field::Extension, Field::Revision];
+        for mode in [None, Some("literal"), Some("regexp")] {
+            for filters in [&[][..], &[(fields[q.len() % 4], &filter[..])]] {
+                let typed = QueryInput { q: &q, mode, filters, ..QueryInput::default() };
+                match Query::parse(&typed) {
+                    Ok(parsed) => {
+                        check_again(&parsed.query);
+                        check_offsets(&q, &parsed);
+                        check_terms(&typed, &parsed);
+                    }
+                    Err(bad) => {
+                        let text = bad.filter.as_ref().unwrap_or(&q);
+                        prop_assert!(text.is_char_boundary(bad.at.unwrap_or(0)), "{bad:?}");
+                        prop_assert_eq!(bad.atom, None);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn text_without_keys_and_slashes_is_never_refused(q in pieces()) {
+        let q = q.replace([':', '/'], "");
+        let typed = QueryInput { q: &q, ..QueryInput::default() };
+        let parsed = Query::parse(&typed);
+        prop_assert!(parsed.is_ok() || q.trim().is_empty(), "{:?}", parsed);
+    }
+
+    #[test]
+    fn any_dcs_input_is_parsed_or_refused(q in pieces()) {
+        for syntax in [Syntax::Literal, Syntax::Regexp] {
+            match dcs::parse(&q, syntax) {
+                Ok(parsed) => {
+                    check_again(&parsed.query);
+                    check_offsets(&q, &parsed);
+                }
+                Err(bad) => prop_assert!(q.is_char_boundary(bad.at.unwrap_or(0)), "{bad:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn rendered_filters_parse_to_the_same_filter(filter in filter_expr(), negated: bool) {
+        let filter = if negated { filter.negated() } else { filter };
+        let (name, typed) = filter::typed(&filter).unwrap();
+        let field = filter::field(name).unwrap();
+        prop_assert_eq!(filter::parse(field, &typed), Ok(filter), "{:?}", typed);
+    }
+
+    #[test]
+    fn regular_expressions_have_a_canonical_form(text in text()) {
+        let once = SourceText::plain(&text).into_regexp();
+        prop_assert_eq!(once.clone().into_regexp().as_str().to_owned(), once.as_str());
+        let typed = super::lex::slashed(once.as_str());
+        if check_syntax(once.as_str()).is_ok() {
+            let (again, _) = Lexer::new(&typed).regexp().unwrap();
+            prop_assert_eq!(again.as_str(), once.as_str());
+        }
+    }
+}

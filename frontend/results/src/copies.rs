@@ -1,0 +1,120 @@
+//! Documents with copies: others with the same text and matching lines.
+//!
+//! ```text
+//! copies         a DocumentPointer for each such document: group after group, in a group the best first
+//! copy-groups    a GroupEntry for each group
+//! copy-frames    a FrameEntry for each of their frames, ascending
+//! ```
+//!
+//! Files of pointers (see `spool::pointers`), empty without copies. The best document of a group
+//! has the first match; the others are *folded*, unless rank and name hash collide with it.
+
+use crate::order::{DocumentPointer, FrameAt, FrameEntry, GroupEntry, Pointer};
+use crate::spool::len_of_pointers;
+use crate::spool::{
+    Blob, PointerReader, PointerWriter, ResultFiles, SpoolError, partition_pointers,
+};
+use std::ops::Range;
+
+/// Documents with equal text and matching lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyGroup {
+    start: u64,
+    /// Number of documents, at least two.
+    pub documents: u64,
+}
+
+/// Writes the documents with copies, group by group.
+pub struct CopiesWriter<'a> {
+    documents: PointerWriter<'a>,
+    groups: PointerWriter<'a>,
+    start: u64,
+}
+
+impl<'a> CopiesWriter<'a> {
+    /// Writes to the files of a result.
+    pub fn new(spool: &'a ResultFiles) -> CopiesWriter<'a> {
+        CopiesWriter {
+            documents: PointerWriter::new(spool, &spool.copies),
+            groups: PointerWriter::new(spool, &spool.copy_groups),
+            start: 0,
+        }
+    }
+
+    /// Number of the current group.
+    pub fn group(&self) -> u64 {
+        self.groups.len
+    }
+
+    /// Adds a document to the current group.
+    pub fn push(&mut self, document: &DocumentPointer) -> Result<(), SpoolError> {
+        self.documents.push(&document.0)
+    }
+
+    /// Ends the group. The next document begins another one.
+    pub fn end_group(&mut self) -> Result<(), SpoolError> {
+        let entry = GroupEntry::new(self.start, self.documents.len - self.start);
+        self.start = self.documents.len;
+        self.groups.push(&entry.0)
+    }
+
+    /// Writes the rest.
+    pub fn finish(self) -> Result<(), SpoolError> {
+        self.documents.finish()?;
+        self.groups.finish().map(drop)
+    }
+}
+
+/// Group of a frame's document; `None` without copies.
+pub fn group_of(
+    spool: &ResultFiles,
+    (backend, offset): FrameAt,
+) -> Result<Option<CopyGroup>, SpoolError> {
+    let frames = &spool.copy_frames;
+    let len = len_of_pointers(frames);
+    if len == 0 {
+        return Ok(None);
+    }
+    let wanted = u64::from(backend) << 48 | offset;
+    let is_before = |entry: &Pointer| FrameEntry(*entry).packed_frame() < wanted;
+    let at = partition_pointers(frames, len, is_before)?;
+    if at == len {
+        return Ok(None);
+    }
+    let entry = FrameEntry(one(frames, at)?);
+    if entry.packed_frame() != wanted {
+        return Ok(None);
+    }
+    let groups = &spool.copy_groups;
+    if entry.group() >= len_of_pointers(groups) {
+        return Err(frames.corrupt(0));
+    }
+    let group = GroupEntry(one(groups, entry.group())?);
+    Ok(Some(CopyGroup {
+        start: group.start(),
+        documents: group.documents(),
+    }))
+}
+
+/// First frames of a range of the group's documents.
+pub fn frames_of(
+    spool: &ResultFiles,
+    group: CopyGroup,
+    range: Range<u64>,
+) -> Result<Vec<FrameAt>, SpoolError> {
+    let (start, end) = (group.start + range.start, group.start + range.end);
+    if range.end > group.documents || end > len_of_pointers(&spool.copies) {
+        return Err(spool.copies.corrupt(0));
+    }
+    let mut reader = PointerReader::new(&spool.copies, start..end);
+    let mut frames = Vec::with_capacity((end - start) as usize);
+    while let Some(document) = reader.advance()? {
+        frames.push(DocumentPointer(document).frame());
+    }
+    Ok(frames)
+}
+
+fn one(blob: &Blob, at: u64) -> Result<Pointer, SpoolError> {
+    let mut reader = PointerReader::new(blob, at..at + 1).by(1);
+    Ok(reader.advance()?.expect("the number is below the length"))
+}

@@ -1,0 +1,242 @@
+//! Counts matches by language, kind and directory: the first one of the path, or below the
+//! `path:^DIRECTORY/` that the query selects.
+//!
+//! Only directories with the smallest name hashes are listed, so arrival order does not matter. The
+//! rest is one number, so the sum is exact.
+
+mod so_far;
+
+pub use so_far::FacetsSoFar;
+
+use fnv::FnvHasher;
+use query::Query;
+use rustc_hash::FxHashMap;
+use schema::message::{DocumentKind, Facet, SpoolFacets};
+use std::collections::BTreeSet;
+use std::hash::Hasher;
+
+/// Counted languages; about 800 are known.
+const LANGUAGES_MAX: usize = 1024;
+
+const DIRECTORIES_MAX: usize = 2048;
+
+/// Bytes of a listed name, as in file systems. All names fit in a frame.
+const NAME_BYTES_MAX: usize = 255;
+
+/// Counts of matches by language, kind and directory.
+#[derive(Debug, Default)]
+pub struct Facets {
+    languages: FxHashMap<Box<[u8]>, u64>,
+    directories: FxHashMap<Box<[u8]>, u64>,
+    by_hash: BTreeSet<(u64, Box<[u8]>)>,
+    other_directories: u64,
+    kinds: [u64; DocumentKind::ALL.len()],
+    /// Directory (with slash) below which to count; empty for the package's root.
+    below: Vec<u8>,
+}
+
+/// Names of a document whose matches are counted.
+#[derive(Clone, Copy, Debug)]
+pub struct CountedDocument<'a> {
+    /// Language; empty if unknown.
+    pub language: &'a str,
+    /// Kind.
+    pub kind: DocumentKind,
+    /// Path within the package.
+    pub path: &'a [u8],
+}
+
+impl Facets {
+    /// Counts nothing yet. Directories are those below the one that the query selects.
+    pub fn of_query(query: &Query) -> Facets {
+        Facets {
+            below: query.directory().unwrap_or_default(),
+            ..Facets::default()
+        }
+    }
+
+    /// Adds matches of a document.
+    pub fn add(&mut self, document: CountedDocument<'_>, matches: u64) {
+        self.add_language(document.language.as_bytes(), matches);
+        self.kinds[document.kind as usize] += matches;
+        self.add_directory(directory(document.path, self.below.len()), matches);
+    }
+
+    fn add_language(&mut self, language: &[u8], matches: u64) {
+        let is_listed = language.len() <= NAME_BYTES_MAX;
+        let language = if is_listed { language } else { b"" };
+        if let Some(count) = self.languages.get_mut(language) {
+            *count += matches;
+        } else if self.languages.len() < LANGUAGES_MAX {
+            self.languages.insert(language.into(), matches);
+        } else {
+            *self.languages.entry(Box::default()).or_default() += matches;
+        }
+    }
+
+    fn add_directory(&mut self, name: &[u8], matches: u64) {
+        if let Some(count) = self.directories.get_mut(name) {
+            *count += matches;
+            return;
+        }
+        if name.len() > NAME_BYTES_MAX {
+            self.other_directories += matches;
+            return;
+        }
+        let key = (hash(name), name.into());
+        if self.directories.len() == DIRECTORIES_MAX {
+            let last = self.by_hash.last().expect("the list is full");
+            if key > *last {
+                self.other_directories += matches;
+                return;
+            }
+            let (_, last) = self.by_hash.pop_last().expect("the list is full");
+            self.other_directories += self.directories.remove(&last).unwrap_or(0);
+        }
+        self.by_hash.insert(key);
+        self.directories.insert(name.into(), matches);
+    }
+
+    /// Removes matches of a document that were added.
+    pub fn remove(&mut self, document: CountedDocument<'_>, matches: u64) {
+        let language = document.language.as_bytes();
+        let languages = &mut self.languages;
+        let known = languages.contains_key(language);
+        let language = if known { language } else { b"" };
+        if let Some(count) = languages.get_mut(language) {
+            *count -= matches.min(*count);
+        }
+        let count = &mut self.kinds[document.kind as usize];
+        *count -= matches.min(*count);
+        let name = directory(document.path, self.below.len());
+        let listed = self.directories.get_mut(name);
+        let count = listed.unwrap_or(&mut self.other_directories);
+        *count -= matches.min(*count);
+    }
+
+    /// Adds the counts of another stream.
+    pub fn merge(&mut self, other: Facets) {
+        for (name, count) in &other.languages {
+            self.add_language(name, *count);
+        }
+        for (name, count) in &other.directories {
+            self.add_directory(name, *count);
+        }
+        self.other_directories += other.other_directories;
+        for (count, more) in self.kinds.iter_mut().zip(other.kinds) {
+            *count += more;
+        }
+    }
+
+    /// Sorted counts.
+    pub fn finish(self) -> SpoolFacets {
+        SpoolFacets {
+            languages: ordered(self.languages),
+            directories: ordered(self.directories),
+            other_directories: self.other_directories,
+            kinds: self.kinds,
+        }
+    }
+}
+
+/// First directory of a path behind `below` bytes, without the slash; else the
+/// directory that these bytes name.
+fn directory(path: &[u8], below: usize) -> &[u8] {
+    let rest = path.get(below..).unwrap_or_default();
+    let slash = rest.iter().position(|&byte| byte == b'/');
+    let end = match slash {
+        Some(slash) => below + slash,
+        None => below.saturating_sub(1),
+    };
+    path.get(..end).unwrap_or_default()
+}
+
+fn hash(name: &[u8]) -> u64 {
+    let mut hasher = FnvHasher::default();
+    hasher.write(name);
+    hasher.finish()
+}
+
+fn ordered(counts: FxHashMap<Box<[u8]>, u64>) -> Vec<Facet> {
+    let mut facets: Vec<Facet> = counts
+        .into_iter()
+        .map(|(name, count)| (name.into_vec(), count))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    facets.sort_by(|a, b| (b.1, &a.0).cmp(&(a.1, &b.0)));
+    facets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use query::QueryInput;
+
+    fn document(path: &str) -> CountedDocument<'_> {
+        CountedDocument {
+            language: "C",
+            kind: DocumentKind::Tests,
+            path: path.as_bytes(),
+        }
+    }
+
+    #[test]
+    fn counts_do_not_depend_on_arrival_order() {
+        let paths: Vec<String> = (0..3 * DIRECTORIES_MAX)
+            .map(|n| format!("{}/x", n % (2 * DIRECTORIES_MAX)))
+            .collect();
+        let count = |paths: &mut dyn Iterator<Item = &String>, streams: usize| {
+            let mut all: Vec<Facets> = (0..streams).map(|_| Facets::default()).collect();
+            for (n, path) in paths.enumerate() {
+                all[n % streams].add(document(path), 2);
+            }
+            let mut sum = Facets::default();
+            all.into_iter().for_each(|facets| sum.merge(facets));
+            sum.finish()
+        };
+        let one = count(&mut paths.iter(), 1);
+        assert_eq!(one, count(&mut paths.iter().rev(), 3));
+        assert_eq!(one.languages, [(b"C".to_vec(), 6 * DIRECTORIES_MAX as u64)]);
+        assert_eq!(one.directories.len(), DIRECTORIES_MAX);
+        let listed: u64 = one.directories.iter().map(|(_, count)| count).sum();
+        assert_eq!(listed + one.other_directories, 6 * DIRECTORIES_MAX as u64);
+    }
+
+    fn check_directories(filter: &str, expected: &[(&str, u64)]) {
+        let q = format!("x {filter}");
+        let typed = QueryInput {
+            q: &q,
+            ..QueryInput::default()
+        };
+        let mut facets = Facets::of_query(&Query::parse(&typed).unwrap().query);
+        let paths = [
+            "a.c",
+            "src/a.c",
+            "src/x/b.c",
+            "src/x/y/c.c",
+            "b.c",
+            "doc/src/a",
+        ];
+        let selected = |path: &&str| filter.is_empty() || path.starts_with("src/");
+        for path in paths.into_iter().filter(selected) {
+            facets.add(document(path), 1);
+        }
+        let facets = facets.finish();
+        let directories = facets.directories.iter();
+        let directories: Vec<_> = directories
+            .map(|(name, count)| (str::from_utf8(name).unwrap(), *count))
+            .collect();
+        assert_eq!(directories, expected, "{filter}");
+        let sum = expected.iter().map(|(_, count)| count).sum();
+        assert_eq!(facets.kinds, [0, 0, sum, 0]);
+        assert_eq!(facets.languages, [(b"C".to_vec(), sum)]);
+    }
+
+    #[test]
+    fn counts_the_first_directory_or_the_first_below_a_selected_one() {
+        check_directories("", &[("src", 3), ("", 2), ("doc", 1)]);
+        check_directories("path:^src/", &[("src/x", 2), ("src", 1)]);
+        check_directories("path:^src/x?", &[("src", 3)]);
+        check_directories("path:src/", &[("src", 3)]);
+    }
+}

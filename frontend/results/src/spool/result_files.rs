@@ -1,0 +1,321 @@
+//! The files of one result.
+//!
+//! ```text
+//! 0, 1, …      frames of each backend, as received
+//! order-0, …   pointers in total order, in blocks (see `pointers`), one part after the other
+//! packages     packages with matches, best first (see `results::packages`), then the documents (see
+//!              `results::documents`)
+//! facets       matches by language and by directory: one frame
+//! folded       which matches are of folded documents (see `results::folded`)
+//! copies, copy-groups, copy-frames
+//!              the documents that have copies (see `results::copies`)
+//! manifest     everything else: one frame, written last
+//! run-b-n      sorted run n of backend b, spilled when memory was full, until it is merged
+//! documents-b, texts-n, frames-n
+//!              documents of backend b, and sorted runs of them, until their copies are found
+//! ```
+//!
+//! A small result stays in memory without a directory. If results are not durable, each file's
+//! first bytes stay in memory as the result's share allows. A result finished on disk survives its
+//! drop; others remove their directory.
+
+use super::blob::Blob;
+use super::budget::Budget;
+use super::error::{SpoolError, io_error};
+use super::order_files::OrderFiles;
+use crate::order::FrameAt;
+use schema::frame;
+use schema::message::SpoolManifest;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use zerocopy::IntoBytes;
+
+/// Files of one result.
+pub struct ResultFiles {
+    directory: PathBuf,
+    frames: Vec<Blob>,
+    /// Pointers in total order.
+    pub order: OrderFiles,
+    /// Packages, then documents.
+    pub packages: Blob,
+    /// Counts by language, kind and directory.
+    pub facets: Blob,
+    /// Bitmap of folded matches.
+    pub folded: Blob,
+    /// Documents with copies.
+    pub copies: Blob,
+    /// Groups of the documents with copies.
+    pub copy_groups: Blob,
+    /// Frames of the documents with copies.
+    pub copy_frames: Blob,
+    disk_bytes: AtomicU64,
+    memory_bytes: AtomicU64,
+    /// The files outlive this process.
+    finished: AtomicBool,
+    budget: Arc<Budget>,
+}
+
+impl std::fmt::Debug for ResultFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ResultFiles").field(&self.directory).finish()
+    }
+}
+
+impl ResultFiles {
+    pub(super) fn new(budget: &Arc<Budget>, directory: PathBuf, backends: usize) -> ResultFiles {
+        let blob = |name: &str| Blob::new(directory.join(name));
+        ResultFiles {
+            frames: (0..backends).map(|n| blob(&n.to_string())).collect(),
+            order: OrderFiles::new(&directory),
+            packages: blob("packages"),
+            facets: blob("facets"),
+            folded: blob("folded"),
+            copies: blob("copies"),
+            copy_groups: blob("copy-groups"),
+            copy_frames: blob("copy-frames"),
+            disk_bytes: AtomicU64::new(0),
+            memory_bytes: AtomicU64::new(0),
+            finished: AtomicBool::new(false),
+            budget: Arc::clone(budget),
+            directory,
+        }
+    }
+
+    /// Opens a finished result of an earlier process; `None` if it is not whole.
+    pub(super) fn open(
+        budget: &Arc<Budget>,
+        directory: &Path,
+    ) -> Option<(ResultFiles, SpoolManifest)> {
+        let bytes = fs::read(directory.join("manifest")).ok()?;
+        let mut words = vec![0_u64; bytes.len().div_ceil(8)];
+        words.as_mut_bytes()[..bytes.len()].copy_from_slice(&bytes);
+        let frame = frame::decode(words.as_bytes()).ok()??;
+        if frame.kind != frame::Kind::Manifest || frame.bytes != bytes.len() {
+            return None;
+        }
+        let manifest = SpoolManifest::decode(frame.payload).ok()?;
+        let open = |name: &str, bytes: u64| Blob::open(directory.join(name), bytes);
+        let open_if_any = |name: &str, bytes: u64| match bytes {
+            0 => Some(Blob::new(directory.join(name))),
+            _ => open(name, bytes),
+        };
+        let frames = (0_usize..).zip(&manifest.frame_bytes);
+        let frames: Option<Vec<_>> = frames
+            .map(|(n, &bytes)| open_if_any(&n.to_string(), bytes))
+            .collect();
+        let files = ResultFiles {
+            frames: frames?,
+            order: OrderFiles::open(directory, &manifest.order_bytes)?,
+            packages: open("packages", manifest.packages_bytes)?,
+            facets: open("facets", manifest.facets_bytes)?,
+            folded: open_if_any("folded", manifest.folded_bytes)?,
+            copies: open_if_any("copies", manifest.copies_bytes)?,
+            copy_groups: open_if_any("copy-groups", manifest.copy_groups_bytes)?,
+            copy_frames: open_if_any("copy-frames", manifest.copy_frames_bytes)?,
+            disk_bytes: AtomicU64::new(0),
+            memory_bytes: AtomicU64::new(0),
+            finished: AtomicBool::new(true),
+            budget: Arc::clone(budget),
+            directory: directory.to_owned(),
+        };
+        if files.order.len() != manifest.pointers {
+            // Dropped as finished: the caller removes the directory.
+            return None;
+        }
+        // May exceed a budget that has shrunk; then older results are evicted first.
+        let total = files.blobs().map(Blob::len).sum::<u64>() + bytes.len() as u64;
+        files.disk_bytes.store(total, Relaxed);
+        budget.disk_bytes.fetch_add(total, Relaxed);
+        Some((files, manifest))
+    }
+
+    fn blobs(&self) -> impl Iterator<Item = &Blob> {
+        let others = [&self.packages, &self.facets];
+        let parts = self.frames.iter().chain(self.order.parts());
+        parts.chain(others).chain(self.copy_files())
+    }
+
+    fn copy_files(&self) -> [&Blob; 4] {
+        [
+            &self.folded,
+            &self.copies,
+            &self.copy_groups,
+            &self.copy_frames,
+        ]
+    }
+
+    /// Appends frames of a backend, as received.
+    pub fn append_frames(&self, backend: u16, frames: &[u8]) -> Result<(), SpoolError> {
+        self.append(self.frames_of(backend), frames)
+    }
+
+    /// Appends to one of the files.
+    pub fn append(&self, to: &Blob, bytes: &[u8]) -> Result<(), SpoolError> {
+        if to.is_in_memory() {
+            if self.append_to_memory(to, bytes) {
+                return Ok(());
+            }
+            self.move_to_disk(to)?;
+        }
+        let file = to.file().expect("a finished result is not appended to");
+        self.reserve(bytes.len() as u64)?;
+        let checked = self.budget.check_write();
+        let written = checked.and_then(|()| (&*file).write_all(bytes));
+        written.map_err(io_error(to.path()))?;
+        metrics::counter!("trawl_frontend_spool_written_bytes_total").increment(bytes.len() as u64);
+        to.grow(bytes.len() as u64);
+        Ok(())
+    }
+
+    /// Releases frames before an offset, never read again. No effect on durable results.
+    pub(crate) fn release(&self, (backend, offset): FrameAt) {
+        if self.budget.config.durable {
+            return;
+        }
+        let bytes = self.frames_of(backend).release(offset) as u64;
+        self.memory_bytes.fetch_sub(bytes, Relaxed);
+        self.budget.memory_bytes.fetch_sub(bytes, Relaxed);
+    }
+
+    /// Appends in memory if the result's share allows it.
+    fn append_to_memory(&self, to: &Blob, bytes: &[u8]) -> bool {
+        let more = bytes.len() as u64;
+        let most = self.budget.config.result_memory_max;
+        let grow = |bytes: u64| Some(bytes + more).filter(|&bytes| bytes <= most);
+        let reserved = self.memory_bytes.fetch_update(Relaxed, Relaxed, grow);
+        if reserved.is_ok() {
+            self.budget.memory_bytes.fetch_add(more, Relaxed);
+            to.append_to_memory(bytes);
+        }
+        reserved.is_ok()
+    }
+
+    fn move_to_disk(&self, blob: &Blob) -> Result<(), SpoolError> {
+        if self.directory.as_os_str().is_empty() {
+            let bytes_max = self.budget.config.result_memory_max;
+            return Err(SpoolError::NoDirectory { bytes_max });
+        }
+        fs::create_dir_all(&self.directory).map_err(io_error(&self.directory))?;
+        let created = self.budget.check_write().and_then(|()| blob.create());
+        let file = created.map_err(io_error(blob.path()))?;
+        if !self.budget.config.durable {
+            blob.continue_in(file);
+            return Ok(());
+        }
+        let bytes = blob.len();
+        self.reserve(bytes)?;
+        let moved = blob.move_to(file, |mut file, memory| {
+            memory.chunks().try_for_each(|chunk| {
+                self.budget.check_write()?;
+                file.write_all(chunk)
+            })
+        });
+        moved.map_err(io_error(blob.path()))?;
+        self.memory_bytes.fetch_sub(bytes, Relaxed);
+        self.budget.memory_bytes.fetch_sub(bytes, Relaxed);
+        Ok(())
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<(), SpoolError> {
+        self.budget.reserve(bytes)?;
+        self.disk_bytes.fetch_add(bytes, Relaxed);
+        Ok(())
+    }
+
+    /// Creates a file for a sorted run, on disk. The caller [removes](Self::remove) it.
+    pub fn scratch(&self, name: &str) -> Result<Blob, SpoolError> {
+        let blob = Blob::new(self.directory.join(name));
+        self.move_to_disk(&blob)?;
+        Ok(blob)
+    }
+
+    /// Removes a scratch file; on failure it goes with the directory.
+    pub fn remove(&self, scratch: &Blob) {
+        self.disk_bytes.fetch_sub(scratch.len(), Relaxed);
+        self.budget.disk_bytes.fetch_sub(scratch.len(), Relaxed);
+        let _ = fs::remove_file(scratch.path());
+    }
+
+    /// Makes the result durable, unless it is all in memory. `manifest` is called after
+    /// everything else is on disk.
+    pub fn finish(&self, manifest: impl FnOnce() -> Vec<u8>) -> Result<(), SpoolError> {
+        if !self.budget.config.durable || self.disk_bytes.load(Relaxed) == 0 {
+            return Ok(());
+        }
+        let parts = self.frames.iter().chain(self.order.parts());
+        let parts = parts.chain(self.copy_files());
+        let parts = parts.filter(|blob| !blob.is_empty());
+        let others = [&self.packages, &self.facets];
+        for blob in parts.chain(others).filter(|blob| blob.is_in_memory()) {
+            self.move_to_disk(blob)?;
+        }
+        let new = self.scratch("manifest.new")?;
+        self.append(&new, &manifest())?;
+        let renamed = fs::rename(new.path(), self.directory.join("manifest"));
+        renamed.map_err(io_error(new.path()))?;
+        self.finished.store(true, Relaxed);
+        Ok(())
+    }
+
+    /// Closes complete files. Readers open them.
+    pub fn close(&self) {
+        self.blobs().for_each(Blob::close);
+    }
+
+    /// Lets drop remove the files of a finished result.
+    pub fn forget(&self) {
+        self.finished.store(false, Relaxed);
+    }
+
+    pub(super) fn frames_of(&self, backend: u16) -> &Blob {
+        &self.frames[usize::from(backend)]
+    }
+
+    pub(crate) fn backends(&self) -> u16 {
+        self.frames.len() as u16
+    }
+
+    /// Bytes of the frames of a backend.
+    pub fn received(&self, backend: u16) -> u64 {
+        self.frames_of(backend).len()
+    }
+
+    pub(crate) fn corrupt(&self, (backend, offset): FrameAt) -> SpoolError {
+        match self.frames.get(usize::from(backend)) {
+            Some(frames) => frames.corrupt(offset),
+            None => self.order.corrupt(),
+        }
+    }
+
+    /// Bytes of all frames.
+    pub fn frame_bytes(&self) -> u64 {
+        self.frames.iter().map(Blob::len).sum()
+    }
+
+    /// Bytes of the frames of each backend.
+    pub fn frame_bytes_by_backend(&self) -> Vec<u64> {
+        self.frames.iter().map(Blob::len).collect()
+    }
+
+    /// Bytes on disk and in memory.
+    pub fn held_bytes(&self) -> (u64, u64) {
+        let [disk, memory] = [&self.disk_bytes, &self.memory_bytes];
+        (disk.load(Relaxed), memory.load(Relaxed))
+    }
+}
+
+impl Drop for ResultFiles {
+    /// If removing the directory fails, the next start removes it.
+    fn drop(&mut self) {
+        let (disk, memory) = self.held_bytes();
+        self.budget.disk_bytes.fetch_sub(disk, Relaxed);
+        self.budget.memory_bytes.fetch_sub(memory, Relaxed);
+        let is_on_disk = disk > 0 || self.blobs().any(|blob| !blob.is_in_memory());
+        if is_on_disk && !self.finished.load(Relaxed) {
+            let _ = fs::remove_dir_all(&self.directory);
+        }
+    }
+}
