@@ -1,5 +1,7 @@
 //! Matchers of lines, documents and phrases, compiled from an expression.
 
+#![deny(clippy::disallowed_methods)]
+
 pub(crate) mod bad_expr;
 pub(crate) mod bounded_matcher;
 pub(crate) mod compile_cost;

@@ -3,6 +3,8 @@
 //! **Invariant:** every byte is in exactly one block, which ends after a `\n` or at the end of the
 //! document. A single-line match is therefore inside one block.
 
+#![deny(clippy::disallowed_methods)]
+
 use std::ops::RangeInclusive;
 
 /// Default block size in bytes; `scripts/bench/bench index` compares sizes.

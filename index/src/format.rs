@@ -83,6 +83,8 @@
 //! text below; `testdata/` has an index of every released version. (First dictionary entry,
 //! backwards: 20 61 3b, which is `" a;"`, then bit 39, then block 0.)
 //!
+
+#![deny(clippy::disallowed_methods)]
 #![doc = include_str!("format/example_2.md")]
 
 pub(crate) mod version_1;

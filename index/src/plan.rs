@@ -10,6 +10,8 @@
 //! **Invariant:** never a false negative: a matching line satisfies the query. A set beyond its
 //! bound weakens the query, in the end to "all". Planning looks at no index.
 
+#![deny(clippy::disallowed_methods)]
+
 mod multiline;
 mod query;
 

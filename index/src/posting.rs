@@ -22,6 +22,8 @@
 //! **Invariant:** malformed bytes never panic: they give wrong ids below the universe or an early
 //! end. (Shards verify checksums first.)
 
+#![deny(clippy::disallowed_methods)]
+
 mod bits;
 mod elias_fano;
 mod forward;

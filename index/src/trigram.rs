@@ -4,6 +4,8 @@
 //! the case; the planner enumerates non-ASCII folds.
 //! **Invariant:** a trigram never contains `\n`, neither in an index nor in a plan.
 
+#![deny(clippy::disallowed_methods)]
+
 use fnv::FnvHasher;
 use std::fmt;
 use std::hash::Hasher;

@@ -21,6 +21,8 @@
 //! assert_eq!(definition::level(line, 4, 7), definition::LEVEL_MAX);
 //! ```
 
+#![deny(clippy::disallowed_methods)]
+
 pub mod definition;
 pub mod lexer;
 pub mod path;

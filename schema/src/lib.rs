@@ -22,6 +22,8 @@
 //! assert_eq!(Failure::decode(frame.payload).unwrap(), failure);
 //! ```
 
+#![deny(clippy::disallowed_methods)]
+
 pub mod frame;
 pub mod line_text;
 pub mod message;

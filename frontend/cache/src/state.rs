@@ -7,6 +7,8 @@
 //! **Invariants:** a key has at most one current claim; none is given out while there is a fresh
 //! entry; a waiter leaves a flight in exactly one way: answered, given the claim, or by itself.
 
+#![deny(clippy::disallowed_methods)]
+
 use super::entry::{Entry, Freshness, Lives};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;

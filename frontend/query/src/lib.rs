@@ -12,6 +12,8 @@
 //!
 //! **Invariant:** a [`Query`] has been checked and can be sent to a backend.
 
+#![deny(clippy::disallowed_methods)]
+
 mod case;
 mod checked;
 mod completion;

@@ -6,6 +6,8 @@
 //! **Invariant:** package id, backend and offset, which depend on backends and arrival order, never
 //! decide between matches of different documents or lines.
 
+#![deny(clippy::disallowed_methods)]
+
 mod copies;
 mod merge;
 mod pointer;

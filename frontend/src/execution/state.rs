@@ -11,6 +11,8 @@
 //! **Invariant:** every stream closes once. [`Action::Finalize`] and [`Action::Publish`] come once
 //! each; no event has an effect after `Publish`.
 
+#![deny(clippy::disallowed_methods)]
+
 use crate::execution::event::{Action, ClientKey, Deadline, Event, Now, Publication, StreamEvent};
 use crate::peers::shard_routing::Assignment;
 use results::{Missing, Outcome, SPOOL, Timings};

@@ -1,3 +1,5 @@
+
+#![allow(clippy::disallowed_methods)]
 use super::*;
 use query::BadQuery;
 use std::time::SystemTime;
