@@ -1,7 +1,7 @@
 //! HTTP, without any interface: connections (`server`, `client`), limits and checks of requests
 //! (`request_*`, `hosts`, `guard`, `watched`, `cors`) and their parts (`path`, `cookies`), parts of
-//! responses (`conditional`, `compression`, `stream_body`, `page_edits`), and addresses that all
-//! interfaces share (`assets`, `health`, `links`).
+//! responses (`conditional`, `compression`, `stream_body`), values of pages (`site`), and addresses
+//! that all interfaces share (`assets`, `health`, `links`).
 
 pub(crate) mod assets;
 pub(crate) mod base_path;
@@ -16,7 +16,6 @@ pub(crate) mod health;
 pub(crate) mod hosts;
 mod kept_body;
 pub(crate) mod links;
-pub(crate) mod page_edits;
 pub(crate) mod path;
 pub(crate) mod request_body;
 pub(crate) mod request_id;
@@ -24,6 +23,7 @@ pub(crate) mod request_limits;
 mod request_trace;
 pub(crate) mod response;
 pub(crate) mod server;
+pub(crate) mod site;
 pub(crate) mod stream_body;
 mod theme;
 pub(crate) mod watched;

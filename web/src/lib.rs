@@ -45,8 +45,7 @@ use crate::http::health::{Details, Health};
 use crate::http::hosts::Hosts;
 use crate::http::stream_body::Exports;
 use crate::http::{
-    assets, base_path, compression, cors, guard, health, hosts, page_edits, request_id,
-    request_limits, server,
+    assets, base_path, compression, cors, guard, health, hosts, request_id, request_limits, server,
 };
 use crate::search::query_lookups;
 use crate::search::rendered::RenderedAnswers;
@@ -163,7 +162,6 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     let router = router.layer((
         compression::in_memory(),
         from_fn_with_state(compression::Compressors::default(), compression::of_streams),
-        from_fn_with_state(options.base_path.clone(), page_edits::apply),
         from_fn(query_lookups::count),
         from_fn(problem::search_again),
         from_fn(pages::by_address),

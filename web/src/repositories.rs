@@ -3,4 +3,4 @@
 pub(crate) mod histories;
 mod lookups;
 
-pub(crate) use lookups::{check_name, names, path, position, problem};
+pub(crate) use lookups::{check_name, names, path, problem};

@@ -1,6 +1,6 @@
 //! Answers of LOOKUP about changes: commits of a file's lines, and files of a commit.
 
-use super::codec::{MessageError, convert_enum, length, text};
+use super::codec::{MessageError, convert_enum, encode_records, length, text};
 use super::signature::Signature;
 use crate::trawl_capnp::{blame, blame_hunk, blame_source, change, change_list};
 
@@ -87,14 +87,8 @@ impl Blame {
         to.set_found(self.found);
         to.set_commit(&self.commit[..]);
         to.set_complete(self.complete);
-        let mut hunks = to.reborrow().init_hunks(length(self.hunks.len()));
-        for (index, hunk) in (0..).zip(&self.hunks) {
-            hunk.encode_to(hunks.reborrow().get(index));
-        }
-        let mut sources = to.init_sources(length(self.sources.len()));
-        for (index, source) in (0..).zip(&self.sources) {
-            source.encode_to(sources.reborrow().get(index));
-        }
+        encode_records!(to.init_hunks, self.hunks);
+        encode_records!(to.init_sources, self.sources);
     }
 
     pub(super) fn decode_from(from: blame::Reader<'_>) -> Result<Blame, MessageError> {

@@ -124,3 +124,27 @@ macro_rules! frame_message {
 }
 
 pub(super) use frame_message;
+
+/// Writes a list of structs: `encode_records!(to.init_hunks, self.hunks)`.
+macro_rules! encode_records {
+    ($to:ident.$init:ident, $records:expr) => {
+        let mut list = $to.reborrow().$init(length($records.len()));
+        for (index, record) in (0..).zip(&$records) {
+            record.encode_to(list.reborrow().get(index));
+        }
+    };
+}
+
+pub(super) use encode_records;
+
+/// Writes a list of texts or bytes.
+macro_rules! encode_values {
+    ($to:ident.$init:ident, $values:expr) => {
+        let mut list = $to.reborrow().$init(length($values.len()));
+        for (index, value) in (0..).zip(&$values) {
+            list.set(index, &value[..]);
+        }
+    };
+}
+
+pub(super) use encode_values;

@@ -1,6 +1,6 @@
 //! The index's record of a git repository, in a LIST frame.
 
-use super::codec::{MessageError, length, text};
+use super::codec::{MessageError, encode_records, length, text};
 use crate::trawl_capnp::{indexed_repository, indexed_revision};
 
 /// Revisions of an entry. A repository may have thousands of tags.
@@ -43,10 +43,7 @@ impl IndexedRepository {
         to.set_fetched(self.fetched);
         to.set_problem(&self.problem[..]);
         to.set_revision_count(self.revision_count);
-        let mut revisions = to.init_revisions(length(self.revisions.len()));
-        for (index, revision) in (0..).zip(&self.revisions) {
-            revision.encode_to(revisions.reborrow().get(index));
-        }
+        encode_records!(to.init_revisions, self.revisions);
     }
 
     pub(super) fn decode_from(from: indexed_repository::Reader<'_>) -> Result<Self, MessageError> {

@@ -5,7 +5,8 @@
 
 use super::blame::{Blame, ChangeList};
 use super::codec::{
-    MessageError, builder, convert_enum, finish, frame_message, length, reader, text,
+    MessageError, builder, convert_enum, encode_records, encode_values, finish, frame_message,
+    length, reader, text,
 };
 use super::signature::Signature;
 use crate::frame::Kind;
@@ -218,11 +219,8 @@ pub enum LookupProblemKind {
 }
 
 impl LookupRequest {
-    fn encode_to(&self, root: lookup_request::Builder<'_>) {
-        let mut lookups = root.init_lookups(length(self.lookups.len()));
-        for (index, lookup) in (0..).zip(&self.lookups) {
-            lookup.encode_to(lookups.reborrow().get(index));
-        }
+    fn encode_to(&self, mut root: lookup_request::Builder<'_>) {
+        encode_records!(root.init_lookups, self.lookups);
     }
 
     fn decode_from(root: lookup_request::Reader<'_>) -> Result<Self, MessageError> {
@@ -319,11 +317,8 @@ impl LookupAnswer {
 }
 
 impl LookupReply {
-    fn encode_to(&self, root: lookup_reply::Builder<'_>) {
-        let mut answers = root.init_answers(length(self.answers.len()));
-        for (index, answer) in (0..).zip(&self.answers) {
-            answer.encode_to(answers.reborrow().get(index));
-        }
+    fn encode_to(&self, mut root: lookup_reply::Builder<'_>) {
+        encode_records!(root.init_answers, self.answers);
     }
 
     fn decode_from(root: lookup_reply::Reader<'_>) -> Result<Self, MessageError> {
@@ -371,14 +366,8 @@ impl Commit {
         to.set_subject(&self.subject);
         to.set_body(&self.body);
         to.set_shortened(self.shortened);
-        let mut parents = to.reborrow().init_parents(length(self.parents.len()));
-        for (index, parent) in (0..).zip(&self.parents) {
-            parents.set(index, &parent[..]);
-        }
-        let mut tags = to.init_tags(length(self.tags.len()));
-        for (index, tag) in (0..).zip(&self.tags) {
-            tags.set(index, tag);
-        }
+        encode_values!(to.init_parents, self.parents);
+        encode_values!(to.init_tags, self.tags);
     }
 
     pub(super) fn decode_from(from: commit::Reader<'_>) -> Result<Self, MessageError> {
@@ -407,10 +396,7 @@ impl Commit {
 impl CommitLog {
     fn encode_to(&self, mut to: commit_log::Builder<'_>) {
         to.set_next(&self.next);
-        let mut commits = to.init_commits(length(self.commits.len()));
-        for (index, commit) in (0..).zip(&self.commits) {
-            commit.encode_to(commits.reborrow().get(index));
-        }
+        encode_records!(to.init_commits, self.commits);
     }
 
     fn decode_from(from: commit_log::Reader<'_>) -> Result<Self, MessageError> {
@@ -456,10 +442,7 @@ impl LookupProblem {
     fn encode_to(&self, mut to: lookup_problem::Builder<'_>) {
         to.set_kind(self.kind.into());
         to.set_reason(&self.reason[..]);
-        let mut candidates = to.init_candidates(length(self.candidates.len()));
-        for (index, candidate) in (0..).zip(&self.candidates) {
-            candidates.set(index, &candidate[..]);
-        }
+        encode_values!(to.init_candidates, self.candidates);
     }
 
     fn decode_from(from: lookup_problem::Reader<'_>) -> Result<Self, MessageError> {

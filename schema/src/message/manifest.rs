@@ -1,6 +1,8 @@
 //! Record of a finished result, written by a frontend beside its frames for use after a restart.
 
-use super::codec::{MessageError, builder, finish, frame_message, length, reader, text};
+use super::codec::{
+    MessageError, builder, encode_records, finish, frame_message, length, reader, text,
+};
 use super::document_kind::DocumentKind;
 use super::reply::{Phases, ShardEnd, Skip};
 use super::request::Search;
@@ -81,10 +83,7 @@ impl SpoolManifest {
         self.explain.encode_to(root.reborrow().init_explain());
         root.set_shards(self.shards);
         root.set_plan(&self.plan[..]);
-        let mut skipped = root.reborrow().init_skipped(length(self.skipped.len()));
-        for (index, each) in (0..).zip(&self.skipped) {
-            each.encode_to(skipped.reborrow().get(index));
-        }
+        encode_records!(root.init_skipped, self.skipped);
         root.set_skipped_count(self.skipped_count);
         root.set_queue_us(self.queue_us);
         root.set_stream_us(self.stream_us);

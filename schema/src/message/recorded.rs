@@ -5,7 +5,9 @@
 //! **Invariant:** repositories ascend by package, their revisions by name; the default is among
 //! them.
 
-use super::codec::{MessageError, builder, convert_enum, finish, length, reader, text};
+use super::codec::{
+    MessageError, builder, convert_enum, encode_values, finish, length, reader, text,
+};
 use super::lookup::Commit;
 use crate::frame::{self, HEADER_BYTES, Kind};
 use crate::trawl_capnp::{recorded_part, recorded_repository, recorded_revision, recorded_source};
@@ -184,10 +186,7 @@ impl RecordedRepository {
         to.set_indexed(self.indexed);
         to.set_problem(&self.problem[..]);
         to.set_revisions(length(self.revisions.len()));
-        let mut patterns = to.init_patterns(length(self.patterns.len()));
-        for (index, pattern) in (0..).zip(&self.patterns) {
-            patterns.set(index, pattern);
-        }
+        encode_values!(to.init_patterns, self.patterns);
     }
 
     fn decode_from(from: recorded_repository::Reader<'_>) -> Result<Self, MessageError> {
@@ -224,10 +223,7 @@ impl RecordedSource {
         to.set_kind(self.kind.into());
         to.set_location(&self.location);
         to.set_no_versions(self.no_versions);
-        let mut patterns = to.init_patterns(length(self.patterns.len()));
-        for (index, pattern) in (0..).zip(&self.patterns) {
-            patterns.set(index, pattern);
-        }
+        encode_values!(to.init_patterns, self.patterns);
     }
 
     fn decode_from(from: recorded_source::Reader<'_>) -> Result<Self, MessageError> {

@@ -1,7 +1,8 @@
 //! Replies of a backend, except batches.
 
 use super::codec::{
-    MessageError, builder, builder_of, convert_enum, finish, frame_message, length, reader, text,
+    MessageError, builder, builder_of, convert_enum, encode_records, encode_values, finish,
+    frame_message, length, reader, text,
 };
 use super::indexed::IndexedRepository;
 use super::request::shard_id;
@@ -351,10 +352,7 @@ impl End {
             entry.set_plan(&estimate.plan[..]);
             entry.set_candidates(estimate.candidates);
         }
-        let mut shards = root.init_shards(length(self.shards.len()));
-        for (index, shard) in (0..).zip(&self.shards) {
-            shard.encode_to(shards.reborrow().get(index));
-        }
+        encode_records!(root.init_shards, self.shards);
     }
 
     fn decode_from(root: end::Reader<'_>) -> Result<Self, MessageError> {
@@ -507,10 +505,7 @@ impl FileReply {
         root.set_decoded_from(&self.decoded_from[..]);
         root.set_lfs_pointer(&self.lfs_pointer[..]);
         root.set_reason(&self.reason[..]);
-        let mut revisions = root.init_revisions(length(self.revisions.len()));
-        for (index, name) in (0..).zip(&self.revisions) {
-            revisions.set(index, &name[..]);
-        }
+        encode_values!(root.init_revisions, self.revisions);
     }
 
     fn decode_from(root: file_reply::Reader<'_>) -> Result<Self, MessageError> {
@@ -584,10 +579,7 @@ pub struct ListReply {
 impl ListReply {
     fn encode_to(&self, mut root: list_reply::Builder<'_>) {
         root.set_more(self.more);
-        let mut entries = root.init_entries(length(self.entries.len()));
-        for (index, entry) in (0..).zip(&self.entries) {
-            entry.encode_to(entries.reborrow().get(index));
-        }
+        encode_records!(root.init_entries, self.entries);
     }
 
     fn decode_from(root: list_reply::Reader<'_>) -> Result<Self, MessageError> {

@@ -1,7 +1,8 @@
 //! Requests of a frontend: SEARCH, FILE and LIST.
 
 use super::codec::{
-    MessageError, builder, convert_enum, finish, frame_message, length, reader, text,
+    MessageError, builder, convert_enum, encode_records, encode_values, finish, frame_message,
+    length, reader, text,
 };
 use super::expr::{Expr, Pattern};
 use super::trace_context::TraceContext;
@@ -216,10 +217,7 @@ impl Search {
         let list = root.reborrow().init_visible(length(visible.len()));
         VisibleShard::encode_all(visible, list);
         if !self.resume.is_empty() {
-            let mut points = root.reborrow().init_resume(length(self.resume.len()));
-            for (index, point) in (0..).zip(&self.resume) {
-                point.encode_to(points.reborrow().get(index));
-            }
+            encode_records!(root.init_resume, self.resume);
         }
         let mut phrase = root.reborrow().init_phrase(length(self.phrase.len()));
         for (index, pattern) in (0..).zip(&self.phrase) {
@@ -228,10 +226,7 @@ impl Search {
         if let Some(trace) = &self.trace {
             trace.encode_to(root.reborrow().init_trace());
         }
-        let mut shards = root.init_shards(length(self.shards.len()));
-        for (index, id) in (0..).zip(&self.shards) {
-            shards.set(index, id);
-        }
+        encode_values!(root.init_shards, self.shards);
     }
 
     pub(super) fn decode_from(root: search::Reader<'_>) -> Result<Self, MessageError> {
@@ -334,6 +329,18 @@ pub enum FileSource {
 }
 
 impl FileRequest {
+    /// Request for text, without restrictions.
+    pub fn new(package: &[u8], path: &[u8], revision: &str, range: FileRange) -> FileRequest {
+        FileRequest {
+            package: package.to_vec(),
+            path: path.to_vec(),
+            range,
+            revision: revision.to_owned(),
+            visible: None,
+            source: FileSource::Text,
+        }
+    }
+
     fn encode_to(&self, mut root: file_request::Builder<'_>) {
         root.set_package(&self.package);
         root.set_path(&self.path);
@@ -416,6 +423,19 @@ pub struct ListRequest {
 }
 
 impl ListRequest {
+    /// Request for the first entries, without restrictions.
+    pub fn new(kind: ListKind, package: &[u8], prefix: &[u8], count: u32) -> ListRequest {
+        ListRequest {
+            kind,
+            package: package.to_vec(),
+            prefix: prefix.to_vec(),
+            after: Vec::new(),
+            count,
+            revision: String::new(),
+            visible: None,
+        }
+    }
+
     fn encode_to(&self, mut root: list_request::Builder<'_>) {
         root.set_kind(self.kind.into());
         root.set_package(&self.package);

@@ -9,7 +9,7 @@ use crate::http::response::{self, NO_STORE};
 use crate::model::{IndexPackages, Status, Tree};
 use crate::pages;
 use crate::problem::Problem;
-use crate::search::params::{Params, lossy};
+use crate::search::params::{NEXT, Params, lossy};
 use crate::state::App;
 use crate::suggest::{near_packages, versions};
 use access::Viewer;
@@ -44,8 +44,8 @@ pub(crate) async fn packages(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[&["prefix"], PART])?;
-    let prefix = params.bytes("prefix").unwrap_or_default().to_vec();
-    let request = part(&params, ListKind::Packages, Vec::new(), prefix)?;
+    let prefix = params.bytes("prefix").unwrap_or_default();
+    let request = part(&params, ListKind::Packages, b"", prefix)?;
     let scope = viewer.scope().await?;
     let list = app.coordinator.listing(&scope, &request).await?;
     Ok(response::json(&IndexPackages {
@@ -74,8 +74,7 @@ pub(crate) async fn tree(
     let Some(package) = versions(&app.coordinator, &scope, name).await?.pop() else {
         return Err(no_package(&app, &viewer, name).await);
     };
-    let directory = package.package.clone();
-    let request = part(&params, ListKind::Children, directory, path)?;
+    let request = part(&params, ListKind::Children, &package.package, &path)?;
     let list = app.coordinator.list(&scope, request.clone()).await?;
     if list.entries.is_empty() && !request.prefix.is_empty() && request.after.is_empty() {
         return Err(no_directory(&package.package, &request.prefix));
@@ -111,21 +110,13 @@ pub(crate) async fn status_page(
 ) -> Result<Response, Problem> {
     let (status, scope) = current(&app, &viewer).await?;
     let times = scope.is_everything().then(|| app.coordinator.query_times());
-    let page = blocking(move || pages::status_page(&status, times, params.has_key)).await;
+    let page = blocking(move || pages::status_page(&status, times, &params.site)).await;
     Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
 }
 
 async fn current(app: &App, viewer: &Viewer) -> Result<(Status, Scope), Problem> {
     let scope = viewer.scope().await?;
-    let request = ListRequest {
-        kind: ListKind::Repositories,
-        package: Vec::new(),
-        prefix: Vec::new(),
-        after: Vec::new(),
-        count: REPOSITORIES_MAX,
-        visible: None,
-        revision: String::new(),
-    };
+    let request = ListRequest::new(ListKind::Repositories, b"", b"", REPOSITORIES_MAX);
     let repositories = app.coordinator.listing(&scope, &request).await?;
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
     let served = app.coordinator.served(&scope);
@@ -143,22 +134,14 @@ async fn current(app: &App, viewer: &Viewer) -> Result<(Status, Scope), Problem>
 pub(crate) fn part(
     params: &Params,
     kind: ListKind,
-    package: Vec<u8>,
-    prefix: Vec<u8>,
+    package: &[u8],
+    prefix: &[u8],
 ) -> Result<ListRequest, Problem> {
-    let after = params.text("after")?.unwrap_or_default();
-    let after = BASE64.decode(after).map_err(|_| {
-        let detail = "after is malformed: expected `next` of an earlier answer";
-        Problem::bad_request(detail).hint("leave it out to start from the beginning")
-    })?;
+    let after = params.position("after", NEXT)?;
+    let count = params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
     Ok(ListRequest {
-        kind,
-        package,
-        prefix,
         after,
-        count: params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32,
-        visible: None,
-        revision: String::new(),
+        ..ListRequest::new(kind, package, prefix, count)
     })
 }
 

@@ -9,8 +9,8 @@ use crate::model::{
 };
 use crate::problem::Problem;
 use crate::repositories::histories;
-use crate::repositories::{check_name, names, position, problem};
-use crate::search::params::Params;
+use crate::repositories::{check_name, names, problem};
+use crate::search::params::{NEXT, Params};
 use crate::state::App;
 use access::Viewer;
 use axum::extract::{Request, State};
@@ -142,7 +142,7 @@ pub(crate) async fn refs(
 ) -> Result<Response, Problem> {
     params.expect(&[&["repo"], PART])?;
     let (repo, _) = names(&params)?;
-    let after = position(&params, "after")?;
+    let after = params.position("after", NEXT)?;
     let count = params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
     let scope = viewer.scope_with(repo.as_bytes()).await?;
     let list = app

@@ -193,16 +193,10 @@ fn name_of(typed: &str) -> &str {
 }
 
 async fn packages(app: &App, scope: &Scope, typed: &str) -> Vec<Completion> {
-    let request = ListRequest {
-        kind: ListKind::Packages,
-        package: Vec::new(),
-        prefix: name_of(typed).as_bytes().to_vec(),
-        after: Vec::new(),
-        // Versions of one package count once.
-        count: 4 * COMPLETIONS_MAX as u32,
-        visible: None,
-        revision: String::new(),
-    };
+    let prefix = name_of(typed).as_bytes();
+    // Versions of one package count once.
+    let count = 4 * COMPLETIONS_MAX as u32;
+    let request = ListRequest::new(ListKind::Packages, b"", prefix, count);
     let list = app.coordinator.listing(scope, &request).await;
     let entries = list.map(|list| list.entries).unwrap_or_default();
     let names = entries.iter().map(ListEntry::name);

@@ -7,9 +7,9 @@
 use super::facets;
 use super::openapi::described as doc;
 use crate::http::blocking;
-use crate::http::page_edits::PageEdits;
 use crate::http::path::Path;
 use crate::http::response;
+use crate::http::site::Site;
 use crate::http::watched::Watched;
 use crate::model::{
     BestMatches, Event, EventName, Missing, Notice, Overlaps, Progress, Reconnect, SearchEnd,
@@ -135,12 +135,10 @@ async fn events(
     };
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let id = [response::search_header(search.id())];
-    let edits = PageEdits::of_fragment(app.base_path.clone());
     let following = follow(
         (app.clone(), client),
         watched,
         search,
-        edits,
         parsed,
         notices,
         sender,
@@ -159,7 +157,6 @@ async fn follow(
     (app, client): (App, u64),
     mut watched: Watched,
     search: SearchHandle,
-    edits: PageEdits,
     parsed: Option<ParsedQuery>,
     notices: Vec<Notice>,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
@@ -173,7 +170,10 @@ async fn follow(
             Best::Matches,
         ),
         search: Arc::clone(&search),
-        edits,
+        site: Site {
+            base: app.base_path.clone(),
+            ..Site::default()
+        },
         parsed,
         sender,
         eta: Eta::default(),
@@ -195,7 +195,7 @@ async fn follow(
 struct Follower {
     search: Arc<SearchHandle>,
     proof: Proof,
-    edits: PageEdits,
+    site: Site,
     /// Locates typed text.
     parsed: Option<ParsedQuery>,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
@@ -280,7 +280,7 @@ impl Follower {
         let event = BestMatches {
             r#final: is_final,
             matches: matches.iter().map(Into::into).collect(),
-            html: self.edits.fragment(pages::match_list(matches)),
+            html: pages::match_list(matches, &self.site),
         };
         self.send(EventName::Matches, &event).await
     }

@@ -9,10 +9,9 @@ use super::{
     blame, catalog, commits, complete, copies, events, explain, export, facets, file, limits,
     outline, search, skipped,
 };
+use crate::http::site::Site;
 use crate::pages::Reference;
 use crate::state::App;
-use access::KeyName;
-use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
@@ -71,8 +70,8 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
 
 static REFERENCE: LazyLock<Reference> = LazyLock::new(|| Reference::new(&DOCUMENT));
 
-pub(crate) async fn reference(key: Option<Extension<KeyName>>) -> Html<String> {
-    Html(REFERENCE.page(key.is_some()))
+pub(crate) async fn reference(site: Site) -> Html<String> {
+    Html(REFERENCE.page(&site))
 }
 
 /// Includes the base path, if there is one.

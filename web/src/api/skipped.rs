@@ -42,7 +42,7 @@ pub(crate) async fn skipped(
 
 async fn everything(app: &App, viewer: &Viewer, params: &Params) -> Result<Why, Problem> {
     let scope = viewer.scope().await?;
-    let request = part(params, ListKind::Skipped, Vec::new(), Vec::new())?;
+    let request = part(params, ListKind::Skipped, b"", b"")?;
     left_out(app, &scope, request).await
 }
 
@@ -63,7 +63,7 @@ async fn of_package(
     name: &[u8],
 ) -> Result<Why, Problem> {
     let scope = viewer.scope_with(name).await?;
-    let request = part(params, ListKind::Skipped, name.to_vec(), Vec::new())?;
+    let request = part(params, ListKind::Skipped, name, b"")?;
     let versions = versions(&app.coordinator, &scope, name).await?;
     if versions.is_empty() {
         return unknown_package(app, viewer, name).await;
@@ -95,7 +95,7 @@ async fn of_path(
     };
     let directory = package.package.clone();
     let path = path.strip_suffix(b"/").unwrap_or(path);
-    let request = part(params, ListKind::Skipped, directory.clone(), path.to_vec())?;
+    let request = part(params, ListKind::Skipped, &directory, path)?;
     let mut list = app.coordinator.listing(&scope, &request).await?;
     let next = next(&request, &list.entries, list.more);
     list.entries
@@ -144,7 +144,7 @@ async fn document(
     package: &[u8],
     path: &[u8],
 ) -> Result<Option<ListEntry>, Problem> {
-    let entries = children(app, scope, package, path.to_vec(), 1).await?;
+    let entries = children(app, scope, package, path).await?;
     Ok(entries.into_iter().find(|entry| entry.path == path))
 }
 
@@ -154,7 +154,7 @@ async fn has_documents(
     package: &[u8],
     path: &[u8],
 ) -> Result<bool, Problem> {
-    let entries = children(app, scope, package, catalog::directory(path), 1).await?;
+    let entries = children(app, scope, package, &catalog::directory(path)).await?;
     Ok(!entries.is_empty())
 }
 
@@ -162,17 +162,8 @@ async fn children(
     app: &App,
     scope: &Scope,
     package: &[u8],
-    prefix: Vec<u8>,
-    count: u32,
+    prefix: &[u8],
 ) -> Result<Vec<ListEntry>, Problem> {
-    let request = ListRequest {
-        kind: ListKind::Children,
-        package: package.to_vec(),
-        prefix,
-        after: Vec::new(),
-        count,
-        visible: None,
-        revision: String::new(),
-    };
+    let request = ListRequest::new(ListKind::Children, package, prefix, 1);
     Ok(app.coordinator.list(scope, request).await?.entries)
 }

@@ -96,7 +96,7 @@ async fn respond(
     let keys = &app.dcs_api_keys;
     let given = headers.get(KEY).map(HeaderValue::as_bytes);
     let is_open = keys.is_empty() && !app.access.as_ref().is_some_and(|it| it.is_required());
-    let mut response = if is_open || params.has_key || is_known(keys, given) {
+    let mut response = if is_open || params.site.has_key || is_known(keys, given) {
         find(app, viewer, params, kind).await.into_response()
     } else if keys.is_empty() {
         guard::count_refused(false);

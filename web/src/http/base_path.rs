@@ -1,8 +1,8 @@
 //! Path below which a proxy shows this server, such as `/code`.
 //!
-//! It is removed from requests, and added to redirects and addresses in pages (`page_edits`). A
-//! proxy may remove it itself: an address without it means the same. Addresses in JSON never have
-//! it.
+//! It is removed from requests, and added to redirects and to addresses in pages (the filter `url`
+//! of templates). A proxy may remove it itself: an address without it means the same. Addresses in
+//! JSON never have it.
 
 use axum::extract::{Request, State};
 use axum::http::uri::PathAndQuery;
@@ -51,6 +51,16 @@ impl BasePath {
         &self.0
     }
 
+    /// Adds the path to an address of this site. Others, such as `#L1`, are kept.
+    pub(crate) fn url(&self, address: &str) -> String {
+        let base = if address.starts_with('/') {
+            &*self.0
+        } else {
+            ""
+        };
+        format!("{base}{address}")
+    }
+
     /// Removes the path from an address. `None` for the path itself.
     fn strip(&self, uri: &Uri) -> Option<Uri> {
         let Some(rest) = uri.path().strip_prefix(self.as_str()) else {
@@ -81,13 +91,12 @@ pub(crate) async fn follow(
         return redirect(&base, request.uri());
     };
     *request.uri_mut() = uri;
+    request.extensions_mut().insert(base.clone());
     let mut response = next.run(request).await;
     if let Some(location) = response.headers_mut().get_mut(header::LOCATION)
         && let Ok(path) = location.to_str()
-        && path.starts_with('/')
     {
-        let address = format!("{}{path}", base.as_str());
-        *location = HeaderValue::from_str(&address).expect("both parts are ASCII");
+        *location = HeaderValue::from_str(&base.url(path)).expect("both parts are ASCII");
     }
     response
 }
@@ -111,6 +120,19 @@ fn redirect(base: &BasePath, uri: &Uri) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_addresses_of_this_site_get_the_path() {
+        let base: BasePath = "/code".parse().unwrap();
+        for (address, expected) in [
+            ("/a?b=/c", "/code/a?b=/c"),
+            ("#L1", "#L1"),
+            ("https://e/", "https://e/"),
+        ] {
+            assert_eq!(base.url(address), expected);
+            assert_eq!(BasePath::default().url(address), address);
+        }
+    }
 
     #[test]
     fn only_plain_paths_can_be_shown_below() {

@@ -80,6 +80,10 @@ impl<'a> FileAddress<'a> {
         }
     }
 
+    pub(crate) fn at(self, revision: &'a str) -> FileAddress<'a> {
+        FileAddress { revision, ..self }
+    }
+
     /// The path ends with `/` or is empty.
     pub(crate) fn directory_href(self) -> String {
         let href = format!("{}{}", package_href(self.package), encode(self.path));

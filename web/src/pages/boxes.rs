@@ -8,6 +8,7 @@ use super::form::Form;
 use super::matches::{CopiesView, LineView, RevisionsView, match_lines};
 use super::visible::{self, Piece};
 use crate::http::links::FileAddress;
+use crate::http::site::Site;
 use crate::source::colour_cache::PageColours;
 use crate::source::colours::DocumentColours;
 use askama::Template;
@@ -163,14 +164,13 @@ fn rows(matches: &[Match], address: FileAddress<'_>, colours: &DocumentColours) 
     lines.map(row).collect()
 }
 
-pub(super) fn fragment(boxes: Vec<BoxView>) -> String {
+pub(super) fn fragment(boxes: Vec<BoxView>, site: &Site) -> String {
     #[derive(Template)]
     #[template(path = "boxes.html")]
     struct Boxes {
         boxes: Vec<BoxView>,
     }
-    let boxes = Boxes { boxes };
-    boxes.render().expect("a page fits in memory")
+    site.render(&Boxes { boxes })
 }
 
 #[cfg(test)]
@@ -254,7 +254,7 @@ mod tests {
 
     fn render_for(form: &Form, found: &Match) -> String {
         let (found, colours) = (std::slice::from_ref(found), PageColours::default());
-        fragment(vec![BoxView::new(form, found, &colours)])
+        fragment(vec![BoxView::new(form, found, &colours)], &form.site)
     }
 
     #[test]

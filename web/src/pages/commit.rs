@@ -1,6 +1,6 @@
 //! Page of a commit of a git repository: message, author, date and changed files.
 
-use super::form::{Form, Layout};
+use super::form::Layout;
 use super::{filters, visible};
 use crate::http::links::{FileAddress, RepositoryAddress, package_href};
 use crate::problem::Problem;
@@ -76,12 +76,9 @@ pub(crate) async fn commit(
             Some(problem(error.clone(), repo, rev).detail),
         ),
     };
-    let form = Form {
-        has_key: params.has_key,
-        ..Form::default()
-    };
-    let page = CommitPage::new(Layout::new(form), repo, &found, changes, notice);
-    Ok(Html(page.render().expect("a page fits in memory")))
+    let layout = Layout::of(&params.site);
+    let page = CommitPage::new(layout, repo, &found, changes, notice);
+    Ok(Html(params.site.render(&page)))
 }
 
 impl CommitPage {
@@ -96,15 +93,11 @@ impl CommitPage {
         let (author, committer) = (signed(&commit.author), signed(&commit.committer));
         let parents = commit.parents.iter();
         let lines = commit.body.split(|&byte| byte == b'\n');
-        let subject = match &commit.subject[..] {
-            b"" => b"(no message)",
-            subject => subject,
-        };
         CommitPage {
             layout,
             repo: visible::plain(repo.as_bytes()),
             repo_href: package_href(repo.as_bytes()),
-            subject: visible::plain(subject),
+            subject: subject(commit),
             body: lines.map(visible::plain).collect::<Vec<_>>().join("\n"),
             id: commit.id.clone(),
             history_href: address(&commit.id).history_href(b""),
@@ -131,10 +124,7 @@ impl ChangeRow {
             ChangeKind::Modified => ("modified", Some(&commit.id)),
             ChangeKind::Removed => ("removed", commit.parents.first()),
         };
-        let file = |revision| FileAddress {
-            revision,
-            ..FileAddress::current(repo.as_bytes(), &change.path)
-        };
+        let file = |revision| FileAddress::current(repo.as_bytes(), &change.path).at(revision);
         let address = RepositoryAddress {
             repo,
             rev: &commit.id,
@@ -146,6 +136,13 @@ impl ChangeRow {
             history_href: address.history_href(&change.path),
         }
     }
+}
+
+pub(super) fn subject(commit: &Commit) -> String {
+    visible::plain(match &commit.subject[..] {
+        b"" => b"(no message)",
+        subject => subject,
+    })
 }
 
 pub(super) fn signed(signature: &Signature) -> Signed {

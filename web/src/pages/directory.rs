@@ -3,7 +3,7 @@
 //! The address is `/p/PACKAGE/` or `/p/PACKAGE/DIR/`, with `?rev=NAME` of a git repository. Without
 //! a version, the newest is shown.
 
-use super::form::{Form, Layout};
+use super::form::Layout;
 use super::package::{self, PackageView, RepositoryView};
 use super::place::Place;
 use super::tree::{self, TreeView};
@@ -19,8 +19,6 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::Scope;
 use schema::message::ListEntry;
 use schema::name::package_name;
@@ -54,10 +52,7 @@ pub(crate) async fn directory(
     let (name, path) = match names(&uri)? {
         (name, Some(path)) => (name, path),
         (name, None) => {
-            let address = FileAddress {
-                revision,
-                ..FileAddress::current(&name, b"")
-            };
+            let address = FileAddress::current(&name, b"").at(revision);
             return Ok(Redirect::to(&address.directory_href()).into_response());
         }
     };
@@ -65,10 +60,7 @@ pub(crate) async fn directory(
     let (entry, notice) = find(&app, &scope, &name).await?;
     let package = &entry.package[..];
     if !path.is_empty() && !path.ends_with(b"/") {
-        let file = FileAddress {
-            revision,
-            ..FileAddress::current(package, &path)
-        };
+        let file = FileAddress::current(package, &path).at(revision);
         return Ok(Redirect::to(&file.show_href(0)).into_response());
     }
     let after = after(&params)?;
@@ -88,10 +80,7 @@ pub(crate) async fn directory(
     };
     let repository = package::repository(&app, &scope, package).await?;
     let page = DirectoryPage {
-        layout: Layout::new(Form {
-            has_key: params.has_key,
-            ..Form::default()
-        }),
+        layout: Layout::of(&params.site),
         package: visible::plain(package),
         path: visible::plain(&path),
         place: Place::new(package, &path, revision),
@@ -102,7 +91,7 @@ pub(crate) async fn directory(
         repository,
         tree,
     };
-    Ok(Html(page.render().expect("a page fits in memory")).into_response())
+    Ok(Html(params.site.render(&page)).into_response())
 }
 
 /// Splits an address; the path is `None` without a slash.
@@ -165,11 +154,7 @@ fn missing_in((package, revision): (&[u8], &str), path: &[u8]) -> Problem {
 }
 
 pub(super) fn after(params: &Params) -> Result<Vec<u8>, Problem> {
-    let text = params.text("after")?.unwrap_or_default();
-    BASE64.decode(text).map_err(|_| {
-        let detail = "after is malformed: expected that of a link of an earlier page";
-        Problem::bad_request(detail).hint("leave it out to start from the beginning")
-    })
+    params.position("after", "that of a link of an earlier page")
 }
 
 #[cfg(test)]

@@ -216,7 +216,7 @@ pub(crate) async fn fragment(
         }
         Err(_) => FacetsView::so_far(&search, &form),
     };
-    let html = Fragment { facets }.render().expect("a page fits in memory");
+    let html = params.site.render(&Fragment { facets });
     Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(html)).into_response())
 }
 

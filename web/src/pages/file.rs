@@ -33,7 +33,7 @@ use frontend::Scope;
 use lines::LinesView;
 use open::Opened;
 use page::{FilePage, Shown};
-use schema::message::{FileRange, FileRequest, FileSource};
+use schema::message::{FileRange, FileRequest};
 
 const PAGE_LEVEL: u8 = 1;
 
@@ -55,10 +55,7 @@ pub(crate) async fn show(
     if asked.first.unwrap_or(1) > lines_max || asked.lines.first > lines_max {
         let lines = filters::counted(fetched.reply.total_lines.into(), "line");
         let detail = format!("the file has {lines}");
-        let file = FileAddress {
-            revision: asked.revision,
-            ..FileAddress::current(asked.package, asked.path)
-        };
+        let file = FileAddress::current(asked.package, asked.path).at(asked.revision);
         let hint = format!("{} shows the file", file.show_href(0));
         return Err(Problem::missing(detail).hint(hint));
     }
@@ -103,14 +100,10 @@ async fn rendered(
     if !asked.is_rendered() || !is_whole {
         return None;
     }
-    let file = FileAddress {
-        revision: if asked.revision.is_empty() {
-            ""
-        } else {
-            &reply.commit
-        },
-        ..FileAddress::current(package, asked.path)
-    };
+    let file = FileAddress::current(package, asked.path).at(match asked.revision {
+        "" => "",
+        _ => &reply.commit,
+    });
     Some(markdown::of_file(app, scope, file, &reply.text, PAGE_LEVEL).await)
 }
 
@@ -169,17 +162,9 @@ fn lines_from(first: u32) -> FileRange {
 }
 
 fn request(asked: &AskedFile<'_>, fetched: &Fetched) -> FileRequest {
-    let commit = &fetched.reply.commit;
-    FileRequest {
-        package: fetched.package.clone(),
-        path: asked.path.to_vec(),
-        range: lines_from(1),
-        revision: if commit.is_empty() {
-            asked.revision.to_owned()
-        } else {
-            commit.clone()
-        },
-        source: FileSource::Text,
-        visible: None,
-    }
+    let revision = match &fetched.reply.commit[..] {
+        "" => asked.revision,
+        commit => commit,
+    };
+    FileRequest::new(&fetched.package, asked.path, revision, lines_from(1))
 }

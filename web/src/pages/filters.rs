@@ -1,8 +1,17 @@
-//! Filters of the templates: numbers, plurals, sizes and times.
+//! Filters of the templates: addresses, numbers, plurals, sizes and times.
 #![expect(unreachable_pub, reason = "the macro generates public items")]
 
 use super::markdown::inline;
+use crate::http::base_path::BasePath;
+use crate::http::site::Site;
 use jiff::Timestamp;
+
+/// Address with the base path of the rendered [`Site`]. Every address in a template has the filter.
+#[askama::filter_fn]
+pub(super) fn url(address: impl AsRef<str>, values: &dyn askama::Values) -> askama::Result<String> {
+    let base: &BasePath = askama::get_value(values, Site::BASE)?;
+    Ok(base.url(address.as_ref()))
+}
 
 /// Templates pass references to integers.
 pub(super) trait Number {
@@ -133,4 +142,27 @@ pub(super) fn moment(seconds: u64) -> String {
     let seconds = i64::try_from(seconds).unwrap_or_default();
     let moment = Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH);
     moment.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    #[test]
+    fn every_address_in_a_template_gets_the_base_path() {
+        for entry in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/templates")).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "html") {
+                continue;
+            }
+            let html = fs::read_to_string(&path).unwrap();
+            for name in ["href=\"", " action=\"", " src=\"", "; url="] {
+                for address in html.split(name).skip(1) {
+                    let first = address.split("}}").next().unwrap();
+                    let is_here = address.starts_with('#') || first.ends_with("|url ");
+                    assert!(is_here, "{}: {name}{first}", path.display());
+                }
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@
 use super::visible;
 use crate::http::assets;
 use crate::http::links::{FileAddress, encode};
+use crate::http::site::Site;
 use crate::search::choice::{Case, Choice, Copies, Group, Mode};
 use crate::search::params::{Params, lossy};
 use frontend::Document;
@@ -37,8 +38,7 @@ pub(crate) struct Form {
     pub(super) from: Option<u32>,
     /// Search that the page's script follows. Other addresses omit it, since users share them.
     pub(super) run: Option<String>,
-    /// The page offers to sign out.
-    pub(super) has_key: bool,
+    pub(super) site: Site,
     pub(super) revisions: Vec<String>,
 }
 
@@ -114,7 +114,7 @@ impl Form {
             timeout: typed("timeout"),
             generation: typed("generation"),
             run: typed("run"),
-            has_key: params.has_key,
+            site: params.site.clone(),
             revisions: Vec::new(),
         }
     }
@@ -136,10 +136,7 @@ impl Form {
         };
         match named {
             // Texts without a commit are of no repository.
-            Some(name) if !address.revision.is_empty() => FileAddress {
-                revision: name,
-                ..address
-            },
+            Some(name) if !address.revision.is_empty() => address.at(name),
             _ => address,
         }
     }
@@ -378,6 +375,14 @@ pub(super) struct Layout {
 }
 
 impl Layout {
+    /// Empty form.
+    pub(super) fn of(site: &Site) -> Layout {
+        Layout::new(Form {
+            site: site.clone(),
+            ..Form::default()
+        })
+    }
+
     pub(super) fn new(form: Form) -> Layout {
         Layout {
             form,
@@ -386,12 +391,6 @@ impl Layout {
             script: assets::address(assets::SCRIPT),
             icon: assets::address(assets::ICON),
         }
-    }
-}
-
-impl Default for Layout {
-    fn default() -> Layout {
-        Layout::new(Form::default())
     }
 }
 

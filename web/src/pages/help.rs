@@ -2,10 +2,10 @@
 
 mod examples;
 
+use super::filters;
 use super::form::{Form, Layout};
-use access::KeyName;
+use crate::http::site::Site;
 use askama::Template;
-use axum::Extension;
 use axum::response::Html;
 use examples::{KEYS, SECTIONS};
 use frontend::query::key_names;
@@ -35,16 +35,13 @@ struct KeyLine {
     example: ExampleLink,
 }
 
-pub(crate) async fn help(key: Option<Extension<KeyName>>) -> Html<String> {
+pub(crate) async fn help(site: Site) -> Html<String> {
     let page = HelpPage {
-        layout: Layout::new(Form {
-            has_key: key.is_some(),
-            ..Form::default()
-        }),
+        layout: Layout::of(&site),
         sections: SECTIONS.iter().map(section).collect(),
         keys: keys(),
     };
-    Html(page.render().expect("a page fits in memory"))
+    Html(site.render(&page))
 }
 
 fn section(&(title, examples): &(&'static str, &[(&'static str, &'static str)])) -> Section {

@@ -1,8 +1,8 @@
 //! History of a repository, file or directory: the commits that changed it, newest first.
 
-use super::commit::signed;
+use super::commit::{signed, subject};
 use super::file::FileView;
-use super::form::{Form, Layout};
+use super::form::Layout;
 use super::{filters, visible};
 use crate::http::links::{FileAddress, RepositoryAddress, encode};
 use crate::problem::Problem;
@@ -58,10 +58,7 @@ pub(crate) async fn history(
         ..FileAddress::current(repo.as_bytes(), path)
     };
     let page = HistoryPage {
-        layout: Layout::new(Form {
-            has_key: params.has_key,
-            ..Form::default()
-        }),
+        layout: Layout::of(&params.site),
         repo: visible::plain(repo.as_bytes()),
         repo_href: crate::http::links::package_href(repo.as_bytes()),
         path: visible::plain(path),
@@ -76,7 +73,7 @@ pub(crate) async fn history(
             format!("{}{kept}&cursor={cursor}", address.history_href(path))
         }),
     };
-    Ok(Html(page.render().expect("a page fits in memory")))
+    Ok(Html(params.site.render(&page)))
 }
 
 impl CommitRow {
@@ -87,12 +84,8 @@ impl CommitRow {
             query: &kept.query,
             ..FileAddress::current(repo.as_bytes(), path)
         };
-        let subject = match &commit.subject[..] {
-            b"" => b"(no message)",
-            subject => subject,
-        };
         CommitRow {
-            subject: visible::plain(subject),
+            subject: subject(commit),
             href: RepositoryAddress { repo, rev: id }.commit_href(),
             id: filters::short_id(id),
             author: visible::plain(&commit.author.name),

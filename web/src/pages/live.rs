@@ -9,7 +9,6 @@ use super::form::{Form, GROUP_DEFAULT};
 use super::running::{SoFar, folds, remaining_text, wanted};
 use super::search::find;
 use crate::http::blocking;
-use crate::http::page_edits::PageEdits;
 use crate::http::watched::Watched;
 use crate::problem::Problem;
 use crate::search::choice::Copies;
@@ -82,7 +81,6 @@ pub(crate) async fn live(
         search: Arc::clone(&search),
         proof: Some(proof),
         form: Form { run: None, ..form },
-        edits: PageEdits::of_fragment(app.base_path.clone()),
         sender,
         eta: Eta::default(),
         shown: None,
@@ -102,7 +100,6 @@ struct OpenPage {
     search: Arc<SearchHandle>,
     proof: Option<Proof>,
     form: Form,
-    edits: PageEdits,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
     eta: Eta,
     shown: Option<(String, bool)>,
@@ -129,7 +126,7 @@ impl Report for OpenPage {
             let is_proven = proven.is_some();
             let read = move || {
                 let best = SoFar::read(&search, proven.as_deref(), &form)?;
-                Ok::<_, frontend::SpoolError>((fragment(best.boxes), best.is_final))
+                Ok::<_, frontend::SpoolError>((fragment(best.boxes, &form.site), best.is_final))
             };
             let best = blocking(read).await.ok();
             if is_proven && best.as_ref().is_some_and(|(_, is_final)| !is_final) {
@@ -141,7 +138,6 @@ impl Report for OpenPage {
                 && self.shown.as_ref() != Some(&best)
             {
                 let (html, r#final) = best.clone();
-                let html = self.edits.fragment(html);
                 self.send("boxes", &LiveBoxes { r#final, html }).await?;
                 self.shown = Some(best);
             }

@@ -11,7 +11,7 @@ use crate::state::App;
 use crate::suggest::versions;
 use frontend::Scope;
 use schema::message::{
-    FileRange, FileRequest, FileSource, IndexedRepository, ListEntry, ListKind, ListRequest,
+    FileRange, FileRequest, IndexedRepository, ListEntry, ListKind, ListRequest,
 };
 use schema::name::revision_name;
 
@@ -99,25 +99,13 @@ pub(super) async fn about(
     })
 }
 
-fn list_of(kind: ListKind, package: &[u8], prefix: &[u8], count: u32) -> ListRequest {
-    ListRequest {
-        kind,
-        package: package.to_vec(),
-        prefix: prefix.to_vec(),
-        after: Vec::new(),
-        count,
-        visible: None,
-        revision: String::new(),
-    }
-}
-
 /// Also returns true if there are more.
 async fn skipped(
     app: &App,
     scope: &Scope,
     package: &[u8],
 ) -> Result<(Vec<(String, String)>, bool), Problem> {
-    let request = list_of(ListKind::Skipped, package, b"", SKIPPED_MAX);
+    let request = ListRequest::new(ListKind::Skipped, package, b"", SKIPPED_MAX);
     let list = app.coordinator.listing(scope, &request).await?;
     let entries = list.entries.into_iter();
     let entries = entries.map(|entry| {
@@ -147,7 +135,7 @@ pub(super) async fn indexed_repository(
     scope: &Scope,
     package: &[u8],
 ) -> Result<Option<IndexedRepository>, Problem> {
-    let request = list_of(ListKind::Repositories, b"", package, 1);
+    let request = ListRequest::new(ListKind::Repositories, b"", package, 1);
     let list = app.coordinator.listing(scope, &request).await?;
     let mut entries = list.entries.into_iter();
     let found = entries.find(|entry| entry.package == package);
@@ -170,11 +158,9 @@ impl RepositoryView {
             revisions: revisions
                 .map(|revision| RevisionView {
                     name: visible::plain(revision.name.as_bytes()),
-                    files_href: FileAddress {
-                        revision: short_name(&revision.name),
-                        ..FileAddress::current(name.as_bytes(), b"")
-                    }
-                    .directory_href(),
+                    files_href: FileAddress::current(name.as_bytes(), b"")
+                        .at(short_name(&revision.name))
+                        .directory_href(),
                     commit: filters::short_id(&revision.commit),
                     href: RepositoryAddress {
                         repo: name,
@@ -219,27 +205,18 @@ async fn readme(
     let Some(item) = readmes.min_by_key(|item| (item.path.len(), &item.path)) else {
         return Ok(None);
     };
-    let request = FileRequest {
-        package: package.to_vec(),
-        path: item.path.clone(),
-        range: FileRange::Lines {
-            first: 1,
-            count: README_LINES_MAX,
-        },
-        revision: revision.to_owned(),
-        source: FileSource::Text,
-        visible: None,
+    let range = FileRange::Lines {
+        first: 1,
+        count: README_LINES_MAX,
     };
+    let request = FileRequest::new(package, &item.path, revision, range);
     let reply = app.coordinator.file(scope, &request).await?;
     if !reply.found {
         return Ok(None);
     }
     let lines = reply.text.split(|&byte| byte == b'\n');
     let lines = lines.map(|line| visible::plain(line.strip_suffix(b"\r").unwrap_or(line)));
-    let file = FileAddress {
-        revision,
-        ..FileAddress::current(package, &item.path)
-    };
+    let file = FileAddress::current(package, &item.path).at(revision);
     let html = if markdown::is_markdown(&item.path) {
         Some(markdown::of_file(app, scope, file, &reply.text, README_LEVEL).await)
     } else {

@@ -2,7 +2,7 @@
 
 use super::directory::after;
 use super::filters;
-use super::form::{Form, Layout};
+use super::form::Layout;
 use super::visible;
 use crate::http::links::{encode, package_href};
 use crate::problem::Problem;
@@ -58,13 +58,8 @@ pub(crate) async fn packages(
     let prefix = params.bytes("prefix").unwrap_or_default();
     let scope = viewer.scope().await?;
     let request = ListRequest {
-        kind: ListKind::Packages,
-        package: Vec::new(),
-        prefix: prefix.to_vec(),
         after: after(&params)?,
-        count: PACKAGES_MAX,
-        visible: None,
-        revision: String::new(),
+        ..ListRequest::new(ListKind::Packages, b"", prefix, PACKAGES_MAX)
     };
     let list = app.coordinator.listing(&scope, &request).await?;
     let last = list.entries.last().filter(|_| list.more);
@@ -76,10 +71,7 @@ pub(crate) async fn packages(
         is_cut = !is_whole;
     }
     let page = PackagesPage {
-        layout: Layout::new(Form {
-            has_key: params.has_key,
-            ..Form::default()
-        }),
+        layout: Layout::of(&params.site),
         prefix: lossy(Some(prefix)).into_owned(),
         total: app.coordinator.served(&scope).packages,
         next: last.map(|last| {
@@ -90,7 +82,7 @@ pub(crate) async fn packages(
         is_cut,
         missing: list.unreachable,
     };
-    Ok(Html(page.render().expect("a page fits in memory")))
+    Ok(Html(params.site.render(&page)))
 }
 
 /// Names that contain the text elsewhere, and true if these are all.
@@ -100,15 +92,7 @@ async fn containing(
     text: &[u8],
 ) -> Result<(Vec<PackageRow>, bool), Problem> {
     let deadline = Instant::now() + TIME_MAX;
-    let mut request = ListRequest {
-        kind: ListKind::Packages,
-        package: Vec::new(),
-        prefix: Vec::new(),
-        after: Vec::new(),
-        count: u32::MAX,
-        visible: None,
-        revision: String::new(),
-    };
+    let mut request = ListRequest::new(ListKind::Packages, b"", b"", u32::MAX);
     let contains = |entry: &&ListEntry| {
         let name = &entry.package[..];
         !name.starts_with(text)

@@ -20,11 +20,9 @@ impl Place {
     /// Directories end with `/`.
     pub(super) fn new(package: &[u8], path: &[u8], revision: &str) -> Place {
         let href = |path| {
-            FileAddress {
-                revision,
-                ..FileAddress::current(package, path)
-            }
-            .directory_href()
+            FileAddress::current(package, path)
+                .at(revision)
+                .directory_href()
         };
         let whole = path.strip_suffix(b"/").unwrap_or(path);
         if whole.is_empty() {

@@ -6,6 +6,7 @@ use super::form::{Form, Layout};
 use super::sign_in::{self, Asked};
 use super::{filters, visible};
 use crate::http::path::Path;
+use crate::http::site::Site;
 use crate::problem::{KINDS, Kind, Problem};
 use askama::Template;
 use axum::body::Body;
@@ -44,6 +45,7 @@ pub(crate) async fn by_address(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let (is_text, is_json) = (path.starts_with("/api/v1/"), path.starts_with("/api/"));
     let asked = Asked::new(request.method(), request.uri(), request.headers());
+    let site = Site::of(request.headers(), request.extensions());
     let uri = request.uri().clone();
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<Problem>() {
@@ -53,11 +55,17 @@ pub(crate) async fn by_address(request: Request, next: Next) -> Response {
             let line = format!("{}{hint}\n", problem.detail);
             with_body(response, "text/plain; charset=utf-8", line)
         }
-        Some(problem) if !is_json && problem.needs_key() => sign_in::instead_of(&asked, response),
+        Some(problem) if !is_json && problem.needs_key() => {
+            sign_in::instead_of(&asked, &site, response)
+        }
         Some(problem) if !is_json => {
             let ways = ways::of_address(&problem, &uri);
             let near = ways::near(&problem, &uri);
-            html(&problem, Form::default(), (near, ways), response)
+            let form = Form {
+                site,
+                ..Form::default()
+            };
+            html(&problem, form, (near, ways), response)
         }
         _ => response,
     }
@@ -98,7 +106,7 @@ fn html(
         },
         problem,
     };
-    let page = page.render().expect("a page fits in memory");
+    let page = page.layout.form.site.render(&page);
     with_body(response, "text/html; charset=utf-8", page)
 }
 
@@ -129,25 +137,29 @@ fn with_body(response: Response, content_type: &'static str, body: String) -> Re
     response
 }
 
-pub(crate) async fn kinds() -> Html<String> {
-    kinds_page(KINDS)
+pub(crate) async fn kinds(site: Site) -> Html<String> {
+    kinds_page(KINDS, site)
 }
 
-pub(crate) async fn kind(Path(name): Path<String>) -> Result<Html<String>, Problem> {
+pub(crate) async fn kind(site: Site, Path(name): Path<String>) -> Result<Html<String>, Problem> {
     match KINDS.iter().position(|kind| kind.name == name) {
-        Some(at) => Ok(kinds_page(&KINDS[at..=at])),
+        Some(at) => Ok(kinds_page(&KINDS[at..=at], site)),
         None => Err(Problem::missing(format!(
             "no kind of problem is called {name}"
         ))),
     }
 }
 
-fn kinds_page(kinds: &'static [&'static Kind]) -> Html<String> {
+fn kinds_page(kinds: &'static [&'static Kind], site: Site) -> Html<String> {
+    let site = Site {
+        has_key: false,
+        ..site
+    };
     let page = KindsPage {
-        layout: Layout::default(),
+        layout: Layout::of(&site),
         kinds,
     };
-    Html(page.render().expect("a page fits in memory"))
+    Html(site.render(&page))
 }
 
 #[cfg(test)]

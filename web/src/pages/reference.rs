@@ -1,7 +1,8 @@
 //! Reference of the JSON API, generated from the OpenAPI description.
 
 use super::filters;
-use super::form::{Form, Layout};
+use super::form::Layout;
+use crate::http::site::Site;
 use askama::Template;
 use serde_json::Value;
 
@@ -61,15 +62,12 @@ impl Reference {
         }
     }
 
-    pub(crate) fn page(&self, has_key: bool) -> String {
+    pub(crate) fn page(&self, site: &Site) -> String {
         let page = ReferencePage {
-            layout: Layout::new(Form {
-                has_key,
-                ..Form::default()
-            }),
+            layout: Layout::of(site),
             reference: self,
         };
-        page.render().expect("a page fits in memory")
+        site.render(&page)
     }
 }
 

@@ -213,7 +213,7 @@ pub(super) fn finished_page(
         packages,
         layout: Layout::new(form),
     };
-    let html = page.render().expect("a page fits in memory");
+    let html = page.layout.form.site.render(&page);
     metrics::rendered(started);
     Ok(html)
 }

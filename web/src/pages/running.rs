@@ -5,6 +5,7 @@ use super::facets::FacetsView;
 use super::filters;
 use super::form::{Form, Layout, Tab};
 use super::matches::without_copies;
+use crate::http::site::Site;
 use crate::search::choice::{Copies, Group};
 use crate::search::eta::Eta;
 use crate::search::join::in_line_order;
@@ -62,7 +63,7 @@ pub(super) fn running_page(
         progress,
         boxes,
     };
-    Ok(page.render().expect("a page fits in memory"))
+    Ok(page.layout.form.site.render(&page))
 }
 
 pub(super) struct SoFar {
@@ -186,8 +187,8 @@ fn one_by_one(form: &Form, matches: &[Match], folds: bool) -> Vec<BoxView> {
     }
 }
 
-pub(crate) fn match_list(matches: &[Match]) -> String {
-    fragment(one_by_one(&Form::default(), matches, true))
+pub(crate) fn match_list(matches: &[Match], site: &Site) -> String {
+    fragment(one_by_one(&Form::default(), matches, true), site)
 }
 
 /// No more precise than the estimate. `running.js` shows it.

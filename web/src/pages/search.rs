@@ -102,7 +102,7 @@ async fn page(
             let shown = known.address().to_owned();
             let whole = Arc::clone(&answer);
             let is_kept = is_kept && about.pending == 0;
-            let what = format!("html {shown} {:?}", about.of_revisions);
+            let what = format!("html {shown} {:?} {:?}", about.of_revisions, form.site);
             let render = move || {
                 let started = Instant::now();
                 let page = finished_page(&whole, form, view, first_line, about, &colours)?;

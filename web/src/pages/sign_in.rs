@@ -3,24 +3,24 @@
 //! It replaces a page that needs a key, and returns the user to it. It works without the script.
 //! **Invariant:** whatever the address, it redirects to a page of this server.
 
-use super::form::{Form, Layout};
+use super::filters;
+use super::form::Layout;
 use crate::http::client::{Client, IsHttps};
 use crate::http::guard::{self, SIGN_IN};
 use crate::http::hosts::is_from_own_page;
 use crate::http::request_body;
 use crate::http::response::NO_STORE;
+use crate::http::site::Site;
 use crate::problem::{self, Problem};
 use crate::search::params::Params;
 use crate::state::App;
 use access::{Access, KeyName};
 use askama::Template;
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
 
 /// A key and an address.
 const FORM_BYTES_MAX: usize = 64 << 10;
@@ -40,44 +40,26 @@ struct SignInPage {
 }
 
 /// Shows the form, or the key's owner.
-pub(crate) async fn form(State(app): State<App>, request: Request) -> Response {
-    if required(&app).is_none() {
-        return problem::not_found(request.uri().clone())
-            .await
-            .into_response();
-    }
+pub(crate) async fn form(State(app): State<App>, request: Request) -> Result<Response, Problem> {
     let (parts, _) = request.into_parts();
+    required(&app, &parts).await?;
     let next = Params::parse(parts.uri.query().unwrap_or_default());
     let next = next
         .ok()
         .and_then(|params| Some(local(params.bytes("next")?)?.to_owned()));
-    let mut page = SignInPage::new(next.as_deref().unwrap_or("/"));
+    let site = Site::of(&parts.headers, &parts.extensions);
+    let mut page = SignInPage::new(next.as_deref().unwrap_or("/"), &site);
     page.holder = parts
         .extensions
         .get::<KeyName>()
         .map(|name| name.as_str().to_owned());
-    page.layout = Layout::new(Form {
-        has_key: page.holder.is_some(),
-        ..Form::default()
-    });
-    page.respond(StatusCode::OK)
+    Ok(page.respond(StatusCode::OK))
 }
 
 /// Accepts a key: sets a cookie and redirects.
-pub(crate) async fn sign_in(State(app): State<App>, request: Request) -> Response {
-    let Some(access) = required(&app) else {
-        return problem::not_found(request.uri().clone())
-            .await
-            .into_response();
-    };
+pub(crate) async fn sign_in(State(app): State<App>, request: Request) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
-    match accept(access, &parts, body).await {
-        Ok(response) => response,
-        Err(problem) => problem.into_response(),
-    }
-}
-
-async fn accept(access: &Access, parts: &Parts, body: Body) -> Result<Response, Problem> {
+    let access = required(&app, &parts).await?;
     if !is_from_own_page(&parts.headers) {
         return Err(Problem::foreign(
             "a page of another site may not send a key",
@@ -88,7 +70,7 @@ async fn accept(access: &Access, parts: &Parts, body: Body) -> Result<Response, 
     let params = Params::parse(body)?;
     let key = params.bytes("key").unwrap_or_default().trim_ascii();
     let next = params.bytes("next").and_then(local).unwrap_or("/");
-    let tried = access.try_key(address(parts), key);
+    let tried = access.try_key(address(&parts), key);
     let name = tried.map_err(|seconds| {
         guard::count_refused(true);
         let detail = format!("too many wrong keys; try again in {seconds} s");
@@ -97,26 +79,33 @@ async fn accept(access: &Access, parts: &Parts, body: Body) -> Result<Response, 
     let signed = name.and_then(|name| Some((access.cookie_for(&name)?, name)));
     let Some((cookie, name)) = signed else {
         guard::count_refused(true);
-        let mut page = SignInPage::new(next);
+        let site = Site {
+            has_key: false,
+            ..Site::of(&parts.headers, &parts.extensions)
+        };
+        let mut page = SignInPage::new(next, &site);
         page.fault = Some("This key is not known here. It may have been revoked.".to_owned());
         return Ok(page.respond(StatusCode::UNAUTHORIZED));
     };
     tracing::info!(key = name.as_str(), "signed in");
-    Ok(back_to(next, &cookie, parts))
+    Ok(back_to(next, &cookie, &parts))
 }
 
-pub(crate) async fn sign_out(State(app): State<App>, request: Request) -> Response {
-    if required(&app).is_none() {
-        return problem::not_found(request.uri().clone())
-            .await
-            .into_response();
-    }
+pub(crate) async fn sign_out(
+    State(app): State<App>,
+    request: Request,
+) -> Result<Response, Problem> {
     let (parts, _) = request.into_parts();
-    back_to(SIGN_IN, "", &parts)
+    required(&app, &parts).await?;
+    Ok(back_to(SIGN_IN, "", &parts))
 }
 
-fn required(app: &App) -> Option<&Arc<Access>> {
-    app.access.as_ref().filter(|access| access.is_required())
+/// Fails where no key is required: the addresses of this file do not exist there.
+async fn required<'a>(app: &'a App, parts: &Parts) -> Result<&'a Access, Problem> {
+    match &app.access {
+        Some(access) if access.is_required() => Ok(access),
+        _ => Err(problem::not_found(parts.uri.clone()).await),
+    }
 }
 
 fn address(parts: &Parts) -> IpAddr {
@@ -137,8 +126,8 @@ fn back_to(path: &str, cookie: &str, parts: &Parts) -> Response {
     response
 }
 
-pub(super) fn instead_of(asked: &Asked, response: Response) -> Response {
-    let mut page = SignInPage::new(&asked.next);
+pub(super) fn instead_of(asked: &Asked, site: &Site, response: Response) -> Response {
+    let mut page = SignInPage::new(&asked.next, site);
     page.asks_again = asked.is_from_elsewhere;
     let (head, _) = response.into_parts();
     let mut shown = page.respond(head.status);
@@ -169,9 +158,9 @@ impl Asked {
 }
 
 impl SignInPage {
-    fn new(next: &str) -> SignInPage {
+    fn new(next: &str, site: &Site) -> SignInPage {
         SignInPage {
-            layout: Layout::default(),
+            layout: Layout::of(site),
             next: next.to_owned(),
             fault: None,
             holder: None,
@@ -180,7 +169,7 @@ impl SignInPage {
     }
 
     fn respond(&self, status: StatusCode) -> Response {
-        let html = Html(self.render().expect("a page fits in memory"));
+        let html = Html(self.layout.form.site.render(self));
         let mut response = (status, [(header::CACHE_CONTROL, NO_STORE)], html).into_response();
         if status == StatusCode::UNAUTHORIZED {
             let headers = response.headers_mut();

@@ -3,7 +3,7 @@
 //! Backends send it in parts without counts, so a bounded number of parts is counted here.
 
 use super::directory::{after, find};
-use super::form::{Form, Layout};
+use super::form::Layout;
 use super::{filters, visible};
 use crate::http::links::{encode, package_href};
 use crate::model::LeftOut;
@@ -72,21 +72,13 @@ pub(crate) async fn skipped(
     let after = after(&params)?;
     let is_first = after.is_empty();
     let request = ListRequest {
-        kind: ListKind::Skipped,
-        package,
-        prefix: Vec::new(),
         after,
-        count: PART_ENTRIES,
-        visible: None,
-        revision: String::new(),
+        ..ListRequest::new(ListKind::Skipped, &package, b"", PART_ENTRIES)
     };
     let parts_max = if is_first { PARTS_MAX } else { 1 };
     let list = read(&app, &scope, request.clone(), parts_max).await?;
     let page = SkippedPage {
-        layout: Layout::new(Form {
-            has_key: params.has_key,
-            ..Form::default()
-        }),
+        layout: Layout::of(&params.site),
         package: lossy(Some(&request.package)).into_owned(),
         package_href: package_href(&request.package),
         notice,
@@ -105,7 +97,7 @@ pub(crate) async fn skipped(
             .collect(),
         missing: list.unreachable,
     };
-    Ok(Html(page.render().expect("a page fits in memory")))
+    Ok(Html(params.site.render(&page)))
 }
 
 async fn read(

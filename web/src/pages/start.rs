@@ -1,13 +1,12 @@
 //! Start page: indexed data and example queries.
 
 use super::filters;
-use super::form::{Form, Layout};
+use super::form::Layout;
+use crate::http::site::Site;
 use crate::problem::Problem;
 use crate::state::App;
-use access::KeyName;
 use access::Viewer;
 use askama::Template;
-use axum::Extension;
 use axum::extract::State;
 use axum::response::Html;
 use std::time::UNIX_EPOCH;
@@ -28,7 +27,7 @@ struct StartPage {
 pub(crate) async fn start(
     State(app): State<App>,
     viewer: Viewer,
-    key: Option<Extension<KeyName>>,
+    site: Site,
 ) -> Result<Html<String>, Problem> {
     let scope = viewer.scope().await?;
     let (served, backends) = (
@@ -36,10 +35,7 @@ pub(crate) async fn start(
         app.coordinator.backends(&scope),
     );
     let page = StartPage {
-        layout: Layout::new(Form {
-            has_key: key.is_some(),
-            ..Form::default()
-        }),
+        layout: Layout::of(&site),
         packages: served.packages,
         documents: served.documents,
         text_bytes: served.text_bytes,
@@ -50,7 +46,7 @@ pub(crate) async fn start(
             .collect(),
         undecided: scope.missing().map(|(_, reason)| reason),
     };
-    Ok(Html(page.render().expect("a page fits in memory")))
+    Ok(Html(site.render(&page)))
 }
 
 fn age_s(time: u64) -> u64 {

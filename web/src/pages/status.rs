@@ -3,7 +3,8 @@
 //! Times of all callers need full access, since they reveal the amount of data.
 
 use super::filters;
-use super::form::{Form, Layout};
+use super::form::Layout;
+use crate::http::site::Site;
 use crate::model::Status;
 use askama::Template;
 use frontend::{QueryTimes, SlowQuery};
@@ -29,16 +30,13 @@ struct Usage {
 }
 
 /// `times` needs full access.
-pub(crate) fn page(status: &Status, times: Option<QueryTimes>, has_key: bool) -> String {
+pub(crate) fn page(status: &Status, times: Option<QueryTimes>, site: &Site) -> String {
     let page = StatusPage {
-        layout: Layout::new(Form {
-            has_key,
-            ..Form::default()
-        }),
+        layout: Layout::of(site),
         status,
         usage: times.map(|times| Usage::new(times, status.bytes)),
     };
-    page.render().expect("a page fits in memory")
+    site.render(&page)
 }
 
 impl Usage {

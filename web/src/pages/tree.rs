@@ -40,21 +40,14 @@ pub(super) async fn list(
     current: &[u8],
 ) -> Result<TreeView, Problem> {
     let request = ListRequest {
-        kind: ListKind::Children,
-        package: package.to_vec(),
-        prefix: directory.to_vec(),
         after,
-        count: ENTRIES_MAX,
-        visible: None,
         revision: revision.to_owned(),
+        ..ListRequest::new(ListKind::Children, package, directory, ENTRIES_MAX)
     };
     let list = app.coordinator.list(scope, request).await?;
     let last = list.entries.last().filter(|_| list.more);
     let more = last.map(|last| {
-        let page = FileAddress {
-            revision,
-            ..FileAddress::current(package, directory)
-        };
+        let page = FileAddress::current(package, directory).at(revision);
         let page = page.directory_href();
         let separator = if revision.is_empty() { "?" } else { "&" };
         format!("{page}{separator}after={}", BASE64.encode(&last.path))
@@ -97,10 +90,7 @@ impl TreeItem {
         entry: &ListEntry,
         current: &[u8],
     ) -> TreeItem {
-        let address = FileAddress {
-            revision,
-            ..FileAddress::current(package, &entry.path)
-        };
+        let address = FileAddress::current(package, &entry.path).at(revision);
         let is_directory = entry.path.ends_with(b"/");
         TreeItem {
             path: entry.path.clone(),

@@ -1,8 +1,8 @@
 //! History of a repository, file or directory, for the API and a page.
 
-use super::lookups::{names, path, position, problem};
+use super::lookups::{names, path, problem};
 use crate::problem::Problem;
-use crate::search::params::Params;
+use crate::search::params::{NEXT, Params};
 use access::Viewer;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -31,7 +31,7 @@ pub(crate) async fn look_up<'p>(
     let of = LookupOf::Log {
         revision: rev.to_owned(),
         path: path.to_vec(),
-        after: position(params, "cursor")?,
+        after: params.position("cursor", NEXT)?,
         count,
     };
     let scope = viewer.scope_with(repo.as_bytes()).await?;

@@ -2,8 +2,6 @@
 
 use crate::problem::Problem;
 use crate::search::params::Params;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::LookupError;
 use schema::message::{LookupProblem, LookupProblemKind};
 
@@ -40,15 +38,6 @@ pub(crate) fn path(params: &Params) -> Result<&[u8], Problem> {
         return Err(Problem::bad_request(detail));
     }
     Ok(path)
-}
-
-/// Start of a part of a list.
-pub(crate) fn position(params: &Params, name: &str) -> Result<Vec<u8>, Problem> {
-    let text = params.text(name)?.unwrap_or_default();
-    BASE64.decode(text).map_err(|_| {
-        let detail = format!("{name} is malformed: expected `next` of an earlier answer");
-        Problem::bad_request(detail).hint("leave it out to start from the beginning")
-    })
 }
 
 pub(crate) fn problem(error: LookupError, repo: &str, rev: &str) -> Problem {

@@ -2,6 +2,7 @@
 
 use crate::http::client::Client;
 use crate::http::path::decode_path;
+use crate::http::site::Site;
 use crate::problem::Problem;
 use crate::search::choice::{Choice, Copies, Group};
 use crate::search::cursor::Route;
@@ -9,6 +10,8 @@ use access::KeyName;
 use axum::extract::FromRequestParts;
 use axum::http::Extensions;
 use axum::http::request::Parts;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::SearchClient;
 use frontend::query::filter;
 use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, time};
@@ -59,6 +62,9 @@ pub(crate) enum Wait {
 
 pub(crate) const WAIT: &[&str] = &["wait"];
 
+/// Origin of a position in lists of the API.
+pub(crate) const NEXT: &str = "`next` of an earlier answer";
+
 /// Bound of parameters. Only filters repeat, and an expression has at most 64.
 pub(crate) const PARAMETERS_MAX: usize = 256;
 
@@ -70,7 +76,7 @@ pub(crate) struct Params {
     pairs: Vec<(String, Vec<u8>)>,
     /// Hash of the key's name, else of the address; 0 if unknown.
     pub(crate) client: u64,
-    pub(crate) has_key: bool,
+    pub(crate) site: Site,
 }
 
 impl<S: Sync> FromRequestParts<S> for Params {
@@ -78,7 +84,11 @@ impl<S: Sync> FromRequestParts<S> for Params {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let params = Params::parse(parts.uri.query().unwrap_or_default())?;
-        Ok(params.sent_by(&parts.extensions))
+        let site = Site::of(&parts.headers, &parts.extensions);
+        Ok(Params {
+            site,
+            ..params.sent_by(&parts.extensions)
+        })
     }
 }
 
@@ -119,7 +129,6 @@ impl Params {
         let address = || extensions.get::<Client>().map(Client::key);
         Params {
             client: key.or_else(address).unwrap_or_default(),
-            has_key: key.is_some(),
             ..self
         }
     }
@@ -170,6 +179,15 @@ impl Params {
                 "{name}={other}: expected true or false"
             ))),
         }
+    }
+
+    /// Start of a part of a list; `expected` is its origin.
+    pub(crate) fn position(&self, name: &str, expected: &str) -> Result<Vec<u8>, Problem> {
+        let text = self.text(name)?.unwrap_or_default();
+        BASE64.decode(text).map_err(|_| {
+            let detail = format!("{name} is malformed: expected {expected}");
+            Problem::bad_request(detail).hint("leave it out to start from the beginning")
+        })
     }
 
     pub(crate) fn bounded(&self, name: &str, default: usize, max: usize) -> Result<usize, Problem> {

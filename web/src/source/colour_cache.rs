@@ -11,7 +11,7 @@ use crate::source::colours::{DocumentColours, LineStates, Syntax};
 use frontend::cache::{Built, Cache, CacheConfig};
 use frontend::{Coordinator, Document, DocumentRevisions, Scope};
 use futures_util::future::join_all;
-use schema::message::{FileRange, FileReply, FileRequest, FileSource};
+use schema::message::{FileRange, FileReply, FileRequest};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -175,17 +175,12 @@ fn read(language: &str, text: &[u8]) -> Kept {
 async fn fetch(coordinator: &Coordinator, scope: &Scope, document: &Document) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     loop {
-        let request = FileRequest {
-            package: document.package.clone(),
-            path: document.path.clone(),
-            range: FileRange::Bytes {
-                offset: text.len() as u64,
-                count: FILE_BYTES_MAX,
-            },
-            revision: document.revisions.commit.clone(),
-            source: FileSource::Text,
-            visible: None,
+        let range = FileRange::Bytes {
+            offset: text.len() as u64,
+            count: FILE_BYTES_MAX,
         };
+        let commit = &document.revisions.commit;
+        let request = FileRequest::new(&document.package, &document.path, commit, range);
         let reply = coordinator.file(scope, &request).await.ok()?;
         let is_it = reply.found && reply.hash == document.hash;
         let is_next = reply.offset == text.len() as u64;

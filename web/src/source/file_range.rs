@@ -11,7 +11,8 @@ use crate::suggest::{near_files, near_packages, versions};
 use axum::http::{HeaderMap, HeaderValue};
 use frontend::{Coordinator, LookupError, Scope};
 use schema::message::{
-    FileRange, FileReply, FileRequest, FileSource, ListEntry, LookupProblem, LookupProblemKind,
+    FileRange, FileReply, FileRequest, ListEntry, ListKind, ListRequest, LookupProblem,
+    LookupProblemKind,
 };
 use schema::name::package_name;
 
@@ -50,19 +51,8 @@ pub(crate) async fn fetch_revision(
     range: FileRange,
 ) -> Result<Fetched, Problem> {
     let (package, path) = (params.required("package")?, params.required("path")?);
-    fetch_file(
-        coordinator,
-        scope,
-        FileRequest {
-            package: package.to_vec(),
-            path: path.to_vec(),
-            range,
-            revision: revision.to_owned(),
-            source: FileSource::Text,
-            visible: None,
-        },
-    )
-    .await
+    let request = FileRequest::new(package, path, revision, range);
+    fetch_file(coordinator, scope, request).await
 }
 
 pub(crate) async fn fetch_file(
@@ -157,6 +147,30 @@ async fn not_in_version(
     )
 }
 
+/// Address of the directory at a path, with or without its last slash. `None` if there is none.
+pub(crate) async fn directory_href(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    address: FileAddress<'_>,
+) -> Option<String> {
+    let mut path = address.path.to_vec();
+    if !path.is_empty() && path.last() != Some(&b'/') {
+        path.push(b'/');
+    }
+    let request = ListRequest {
+        revision: address.revision.to_owned(),
+        ..ListRequest::new(ListKind::Children, address.package, &path, 1)
+    };
+    let list = coordinator.list(scope, request).await.ok()?;
+    let entry = list.entries.first()?;
+    let directory = FileAddress {
+        package: &entry.package,
+        path: &path,
+        ..address
+    };
+    (entry.path.starts_with(&path)).then(|| directory.directory_href())
+}
+
 /// Fetches up to `bytes_max` bytes from the beginning.
 pub(crate) async fn fetch_beginning(
     coordinator: &Coordinator,
@@ -169,14 +183,8 @@ pub(crate) async fn fetch_beginning(
         count: bytes_max - offset,
     };
     let mut found = fetch(coordinator, scope, params, range(0)).await?;
-    let mut request = FileRequest {
-        package: found.package.clone(),
-        path: params.required("path")?.to_vec(),
-        range: range(0),
-        revision: found.reply.commit.clone(),
-        source: FileSource::Text,
-        visible: None,
-    };
+    let path = params.required("path")?;
+    let mut request = FileRequest::new(&found.package, path, &found.reply.commit, range(0));
     let wanted = found.reply.total_bytes.min(bytes_max);
     while (found.reply.text.len() as u64) < wanted {
         let offset = found.reply.text.len() as u64;
@@ -319,10 +327,7 @@ fn not_indexed(package: &str, revision: &str, has_newest: bool) -> Problem {
 }
 
 fn newest_revision(package: &[u8], path: &[u8], newest: &str) -> Option<NewestRevision> {
-    let address = FileAddress {
-        revision: newest,
-        ..FileAddress::current(package, path)
-    };
+    let address = FileAddress::current(package, path).at(newest);
     (!newest.is_empty()).then(|| NewestRevision {
         rev: newest.to_owned(),
         package: None,

@@ -26,15 +26,7 @@ async fn words(
     package: &[u8],
     path: &[u8],
 ) -> Option<String> {
-    let request = ListRequest {
-        kind: ListKind::Skipped,
-        package: package.to_vec(),
-        prefix: path.to_vec(),
-        after: Vec::new(),
-        count: SKIPPED_MAX,
-        visible: None,
-        revision: String::new(),
-    };
+    let request = ListRequest::new(ListKind::Skipped, package, path, SKIPPED_MAX);
     let list = coordinator.listing(scope, &request).await.ok()?;
     let mut entries = list.entries.into_iter();
     let entry = entries.find(|entry| is_at_or_below(path, &entry.path))?;

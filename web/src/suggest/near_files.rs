@@ -16,15 +16,7 @@ pub(crate) async fn near_files(
 ) -> Result<Vec<Vec<u8>>, Problem> {
     let slash = path.iter().rposition(|&byte| byte == b'/');
     let (directory, name) = path.split_at(slash.map_or(0, |at| at + 1));
-    let request = ListRequest {
-        kind: ListKind::Children,
-        package: package.to_vec(),
-        prefix: directory.to_vec(),
-        after: Vec::new(),
-        count: SIBLINGS_MAX,
-        visible: None,
-        revision: String::new(),
-    };
+    let request = ListRequest::new(ListKind::Children, package, directory, SIBLINGS_MAX);
     let list = coordinator.list(scope, request).await?;
     // Only a faulty backend sends entries of other directories.
     let names = list.entries.iter();

@@ -17,15 +17,8 @@ pub(crate) async fn near_packages(
     scope: &Scope,
     name: &[u8],
 ) -> Result<Vec<Vec<u8>>, Problem> {
-    let mut request = ListRequest {
-        kind: ListKind::Packages,
-        package: Vec::new(),
-        prefix: name.iter().take(1).copied().collect(),
-        after: Vec::new(),
-        count: u32::MAX,
-        visible: None,
-        revision: String::new(),
-    };
+    let first = &name[..name.len().min(1)];
+    let mut request = ListRequest::new(ListKind::Packages, b"", first, u32::MAX);
     let mut names = Vec::new();
     for _ in 0..LISTS_MAX {
         let list = coordinator.listing(scope, &request).await?;

@@ -14,15 +14,7 @@ pub(crate) async fn versions(
     scope: &Scope,
     name: &[u8],
 ) -> Result<Vec<ListEntry>, Problem> {
-    let request = ListRequest {
-        kind: ListKind::Packages,
-        package: name.to_vec(),
-        prefix: Vec::new(),
-        after: Vec::new(),
-        count: VERSIONS_MAX,
-        visible: None,
-        revision: String::new(),
-    };
+    let request = ListRequest::new(ListKind::Packages, name, b"", VERSIONS_MAX);
     let mut list = coordinator.listing(scope, &request).await?;
     if list.entries.iter().any(|entry| entry.package == name) {
         list.entries.retain(|entry| entry.package == name);

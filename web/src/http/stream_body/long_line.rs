@@ -4,7 +4,7 @@ use super::PIECE_BYTES;
 use crate::problem::Problem;
 use bytes::{Buf, Bytes};
 use frontend::{Coordinator, Document, Match, Scope};
-use schema::message::{FileRange, FileRequest, FileSource};
+use schema::message::{FileRange, FileRequest};
 use std::sync::Arc;
 
 const FETCHED_BYTES: u64 = PIECE_BYTES as u64;
@@ -89,17 +89,12 @@ impl LongLine {
     async fn fetch(&self, coordinator: &Coordinator, scope: &Scope) -> Result<Bytes, Problem> {
         let document = &self.document;
         let count = FETCHED_BYTES.min(self.end - self.at);
-        let request = FileRequest {
-            package: document.package.clone(),
-            path: document.path.clone(),
-            range: FileRange::Bytes {
-                offset: self.at,
-                count,
-            },
-            revision: document.revisions.commit.clone(),
-            source: FileSource::Text,
-            visible: None,
+        let range = FileRange::Bytes {
+            offset: self.at,
+            count,
         };
+        let commit = &document.revisions.commit;
+        let request = FileRequest::new(&document.package, &document.path, commit, range);
         let reply = coordinator.file(scope, &request).await?;
         let is_same = reply.found && reply.hash == document.hash && reply.offset == self.at;
         let mut text = reply.text;

@@ -144,7 +144,9 @@ impl PageBody {
         if lines == 0 {
             return Ok(None);
         }
-        let html = self.view.render(self.next, &text[..bytes]);
+        let html = self
+            .view
+            .render(&self.parts.site, self.next, &text[..bytes]);
         self.at += bytes;
         self.next += lines;
         self.bytes_left = self.bytes_left.saturating_sub(bytes as u64);
@@ -183,7 +185,7 @@ impl PageBody {
         let (scope, parts) = (scope.await?, &self.parts);
         let kept = (parts.query(), parts.fragment());
         let shown = (&self.request, parts.asked_revision());
-        other_versions::render(&self.app, &scope, shown, kept).await
+        other_versions::render((&self.app, &parts.site), &scope, shown, kept).await
     }
 
     async fn tree(&mut self) -> Result<tree::TreeView, Problem> {

@@ -7,7 +7,8 @@ use super::super::visible::{self, VisibleLine};
 use super::asked::LineRange;
 use super::blame::{BlameCell, BlameColumn};
 use super::marks::Marks;
-use crate::source::colours::DocumentColours;
+use crate::http::site::Site;
+use crate::source::colours::{DocumentColours, split_lines};
 use crate::source::outline::Outline;
 use askama::Template;
 
@@ -41,7 +42,7 @@ pub(super) struct LinesView {
 
 impl LinesView {
     /// `first` is the number of the first line.
-    pub(super) fn render(&mut self, first: u32, text: &[u8]) -> String {
+    pub(super) fn render(&mut self, site: &Site, first: u32, text: &[u8]) -> String {
         let line = |(number, text)| {
             let coloured = self.colours.tokens(number, text);
             self.outline.add(number, text, &coloured);
@@ -53,21 +54,13 @@ impl LinesView {
                 shown: visible::long_line(text, marks, &coloured, LINE_BYTES_MAX),
             }
         };
-        let lines: Vec<Line> = (first..).zip(split(text)).map(line).collect();
+        let lines: Vec<Line> = (first..).zip(split_lines(text)).map(line).collect();
         let chunk = Chunk {
             is_full: lines.len() == CHUNK_LINES,
             lines,
         };
-        chunk.render().expect("a chunk fits in memory")
+        site.render(&chunk)
     }
-}
-
-/// Splits text into lines without `\n` and `\r\n`.
-fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split_inclusive(|&byte| byte == b'\n').map(|line| {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        line.strip_suffix(b"\r").unwrap_or(line)
-    })
 }
 
 /// Bytes and number of at most `count` lines.
@@ -93,7 +86,7 @@ mod tests {
             colours: DocumentColours::reading(""),
             outline: Outline::new(""),
         };
-        let html = view.render(7, b"a\r\n\n<b>");
+        let html = view.render(&Site::default(), 7, b"a\r\n\n<b>");
         for part in [
             r#"<div class="line" id="L7">"#,
             r#"<div class="line hit" id="L8">"#,

@@ -1,6 +1,6 @@
 //! Page of a repository's file without lines: an image, or other bytes.
 
-use super::super::form::{Form, Layout};
+use super::super::form::Layout;
 use super::super::place::Place;
 use super::super::{filters, visible};
 use super::asked::AskedFile;
@@ -22,15 +22,9 @@ struct OpaquePage {
 }
 
 pub(super) fn render(asked: &AskedFile<'_>, Fetched { package, reply }: &Fetched) -> String {
-    let address = FileAddress {
-        revision: &reply.commit,
-        ..FileAddress::current(package, asked.path)
-    };
+    let address = FileAddress::current(package, asked.path).at(&reply.commit);
     let page = OpaquePage {
-        layout: Layout::new(Form {
-            has_key: asked.params.has_key,
-            ..Form::default()
-        }),
+        layout: Layout::of(&asked.params.site),
         package: visible::plain(package),
         path: visible::plain(asked.path),
         place: Place::new(package, asked.path, asked.revision),
@@ -38,5 +32,5 @@ pub(super) fn render(asked: &AskedFile<'_>, Fetched { package, reply }: &Fetched
         raw: address.raw_href(),
         is_image: is_image(reply),
     };
-    page.render().expect("a page fits in memory")
+    asked.params.site.render(&page)
 }

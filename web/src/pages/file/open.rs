@@ -5,11 +5,11 @@ use super::asked::AskedFile;
 use crate::http::links::FileAddress;
 use crate::problem::Problem;
 use crate::search::params::lossy;
-use crate::source::file_range::{Fetched, fetch, fetch_file};
+use crate::source::file_range::{Fetched, directory_href, fetch, fetch_file};
 use crate::state::App;
 use crate::suggest::{left_out, versions};
 use frontend::Scope;
-use schema::message::{FileRange, FileRequest, FileSource, ListKind, ListRequest};
+use schema::message::{FileRange, FileRequest, FileSource};
 use schema::name::package_name;
 
 /// Enough to tell an image.
@@ -57,7 +57,8 @@ pub(super) async fn open(
     if !problem.is_missing() {
         return Err(problem);
     }
-    if let Some(directory) = directory(app, scope, asked).await {
+    let address = FileAddress::current(asked.package, asked.path).at(asked.revision);
+    if let Some(directory) = directory_href(&app.coordinator, scope, address).await {
         return Ok(Opened::Directory(directory));
     }
     let why = left_out::why(&app.coordinator, scope, (asked.package, asked.path)).await;
@@ -103,14 +104,7 @@ async fn in_repository(
 }
 
 fn request(asked: &AskedFile<'_>, range: FileRange) -> FileRequest {
-    FileRequest {
-        package: asked.package.to_vec(),
-        path: asked.path.to_vec(),
-        range,
-        revision: asked.revision.to_owned(),
-        source: FileSource::Text,
-        visible: None,
-    }
+    FileRequest::new(asked.package, asked.path, asked.revision, range)
 }
 
 /// Prefers the text with the hash of a link.
@@ -153,30 +147,4 @@ async fn with_hash(
     }
     let notice = "The text has changed since this link was made; this is the current one";
     Ok(Opened::File(fetched, vec![notice.to_owned()]))
-}
-
-async fn directory(app: &App, scope: &Scope, asked: &AskedFile<'_>) -> Option<String> {
-    let mut path = asked.path.to_vec();
-    if path.last() != Some(&b'/') {
-        path.push(b'/');
-    }
-    let request = ListRequest {
-        kind: ListKind::Children,
-        package: asked.package.to_vec(),
-        prefix: path.clone(),
-        after: Vec::new(),
-        count: 1,
-        visible: None,
-        revision: asked.revision.to_owned(),
-    };
-    let list = app.coordinator.list(scope, request).await.ok()?;
-    let entry = list.entries.first()?;
-    let address = FileAddress {
-        revision: asked.revision,
-        ..FileAddress::current(&entry.package, &path)
-    };
-    entry
-        .path
-        .starts_with(&path)
-        .then(|| address.directory_href())
 }

@@ -1,8 +1,10 @@
 //! Links to a file in other versions or revisions.
 
+use super::super::filters;
 use super::super::package::{indexed_repository, short_name};
 use super::super::visible;
 use crate::http::links::FileAddress;
+use crate::http::site::Site;
 use crate::problem::Problem;
 use crate::source::file_range::in_versions;
 use crate::state::App;
@@ -25,7 +27,7 @@ struct OtherVersions {
 
 /// Links to the file in other versions, newest first, or revisions. They keep query and lines.
 pub(super) async fn render(
-    app: &App,
+    (app, site): (&App, &Site),
     scope: &Scope,
     (request, asked): (&FileRequest, &str),
     kept: (&str, &str),
@@ -42,7 +44,7 @@ pub(super) async fn render(
     if view.versions.is_empty() {
         return Ok(String::new());
     }
-    Ok(view.render().expect("a list of versions has a bound"))
+    Ok(site.render(&view))
 }
 
 async fn other_versions(

@@ -10,6 +10,7 @@ use super::super::visible;
 use super::asked::{AskedFile, BLAME, PLAIN};
 use super::marks::Marks;
 use crate::http::links::{FileAddress, RepositoryAddress};
+use crate::http::site::Site;
 use crate::problem::Problem;
 use crate::source::file_range::Fetched;
 use askama::Template;
@@ -108,6 +109,7 @@ pub(super) struct PageParts {
     end: String,
     address: FileName,
     total_lines: u32,
+    pub(super) site: Site,
 }
 
 #[derive(Template)]
@@ -166,10 +168,7 @@ impl FilePage {
             query: asked.view(),
             fragment: asked.fragment(),
         };
-        let commit = FileAddress {
-            revision: &reply.commit,
-            ..name.address()
-        };
+        let commit = name.address().at(&reply.commit);
         let problem = marks.problem.as_ref();
         notices.extend(problem.map(|problem| format!("The matches are not marked: {problem}")));
         let revisions = DocumentRevisions {
@@ -184,7 +183,7 @@ impl FilePage {
         };
         FilePage {
             layout: Layout::new(Form {
-                has_key: asked.params.has_key,
+                site: asked.params.site.clone(),
                 ..asked.form.of_query()
             }),
             package: visible::plain(package),
@@ -216,7 +215,7 @@ impl FilePage {
     }
 
     pub(super) fn parts(self) -> PageParts {
-        let page = self.render().expect("a page fits in memory");
+        let page = self.layout.form.site.render(&self);
         let (head, rest) = page.split_once(LINES).expect("the template has it");
         let (after_lines, rest) = rest.split_once(AFTER).expect("the template has it");
         let (before_tree, rest) = rest.split_once(TREE).expect("the template has it");
@@ -229,6 +228,7 @@ impl FilePage {
             end: end.to_owned(),
             total_lines: self.total_lines as u32,
             address: self.address,
+            site: self.layout.form.site,
         }
     }
 
@@ -240,11 +240,7 @@ impl FilePage {
 /// Names a commit, or the hash of the text.
 fn exact_href(name: &FileName, reply: &FileReply) -> String {
     if !reply.commit.is_empty() {
-        return FileAddress {
-            revision: &reply.commit,
-            ..name.address()
-        }
-        .show_href(0);
+        return name.address().at(&reply.commit).show_href(0);
     }
     let hash: String = reply
         .hash
@@ -374,7 +370,7 @@ impl PageParts {
             later: later.then(|| self.address.address().window_href(next)),
             problem: problem.map(|problem| problem.detail),
         };
-        let after = after.render().expect("a page fits in memory");
+        let after = self.site.render(&after);
         let tree = tree.map_or_else(String::new, |tree| self.beside(tree));
         [
             &self.after_lines[..],
@@ -397,15 +393,12 @@ impl PageParts {
             ..
         } = &self.address;
         let directory = directory_of(path);
-        let address = FileAddress {
-            revision: asked,
-            ..FileAddress::current(package, directory)
-        };
+        let address = FileAddress::current(package, directory).at(asked);
         let beside = Beside {
             name: Place::new(package, directory, asked).name,
             href: address.directory_href(),
             tree,
         };
-        beside.render().expect("a page fits in memory")
+        self.site.render(&beside)
     }
 }

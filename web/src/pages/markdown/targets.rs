@@ -3,11 +3,12 @@
 use super::slug;
 use crate::http::links::FileAddress;
 use crate::source::file_content::is_image;
+use crate::source::file_range::directory_href;
 use crate::state::App;
 use frontend::Scope;
 use futures_util::future::join_all;
 use percent_encoding::percent_decode_str;
-use schema::message::{FileRange, FileReply, FileRequest, FileSource, ListKind, ListRequest};
+use schema::message::{FileRange, FileReply, FileRequest, FileSource};
 use std::collections::{BTreeSet, HashMap};
 
 /// Further links stay text.
@@ -48,12 +49,10 @@ impl Targets {
         for some in named.chunks(TOGETHER) {
             let found = some.iter().map(|(_, named)| named.find(app, scope, file));
             for ((address, _), found) in some.iter().zip(join_all(found).await) {
-                targets
-                    .links
-                    .extend(found.page.map(|page| (address.clone(), page)));
-                targets
-                    .images
-                    .extend(found.image.map(|image| (address.clone(), image)));
+                let [page, image] = [found.page, found.image]
+                    .map(|href| Some((address.clone(), app.base_path.url(&href?))));
+                targets.links.extend(page);
+                targets.images.extend(image);
             }
         }
         targets
@@ -120,7 +119,7 @@ impl Named {
             }
         }
         Found {
-            page: directory(app, scope, target).await,
+            page: directory_href(&app.coordinator, scope, target).await,
             image: None,
         }
     }
@@ -149,42 +148,14 @@ impl Named {
 }
 
 fn beginning(target: FileAddress<'_>) -> FileRequest {
+    let range = FileRange::Bytes {
+        offset: 0,
+        count: HEAD_BYTES,
+    };
     FileRequest {
-        package: target.package.to_vec(),
-        path: target.path.to_vec(),
-        range: FileRange::Bytes {
-            offset: 0,
-            count: HEAD_BYTES,
-        },
-        revision: target.revision.to_owned(),
         source: FileSource::TextOrOriginal,
-        visible: None,
+        ..FileRequest::new(target.package, target.path, target.revision, range)
     }
-}
-
-async fn directory(app: &App, scope: &Scope, target: FileAddress<'_>) -> Option<String> {
-    let mut path = target.path.to_vec();
-    if !path.is_empty() && path.last() != Some(&b'/') {
-        path.push(b'/');
-    }
-    let request = ListRequest {
-        kind: ListKind::Children,
-        package: target.package.to_vec(),
-        prefix: path.clone(),
-        after: Vec::new(),
-        count: 1,
-        visible: None,
-        revision: target.revision.to_owned(),
-    };
-    let list = app.coordinator.list(scope, request).await.ok()?;
-    let first = list.entries.first()?;
-    let is_below = first.path.starts_with(&path);
-    let directory = FileAddress {
-        path: &path,
-        query: "",
-        ..target
-    };
-    is_below.then(|| directory.directory_href())
 }
 
 #[cfg(test)]

@@ -50,16 +50,13 @@ impl FileName {
 
     /// Request for zero bytes.
     pub(super) fn request(&self) -> FileRequest {
+        let nothing = FileRange::Bytes {
+            offset: 0,
+            count: 0,
+        };
         FileRequest {
-            package: self.package.clone(),
-            path: self.path.clone(),
-            range: FileRange::Bytes {
-                offset: 0,
-                count: 0,
-            },
-            revision: self.revision.clone(),
             source: self.source,
-            visible: None,
+            ..FileRequest::new(&self.package, &self.path, &self.revision, nothing)
         }
     }
 }
