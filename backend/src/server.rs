@@ -15,7 +15,6 @@ mod list;
 mod lookup;
 mod object_file;
 mod search;
-mod tls;
 mod transfer;
 mod visible;
 
@@ -30,7 +29,6 @@ use connection::Connection;
 use error_log::ErrorLog;
 use lookup::LookupService;
 use object_file::ObjectFiles;
-use rustls::ServerConfig;
 use schema::frame::Kind;
 use schema::message::{
     self, Failure, FailureKind, FileReply, FileRequest, FileSource, ListKind, ListReply,
@@ -41,6 +39,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
+use tls::{Current, ServerConfig};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use visible::Repositories;
@@ -162,7 +161,7 @@ impl Backend {
     pub async fn listen(
         self: Arc<Self>,
         listener: TcpListener,
-        tls: Option<watch::Receiver<Arc<ServerConfig>>>,
+        tls: Option<Current<ServerConfig>>,
     ) -> io::Result<()> {
         let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let errors = Arc::new(ErrorLog::default());
@@ -202,7 +201,8 @@ impl Backend {
         let Some(config) = tls else {
             return self.serve(stream).await;
         };
-        match counted(tls::accept(stream, config).await)? {
+        let accepted = tls::server::accept(stream, config).await;
+        match counted(accepted.map_err(ConnectionError::from))? {
             Some(stream) => self.serve(stream).await,
             None => Ok(()),
         }

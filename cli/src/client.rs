@@ -264,7 +264,7 @@ fn is_problem(headers: &HeaderMap) -> bool {
 /// Unwraps system and TLS reasons.
 fn plain(error: ureq::Error) -> anyhow::Error {
     match error {
-        ureq::Error::Io(reason) => match https::reason(&reason) {
+        ureq::Error::Io(reason) => match tls::faults::of_server(&reason) {
             Some(words) => anyhow!(words),
             None => reason.into(),
         },

@@ -23,7 +23,6 @@ mod progress;
 mod query;
 mod renamed;
 mod terminal;
-mod tls;
 mod units;
 mod watch;
 

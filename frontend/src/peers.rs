@@ -5,8 +5,8 @@
 //! has all peers of a moment.
 //!
 //! [`overlap`] finds packages in several shards, [`shard_routing`] assigns shards by [`health`],
-//! [`account`] and [`answer`] check a stream, [`tls`] encrypts. Sockets block on their own threads:
-//! a stream waits only for its socket and the disk.
+//! [`account`] and [`answer`] check a stream, the crate `tls` encrypts. Sockets block on their own
+//! threads: a stream waits only for its socket and the disk.
 
 pub(crate) mod account;
 mod announced;
@@ -20,7 +20,6 @@ mod peer;
 mod peer_set;
 mod request;
 pub(crate) mod shard_routing;
-mod tls;
 pub(crate) mod visible;
 
 pub use announced::announced_shards;

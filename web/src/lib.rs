@@ -32,8 +32,8 @@ mod state;
 mod suggest;
 
 pub use access::{
-    Access, ApiKeys, Authorization, AuthorizationOptions, BadAuthorization, BadKeyFile,
-    BadLinkSecrets, BadName, CookieSecret, LinkSecrets, NewKey,
+    Access, ApiKeys, Authorization, AuthorizationOptions, BadAuthorization, BadFile, BadName,
+    CookieSecret, LinkSecrets, NewKey,
 };
 pub use http::base_path::{BadBasePath, BasePath};
 pub use http::client::Client;
@@ -147,14 +147,10 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     if !options.has_admin && options.authorization.is_none() {
         router = router.route("/metrics", get(health::metrics));
     }
-    if let Some(access) = &options.access {
-        access.follow_key_file();
-    }
     if let Some(authorization) = &options.authorization {
         access::describe();
         authorization.follow_keys();
     }
-    options.links.follow();
     let guard = |access| from_fn_with_state(access, guard::check);
     let private = |authorization| from_fn_with_state(authorization, guard::keep_private);
     // Outermost first. In one tuple, since a router clones the inside of each layer for every

@@ -423,7 +423,7 @@ mod tests {
             let patterns = (0..12).map(|number| Expr::Pattern(pattern(number)));
             CompileCost::of(&Expr::all(patterns)).memory
         };
-        assert!((9..11).contains(&(of_many(10) / of_many(1))));
+        assert_eq!(of_many(100), 10 * of_many(10));
         for class in [r"\pL", r"[\w-]", r"\w"] {
             let text = format!("(?i){}", class.repeat(600));
             assert!(cost(&text).is_heavy(), "{text}");

@@ -11,6 +11,7 @@ use schema::order::SEMANTICS;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use tls::server::HandshakeError;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -59,6 +60,15 @@ pub enum ConnectionError {
     /// The other side cancelled or closed during a search.
     #[error("the other side cancelled its request")]
     Cancelled,
+}
+
+impl From<HandshakeError> for ConnectionError {
+    fn from(error: HandshakeError) -> ConnectionError {
+        match error {
+            HandshakeError::Io(error) => ConnectionError::Io(error),
+            HandshakeError::Refused(reason) => ConnectionError::Tls(reason),
+        }
+    }
 }
 
 impl ConnectionError {

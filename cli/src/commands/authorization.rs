@@ -1,6 +1,5 @@
 //! Authorization flags of `serve` and `frontend`: a decision service or signed tokens.
 
-use crate::tls;
 use anyhow::{Context, Result};
 use frontend::{Hints, PackageNames};
 use index::shard::Shard;
@@ -71,7 +70,7 @@ impl AuthorizationFlags {
         };
         let asked = [&self.auth_url, &self.auth_jwks].into_iter().flatten();
         let needs_roots = asked.into_iter().any(|url| url.starts_with("https:"));
-        let tls = tls::outgoing_client(needs_roots)?;
+        let tls = tls::client::outgoing(needs_roots)?;
         Ok(Authorization::new(&options, tls, hints)?)
     }
 

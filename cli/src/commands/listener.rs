@@ -3,19 +3,18 @@
 use super::drain::{DrainFlags, Signals};
 use super::traces;
 use crate::exit::Exit;
-use crate::tls::{self, Current};
 use crate::{allocator, log, panics, terminal};
 use anyhow::{Context, Result};
 use axum::Router;
 use frontend::Coordinator;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use rustls::ServerConfig;
 use std::io;
 use std::net::SocketAddr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{self as unix, UnixDatagram};
+use tls::{Current, ServerConfig};
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use web::ConnectionLimits;
 

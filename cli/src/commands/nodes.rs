@@ -127,7 +127,7 @@ impl NodesFlags {
 }
 
 pub(super) struct Connector {
-    tls: Option<crate::tls::Current<rustls::ClientConfig>>,
+    tls: Option<tls::Current<tls::ClientConfig>>,
     /// Hides addresses in answers.
     hides_addresses: bool,
     /// Names of nodes that have only an address.

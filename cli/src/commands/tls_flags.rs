@@ -1,10 +1,9 @@
 //! TLS flags: public listener, backend, and connections to backends.
 
-use crate::tls::{self, Current, Identity};
 use anyhow::{Result, bail};
-use rustls::{ClientConfig, ServerConfig};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use tls::{ClientConfig, Current, Identity, ServerConfig};
 
 const ENCRYPTION: &str = "Encryption";
 
@@ -23,7 +22,7 @@ pub(super) struct ServerIdentity {
 
 impl ServerIdentity {
     pub(super) fn public(&self) -> Result<Option<Current<ServerConfig>>> {
-        self.identity()?.map(tls::public_server).transpose()
+        Ok(self.identity()?.map(tls::server::public).transpose()?)
     }
 
     fn identity(&self) -> Result<Option<Identity>> {
@@ -55,7 +54,9 @@ impl BackendTls {
     /// Checks `address` if TLS is disabled.
     pub(super) fn config(&self, address: SocketAddr) -> Result<Option<Current<ServerConfig>>> {
         match (self.identity.identity()?, self.client_ca.clone()) {
-            (Some(identity), Some(client_ca)) => tls::backend_server(identity, client_ca).map(Some),
+            (Some(identity), Some(client_ca)) => {
+                Ok(Some(tls::server::backend(identity, client_ca)?))
+            }
             (None, None) => self.check_plain(address.ip()).map(|()| None),
             (Some(_), None) => bail!(
                 "--tls-cert needs --client-ca, the CA of the frontends' certificates; without it \
@@ -105,7 +106,7 @@ impl BackendClientTls {
         match given {
             (Some(ca), Some(certificate), Some(key)) => {
                 let identity = Identity { certificate, key };
-                tls::backend_client(identity, ca).map(Some)
+                Ok(Some(tls::client::backend(identity, ca)?))
             }
             (None, None, None) => {
                 let remote = backends.iter().filter(|address| !is_loopback(address));

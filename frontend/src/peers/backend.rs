@@ -2,9 +2,6 @@
 //!
 //! Answers show the name; the log shows the address too.
 
-use super::tls::{self, TlsStream};
-use rustls::ClientConfig;
-use rustls::pki_types::{InvalidDnsNameError, ServerName};
 use schema::message::Search;
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -13,7 +10,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tokio::sync::watch;
+use tls::client::{InvalidDnsNameError, TlsStream, server_name};
+use tls::{ClientConfig, Current, faults};
 
 /// Longest time to connect to an address.
 const CONNECT_MAX: Duration = Duration::from_secs(2);
@@ -107,14 +105,10 @@ impl Backend {
     /// for the host in `address`.
     pub fn tls(
         address: impl Into<String>,
-        config: watch::Receiver<Arc<ClientConfig>>,
+        config: Current<ClientConfig>,
     ) -> Result<Backend, InvalidDnsNameError> {
         let address = address.into();
-        let host = address.rsplit_once(':').map_or(&*address, |(host, _)| host);
-        let bare = host
-            .strip_prefix('[')
-            .and_then(|host| host.strip_suffix(']'));
-        let name = ServerName::try_from(bare.unwrap_or(host))?.to_owned();
+        let name = server_name(&address)?;
         Ok(Backend::dialled(address.clone(), move |step_max| {
             let config = Arc::clone(&config.borrow());
             let socket = connect(&address, step_max)?;
@@ -169,14 +163,14 @@ impl Backend {
 
     fn without_address(&self, error: io::Error) -> io::Error {
         let host = self.address.rsplit_once(':').map_or("", |(host, _)| host);
-        let fault = tls::reason(&error);
+        let fault = faults::of_backend(&error);
         let text = fault.clone().unwrap_or_else(|| error.to_string());
         if self.name == self.address || host.is_empty() || !text.contains(host) {
             return error;
         }
         tracing::debug!(backend = self.address, %error, "cannot connect");
         let hidden = match fault {
-            Some(_) => tls::OTHER_NAME.to_owned(),
+            Some(_) => faults::OTHER_NAME.to_owned(),
             None => text.replace(host, &self.name),
         };
         io::Error::new(error.kind(), hidden)
@@ -214,7 +208,7 @@ impl Socket {
         let timeout = Some(timeout);
         let stream = match self {
             Socket::Tcp(stream) => stream,
-            Socket::Tls(stream) => &stream.socket,
+            Socket::Tls(stream) => stream.socket(),
             Socket::Unix(stream) => {
                 stream.set_read_timeout(timeout)?;
                 return stream.set_write_timeout(timeout);
@@ -229,7 +223,7 @@ impl Socket {
         // Fails harmlessly if the other side was first.
         let _ = match self {
             Socket::Tcp(stream) => stream.shutdown(Shutdown::Both),
-            Socket::Tls(stream) => stream.socket.shutdown(Shutdown::Both),
+            Socket::Tls(stream) => stream.socket().shutdown(Shutdown::Both),
             Socket::Unix(stream) => stream.shutdown(Shutdown::Both),
         };
     }
@@ -258,3 +252,6 @@ impl Write for &Socket {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

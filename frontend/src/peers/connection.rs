@@ -2,7 +2,6 @@
 
 use super::account::AccountError;
 use super::backend::Socket;
-use super::tls;
 use query::BadQuery;
 use results::io_words;
 use results::spool::SpoolError;
@@ -12,6 +11,7 @@ use schema::order::SEMANTICS;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tls::faults;
 
 /// Failure of a backend. Shown after its name.
 #[derive(Debug, thiserror::Error)]
@@ -145,11 +145,11 @@ impl PeerError {
     }
 
     pub(crate) fn unreachable(error: io::Error) -> Self {
-        tls::reason(&error).map_or(PeerError::Unreachable(error), PeerError::Tls)
+        faults::of_backend(&error).map_or(PeerError::Unreachable(error), PeerError::Tls)
     }
 
     fn broken(error: io::Error) -> Self {
-        tls::reason(&error).map_or(PeerError::Broken(error), PeerError::Tls)
+        faults::of_backend(&error).map_or(PeerError::Broken(error), PeerError::Tls)
     }
 
     pub(crate) fn closed(decoder: &Decoder) -> Self {

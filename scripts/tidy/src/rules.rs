@@ -26,12 +26,26 @@ const HTTP: &[&str] = &["askama", "axum", "hyper", "tower-http", "utoipa"];
 /// HTTP, and git, which belongs to `git` and processes with an index.
 const HTTP_AND_GIT: &[&str] = &["askama", "axum", "gix", "hyper", "tower-http", "utoipa"];
 
-pub(crate) const CRATES: [Crate; 15] = [
+pub(crate) const CRATES: [Crate; 17] = [
     Crate {
         name: "schema",
         uses: &[],
         never: HTTP,
         layers: &["message", "frame line_text name order trawl_capnp"],
+        shared_names: &[],
+    },
+    Crate {
+        name: "schema/watched_file",
+        uses: &[],
+        never: HTTP_AND_GIT,
+        layers: &["bad_file"],
+        shared_names: &[],
+    },
+    Crate {
+        name: "schema/tls",
+        uses: &["watched_file"],
+        never: HTTP_AND_GIT,
+        layers: &["client server", "faults files"],
         shared_names: &[],
     },
     Crate {
@@ -110,7 +124,7 @@ pub(crate) const CRATES: [Crate; 15] = [
     },
     Crate {
         name: "backend",
-        uses: &["git", "index", "language", "schema", "trace"],
+        uses: &["git", "index", "language", "schema", "tls", "trace"],
         never: HTTP,
         layers: &[
             "server",
@@ -167,7 +181,7 @@ pub(crate) const CRATES: [Crate; 15] = [
     },
     Crate {
         name: "frontend",
-        uses: &["cache", "query", "results", "schema", "trace"],
+        uses: &["cache", "query", "results", "schema", "tls", "trace"],
         never: HTTP_AND_GIT,
         layers: &[
             "coordinator",
@@ -180,19 +194,19 @@ pub(crate) const CRATES: [Crate; 15] = [
     },
     Crate {
         name: "web/access",
-        uses: &["frontend", "schema"],
+        uses: &["frontend", "schema", "tls", "watched_file"],
         never: HTTP_AND_GIT,
         layers: &[
             "viewer",
             "authorization link_secrets sender",
             "cookie key_file",
-            "attempts followed_file keys",
+            "attempts keys",
         ],
         shared_names: &[],
     },
     Crate {
         name: "web",
-        uses: &["access", "frontend", "language", "schema", "trace"],
+        uses: &["access", "frontend", "language", "schema", "tls", "trace"],
         never: &["gix"],
         layers: &[
             "api",
@@ -212,13 +226,13 @@ pub(crate) const CRATES: [Crate; 15] = [
         name: "cli",
         uses: &[
             "web", "frontend", "backend", "cluster", "git", "index", "language", "schema", "store",
-            "trace",
+            "tls", "trace",
         ],
         never: &[],
         layers: &[
             "commands",
             "client config print query",
-            "in_process mirror progress exit tls watch",
+            "in_process mirror progress exit watch",
             "address announced placing renamed units",
             "cache_dir default_sources",
             "panics terminal",

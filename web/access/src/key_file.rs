@@ -1,81 +1,38 @@
 //! Key file, reread when it changes, to revoke keys at run time.
 
 use super::keys::KnownKeys;
-use crate::followed_file::FollowedFile;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::{fs, io};
+use watched_file::{BadFile, WatchedFile, read_text};
 
 /// Bytes of two thousand keys, each compared with every request.
 const BYTES_MAX: u64 = 256 << 10;
 
-/// Key file error.
-#[derive(Debug, thiserror::Error)]
-pub enum BadKeyFile {
-    /// The file is unreadable.
-    #[error("cannot read the file of keys {}", path.display())]
-    Unreadable {
-        /// File path.
-        path: PathBuf,
-        /// OS error.
-        source: io::Error,
-    },
-    /// The file is malformed.
-    #[error("{}: {reason}", path.display())]
-    Malformed {
-        /// File path.
-        path: PathBuf,
-        /// Line and fault.
-        reason: String,
-    },
-}
-
 /// Keys of a file.
 #[derive(Debug)]
-pub struct ApiKeys(Arc<FollowedFile<KnownKeys, BadKeyFile>>);
+pub struct ApiKeys(WatchedFile<KnownKeys>);
 
 impl ApiKeys {
-    /// Reads a key file.
-    pub fn open(path: &Path) -> Result<ApiKeys, BadKeyFile> {
-        FollowedFile::open(path, "keys", read).map(|file| ApiKeys(Arc::new(file)))
+    /// Reads a key file, now and after changes.
+    pub fn open(path: &Path) -> Result<ApiKeys, BadFile> {
+        WatchedFile::open(path, "keys", read).map(ApiKeys)
     }
 
     pub(super) fn current(&self) -> Arc<KnownKeys> {
         self.0.current()
     }
-
-    /// Rereads the file when it changes. Needs a tokio runtime.
-    pub(super) fn follow(&self) {
-        FollowedFile::follow(&self.0);
-    }
 }
 
-fn read(path: &Path) -> Result<KnownKeys, BadKeyFile> {
-    let mut text = String::new();
-    let file = fs::File::open(path).and_then(|file| {
-        let mut file = file.take(BYTES_MAX + 1);
-        file.read_to_string(&mut text)
-    });
-    file.map_err(|source| BadKeyFile::Unreadable {
-        path: path.to_owned(),
-        source,
-    })?;
-    let parsed = if text.len() as u64 > BYTES_MAX {
-        Err(format!("at most {BYTES_MAX} bytes are allowed"))
-    } else {
-        KnownKeys::parse(&text)
-    };
-    parsed.map_err(|reason| BadKeyFile::Malformed {
-        path: path.to_owned(),
-        reason,
-    })
+fn read(path: &Path) -> Result<KnownKeys, BadFile> {
+    let text = read_text(path, "the file of keys", BYTES_MAX)?;
+    KnownKeys::parse(&text).map_err(|reason| BadFile::unusable(path, reason))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::keys::NewKey;
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_changed_key_file_is_read_again_and_bad_contents_change_nothing() {

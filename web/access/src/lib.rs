@@ -16,7 +16,6 @@
 mod attempts;
 mod authorization;
 mod cookie;
-mod followed_file;
 mod key_file;
 mod keys;
 mod link_secrets;
@@ -27,8 +26,9 @@ pub use authorization::{
     Authorization, AuthorizationOptions, BadAuthorization, Caller, Refusal, describe,
 };
 pub use cookie::{COOKIE_LIFETIME, CookieSecret};
-pub use key_file::{ApiKeys, BadKeyFile};
+pub use key_file::ApiKeys;
 pub use keys::{BadName, KeyName, NewKey};
-pub use link_secrets::{BadLinkSecrets, LinkKeys, LinkSecrets, SIGNATURE_BYTES};
+pub use link_secrets::{LinkKeys, LinkSecrets, SIGNATURE_BYTES};
 pub use sender::{Access, Sender};
 pub use viewer::Viewer;
+pub use watched_file::BadFile;

@@ -7,13 +7,11 @@
 //! **Invariant:** with secrets, a link cannot be made or changed without one, and none is ever
 //! shown.
 
-use crate::followed_file::FollowedFile;
 use blake3::Hash;
 use std::fmt::{self, Debug};
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+use watched_file::{BadFile, WatchedFile, read_text};
 
 /// Separates signatures of links from other uses of a secret.
 const CONTEXT: &str = "trawl 2026-11 signed links";
@@ -29,43 +27,16 @@ const SECRETS_MAX: usize = 8;
 
 const BYTES_MAX: u64 = 8 << 10;
 
-/// Error of the file.
-#[derive(Debug, thiserror::Error)]
-pub enum BadLinkSecrets {
-    /// The file is unreadable.
-    #[error("cannot read the secrets {}", path.display())]
-    Unreadable {
-        /// File path.
-        path: PathBuf,
-        /// OS error.
-        source: io::Error,
-    },
-    /// The file is malformed.
-    #[error("{}: {reason}", path.display())]
-    Malformed {
-        /// File path.
-        path: PathBuf,
-        /// The fault.
-        reason: String,
-    },
-}
-
 /// Secrets of a frontend.
 #[derive(Clone, Debug, Default)]
-pub struct LinkSecrets(Option<Arc<FollowedFile<LinkKeys, BadLinkSecrets>>>);
+pub struct LinkSecrets(Option<Arc<WatchedFile<LinkKeys>>>);
 
 impl LinkSecrets {
-    /// Reads a file with one secret a line. Empty lines and `#` comments are ignored.
-    pub fn open(path: &Path) -> Result<LinkSecrets, BadLinkSecrets> {
-        let file = FollowedFile::open(path, "secrets of links", read)?;
+    /// Reads a file with one secret a line, now and after changes. Empty lines and `#` comments
+    /// are ignored.
+    pub fn open(path: &Path) -> Result<LinkSecrets, BadFile> {
+        let file = WatchedFile::open(path, "secrets of links", read)?;
         Ok(LinkSecrets(Some(Arc::new(file))))
-    }
-
-    /// Rereads the file when it changes. Needs a tokio runtime.
-    pub fn follow(&self) {
-        if let Some(file) = &self.0 {
-            FollowedFile::follow(file);
-        }
     }
 
     /// Keys of the last usable file.
@@ -160,22 +131,9 @@ fn is_same(one: [u8; SIGNATURE_BYTES], other: [u8; SIGNATURE_BYTES]) -> bool {
     hash(one) == hash(other)
 }
 
-fn read(path: &Path) -> Result<LinkKeys, BadLinkSecrets> {
-    let mut text = String::new();
-    let file = File::open(path).and_then(|file| {
-        let mut file = file.take(BYTES_MAX + 1);
-        file.read_to_string(&mut text)
-    });
-    let path = path.to_owned();
-    if let Err(source) = file {
-        return Err(BadLinkSecrets::Unreadable { path, source });
-    }
-    let parsed = if text.len() as u64 > BYTES_MAX {
-        Err(format!("at most {BYTES_MAX} bytes are allowed"))
-    } else {
-        LinkKeys::parse(&text)
-    };
-    parsed.map_err(|reason| BadLinkSecrets::Malformed { path, reason })
+fn read(path: &Path) -> Result<LinkKeys, BadFile> {
+    let text = read_text(path, "the secrets", BYTES_MAX)?;
+    LinkKeys::parse(&text).map_err(|reason| BadFile::unusable(path, reason))
 }
 
 #[cfg(test)]

@@ -50,11 +50,6 @@ impl Access {
         self.is_required
     }
 
-    /// Rereads the key file when it changes. Needs a tokio runtime.
-    pub fn follow_key_file(&self) {
-        self.keys.follow();
-    }
-
     /// Identifies the sender of a request. A key counts more than a cookie.
     pub fn sender(&self, key: Option<&[u8]>, cookie: Option<&str>) -> Sender {
         if let Some(key) = key {

@@ -10,7 +10,6 @@ mod clients;
 mod limits;
 mod sent_before_error;
 mod timed_stream;
-mod tls;
 
 pub use clients::{BadNetwork, TrustedProxies};
 pub(crate) use limits::BodyTime;
@@ -29,7 +28,6 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use rustls::ServerConfig;
 use sent_before_error::SentBeforeError;
 use std::convert::Infallible;
 use std::error::Error;
@@ -40,10 +38,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use timed_stream::{Phase, TimedStream};
+use tls::{Current, ServerConfig, TlsAcceptor};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tokio_rustls::TlsAcceptor;
 use tower_service::Service;
 use tracing::Span;
 
@@ -85,7 +83,7 @@ pub async fn serve_until_drained(
     listener: TcpListener,
     router: Router,
     limits: ConnectionLimits,
-    tls: Option<watch::Receiver<Arc<ServerConfig>>>,
+    tls: Option<Current<ServerConfig>>,
     mut serving: watch::Receiver<Serving>,
 ) {
     let server = Arc::new(Server {
@@ -137,7 +135,7 @@ struct Server {
     clients: Arc<Clients>,
     router: Router,
     limits: ConnectionLimits,
-    tls: Option<watch::Receiver<Arc<ServerConfig>>>,
+    tls: Option<Current<ServerConfig>>,
     serving: watch::Receiver<Serving>,
     open: watch::Sender<usize>,
 }
@@ -220,7 +218,7 @@ impl Server {
         peer: SocketAddr,
         is_reserved: bool,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        if !tls::is_handshake(&mut stream, self.limits.head_max).await? {
+        if !tls::server::is_handshake(&mut stream, self.limits.head_max).await? {
             return Err("the client does not speak TLS".into());
         }
         let phase = Arc::new(Phase::default());

@@ -10,9 +10,9 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::ClientConfig;
 use std::fmt;
 use std::time::Duration;
+use tls::ClientConfig;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 

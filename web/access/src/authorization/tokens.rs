@@ -15,25 +15,22 @@ use super::verified::{LEEWAY_S, Verified};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use bytes::Bytes;
-use frontend::joined;
-use http::{HeaderMap, Method};
+use http::{HeaderMap, Method, Uri};
 use jsonwebtoken::errors::{Error, ErrorKind};
 use jsonwebtoken::{Validation, decode};
 use moka::sync::Cache;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fs;
-use std::io::Read;
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, Read};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::time::Instant;
+use watched_file::WatchedFile;
 
 /// Longer ones do not fit in the headers of most servers.
 const TOKEN_BYTES_MAX: usize = 16 << 10;
-
-const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Interval of fetches of a key address, also for unknown keys.
 const FETCH_EVERY: Duration = Duration::from_secs(60);
@@ -58,13 +55,20 @@ fn refused(reason: impl Into<String>) -> TokenFault {
 
 #[derive(Debug)]
 pub(super) struct Tokens {
-    place: KeyPlace,
+    source: KeySource,
     client: HttpClient,
     rules: TokenRules,
-    keys: Mutex<Keys>,
+    keys: Arc<Mutex<Keys>>,
     /// Last fetch, successful or not. The lock makes fetches single flight.
     fetched: tokio::sync::Mutex<Option<Instant>>,
     verified: Cache<[u8; 32], Arc<Verified>>,
+}
+
+/// Replaces [`Keys`].
+#[derive(Debug)]
+enum KeySource {
+    File(WatchedFile<()>),
+    Address(Uri),
 }
 
 #[derive(Default)]
@@ -72,8 +76,6 @@ struct Keys {
     set: Option<KeySet>,
     /// Changes with the keys.
     epoch: u64,
-    /// File version at the last read.
-    version: Option<FileVersion>,
     bytes: Vec<u8>,
 }
 
@@ -82,8 +84,6 @@ impl std::fmt::Debug for Keys {
         write!(f, "{} keys", self.set.as_ref().map_or(0, KeySet::len))
     }
 }
-
-type FileVersion = (u64, u64, u64, i64, i64);
 
 #[derive(Deserialize)]
 struct TokenHead {
@@ -99,51 +99,47 @@ impl Tokens {
         client: HttpClient,
     ) -> Result<Tokens, BadAuthorization> {
         ring_provider::install();
-        let tokens = Tokens {
-            place,
+        let keys = Arc::<Mutex<Keys>>::default();
+        let source = match place {
+            KeyPlace::Address(url) => KeySource::Address(url),
+            KeyPlace::File(path) => {
+                let keys = Arc::clone(&keys);
+                let read = move |path: &Path| {
+                    let bytes = read_file(path).map_err(|error| error.to_string());
+                    let read = bytes.and_then(|bytes| replace(&keys, &bytes));
+                    let path = path.display();
+                    read.map_err(|reason| BadAuthorization(format!("--auth-jwks {path}: {reason}")))
+                };
+                KeySource::File(WatchedFile::open(&path, "public keys", read)?)
+            }
+        };
+        Ok(Tokens {
+            source,
             client,
             rules,
-            keys: Mutex::default(),
+            keys,
             fetched: tokio::sync::Mutex::default(),
             verified: Cache::new(VERIFIED_MAX),
-        };
-        if let KeyPlace::File(path) = &tokens.place {
-            let read = tokens.read_file(path);
-            let shown = path.display();
-            read.map_err(|reason| BadAuthorization(format!("--auth-jwks {shown}: {reason}")))?;
-        }
-        Ok(tokens)
+        })
     }
 
-    /// Keeps the keys current while `tokens` is alive. Needs a tokio runtime.
+    /// Fetches the keys again while `tokens` is alive. Needs a tokio runtime.
     pub(super) fn follow(tokens: Weak<Tokens>) {
         tokio::spawn(async move {
             while let Some(tokens) = tokens.upgrade() {
-                let wait = tokens.bring_up_to_date().await;
+                let KeySource::Address(url) = &tokens.source else {
+                    return;
+                };
+                tokens.fetch(url, &mut *tokens.fetched.lock().await).await;
+                let wait = if tokens.keys().set.is_some() {
+                    FETCH_EVERY
+                } else {
+                    FIRST_FETCH_EVERY
+                };
                 drop(tokens);
                 tokio::time::sleep(wait).await;
             }
         });
-    }
-
-    async fn bring_up_to_date(self: &Arc<Tokens>) -> Duration {
-        match &self.place {
-            KeyPlace::File(_) => {
-                let tokens = Arc::clone(self);
-                let read = tokio::task::spawn_blocking(move || tokens.read_if_changed());
-                joined(read).await;
-                LOOK_EVERY
-            }
-            KeyPlace::Address(_) => {
-                let mut fetched = self.fetched.lock().await;
-                self.fetch(&mut fetched).await;
-                if self.keys().set.is_some() {
-                    FETCH_EVERY
-                } else {
-                    FIRST_FETCH_EVERY
-                }
-            }
-        }
     }
 
     /// Checks a token, and caches the result.
@@ -242,27 +238,24 @@ impl Tokens {
         Ok(Verified::new(globs, expires as u64, epoch))
     }
 
-    fn keys(&self) -> std::sync::MutexGuard<'_, Keys> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    fn keys(&self) -> MutexGuard<'_, Keys> {
+        lock(&self.keys)
     }
 
     /// Reloads the keys for a token with an unknown key.
     async fn refresh(&self) {
-        match &self.place {
-            KeyPlace::File(_) => self.read_if_changed(),
-            KeyPlace::Address(_) => {
+        match &self.source {
+            KeySource::File(file) => file.read_if_changed(),
+            KeySource::Address(url) => {
                 let mut fetched = self.fetched.lock().await;
                 if fetched.is_none_or(|at| at.elapsed() >= FETCH_EVERY) {
-                    self.fetch(&mut fetched).await;
+                    self.fetch(url, &mut fetched).await;
                 }
             }
         }
     }
 
-    async fn fetch(&self, fetched: &mut Option<Instant>) {
-        let KeyPlace::Address(url) = &self.place else {
-            return;
-        };
+    async fn fetch(&self, url: &Uri, fetched: &mut Option<Instant>) {
         let answer = self.client.fetch(Outgoing {
             method: Method::GET,
             url: url.clone(),
@@ -277,53 +270,36 @@ impl Tokens {
             Err(reason) => Err(reason),
         };
         *fetched = Some(Instant::now());
-        if let Err(reason) = body.and_then(|body| self.replace(&body)) {
+        if let Err(reason) = body.and_then(|body| replace(&self.keys, &body)) {
             tracing::error!(%url, reason, "cannot fetch the public keys; the earlier ones stay");
         }
     }
-
-    fn read_if_changed(&self) {
-        let KeyPlace::File(path) = &self.place else {
-            return;
-        };
-        if version(path) == self.keys().version {
-            return;
-        }
-        if let Err(reason) = self.read_file(path) {
-            let file = path.display();
-            tracing::error!(%file, reason, "cannot use the changed file of public keys; the earlier ones stay");
-        }
-    }
-
-    fn read_file(&self, path: &Path) -> Result<(), String> {
-        let version = version(path);
-        self.keys().version = version;
-        let mut bytes = Vec::new();
-        let file = fs::File::open(path);
-        let read =
-            file.and_then(|file| file.take(SET_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
-        read.map_err(|error| error.to_string())?;
-        self.replace(&bytes)
-    }
-
-    fn replace(&self, bytes: &[u8]) -> Result<(), String> {
-        if self.keys().bytes == bytes {
-            return Ok(());
-        }
-        let set = KeySet::parse(bytes)?;
-        tracing::info!(keys = set.len(), "read public keys");
-        let mut keys = self.keys();
-        keys.set = Some(set);
-        keys.epoch += 1;
-        keys.bytes = bytes.to_vec();
-        Ok(())
-    }
 }
 
-fn version(path: &Path) -> Option<FileVersion> {
-    let about = fs::metadata(path).ok()?;
-    let (at, at_ns) = (about.ctime(), about.ctime_nsec());
-    Some((about.dev(), about.ino(), about.len(), at, at_ns))
+fn lock(keys: &Mutex<Keys>) -> MutexGuard<'_, Keys> {
+    keys.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads at most one byte more than a key set may have.
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path)?;
+    file.take(SET_BYTES_MAX as u64 + 1)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn replace(keys: &Mutex<Keys>, bytes: &[u8]) -> Result<(), String> {
+    if lock(keys).bytes == bytes {
+        return Ok(());
+    }
+    let set = KeySet::parse(bytes)?;
+    tracing::info!(keys = set.len(), "read public keys");
+    let mut keys = lock(keys);
+    keys.set = Some(set);
+    keys.epoch += 1;
+    keys.bytes = bytes.to_vec();
+    Ok(())
 }
 
 fn head(token: &[u8]) -> Result<TokenHead, TokenFault> {

@@ -285,7 +285,7 @@ fn a_key_that_is_rotated_out_opens_nothing_any_more() {
     issuer.verify(&of_new).unwrap();
     issuer.verify(&of_old).unwrap();
     fs::write(issuer.file(), set(&[new.public()])).unwrap();
-    issuer.tokens.read_if_changed();
+    issuer.runtime.block_on(issuer.tokens.refresh());
     assert!(issuer.refuses(&of_old).contains("unknown key"));
     issuer.verify(&of_new).unwrap();
 }

@@ -1,8 +1,13 @@
-//! TLS with frontends: mutual handshake, and explanations of failures.
+//! Servers: public listener, and backends, which require certificates of their clients.
 
-use super::connection::ConnectionError;
-use rustls::{AlertDescription, CertificateError, ServerConfig};
+use crate::faults;
+use crate::files::{Current, Identity, Side, VERSIONS, certified_key, followed, provider, roots};
+use rustls::ServerConfig;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
+use rustls::sign::SingleCertAndKey;
+use rustls::version::TLS13;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,6 +15,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+use watched_file::BadFile;
 
 /// Below the 3 s of a frontend without TLS, so it learns of the mismatch.
 const FIRST_BYTE_MAX: Duration = Duration::from_secs(2);
@@ -21,29 +27,104 @@ const LINGER_MAX: Duration = Duration::from_secs(1);
 
 const LINGER_BYTES_MAX: u64 = 64 << 10;
 
-/// Makes the handshake; `None` if closed before, as by port checks.
-pub(super) async fn accept(
+const HANDSHAKE: u8 = 0x16;
+
+const USE_HTTPS: &[u8] = b"HTTP/1.1 400 Bad Request\r\n\
+    connection: close\r\n\
+    content-type: text/plain\r\n\r\n\
+    this server speaks TLS: ask it with https://...\n";
+
+/// Failed handshake.
+#[derive(Debug, thiserror::Error)]
+pub enum HandshakeError {
+    /// Network failure.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Explained failure.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Configuration of a listener that requires no certificates.
+pub fn public(identity: Identity) -> Result<Current<ServerConfig>, BadFile> {
+    let files = vec![identity.certificate.clone(), identity.key.clone()];
+    followed(files, move || {
+        let server = ServerConfig::builder_with_provider(provider());
+        let server = server
+            .with_safe_default_protocol_versions()
+            .expect(VERSIONS);
+        let key = certified_key(&identity, Side::Server)?;
+        let resolver = Arc::new(SingleCertAndKey::from(key));
+        let mut config = server.with_no_client_auth().with_cert_resolver(resolver);
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(config)
+    })
+}
+
+/// Configuration of a backend. Requires client certificates of `client_ca`.
+pub fn backend(identity: Identity, client_ca: PathBuf) -> Result<Current<ServerConfig>, BadFile> {
+    let files = vec![
+        identity.certificate.clone(),
+        identity.key.clone(),
+        client_ca.clone(),
+    ];
+    followed(files, move || {
+        let server = ServerConfig::builder_with_provider(provider());
+        let server = server.with_protocol_versions(&[&TLS13]).expect(VERSIONS);
+        let clients = Arc::new(roots(&client_ca)?);
+        let verifier = WebPkiClientVerifier::builder_with_provider(clients, provider());
+        let verifier = verifier.build();
+        let verifier =
+            verifier.map_err(|error| BadFile::Unusable(format!("--client-ca: {error}")))?;
+        let key = certified_key(&identity, Side::Server)?;
+        let resolver = Arc::new(SingleCertAndKey::from(key));
+        let server = server.with_client_cert_verifier(verifier);
+        let mut config = server.with_cert_resolver(resolver);
+        // No resumption: each connection is checked against the current CA.
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
+        Ok(config)
+    })
+}
+
+/// Makes the handshake of a backend; `None` if closed before, as by port checks.
+pub async fn accept(
     stream: TcpStream,
     config: Arc<ServerConfig>,
-) -> Result<Option<TlsStream<TcpStream>>, ConnectionError> {
+) -> Result<Option<TlsStream<TcpStream>>, HandshakeError> {
     match timeout(FIRST_BYTE_MAX, stream.peek(&mut [0])).await {
         Ok(Ok(0)) => return Ok(None),
         Ok(Ok(_)) => {}
         Ok(Err(error)) => return Err(error.into()),
-        Err(_) => return Err(ConnectionError::Tls(no_handshake())),
+        Err(_) => return Err(HandshakeError::Refused(no_handshake())),
     }
     let accepting = TlsAcceptor::from(config).accept(stream).into_fallible();
     match timeout(HANDSHAKE_MAX, accepting).await {
         Ok(Ok(stream)) => Ok(Some(stream)),
         Ok(Err((error, stream))) => {
             let _ = timeout(LINGER_MAX, linger(stream)).await;
-            Err(ConnectionError::Tls(reason(&error)))
+            Err(HandshakeError::Refused(faults::of_client(&error)))
         }
-        Err(_) => Err(ConnectionError::Tls(format!(
+        Err(_) => Err(HandshakeError::Refused(format!(
             "the handshake was not complete within {} s",
             HANDSHAKE_MAX.as_secs()
         ))),
     }
+}
+
+/// Returns true if a handshake begins. Answers anything else.
+pub async fn is_handshake(stream: &mut TcpStream, max: Duration) -> io::Result<bool> {
+    let mut first = [0];
+    let peeked = timeout(max, stream.peek(&mut first)).await;
+    if peeked.map_err(|_| io::ErrorKind::TimedOut)?? == 0 || first[0] == HANDSHAKE {
+        return Ok(first[0] == HANDSHAKE);
+    }
+    // Closing with unread bytes would lose the response.
+    let _ = stream.try_read(&mut [0; 8192]);
+    // Fits in the socket's buffer.
+    stream.write_all(USE_HTTPS).await?;
+    stream.shutdown().await?;
+    Ok(false)
 }
 
 fn no_handshake() -> String {
@@ -59,59 +140,6 @@ async fn linger(mut stream: TcpStream) -> io::Result<()> {
     let mut rest = stream.take(LINGER_BYTES_MAX);
     tokio::io::copy(&mut rest, &mut tokio::io::sink()).await?;
     Ok(())
-}
-
-fn reason(error: &io::Error) -> String {
-    let fault = error.get_ref().and_then(|it| it.downcast_ref());
-    match fault {
-        Some(rustls::Error::InvalidMessage(_)) => {
-            "the client does not speak TLS; a frontend needs --backend-ca, --backend-cert and \
-             --backend-key"
-                .to_owned()
-        }
-        Some(rustls::Error::NoCertificatesPresented) => {
-            "the client has no certificate; a frontend needs --backend-cert and --backend-key"
-                .to_owned()
-        }
-        Some(rustls::Error::InvalidCertificate(fault)) => {
-            format!("the client's certificate is refused: {}", refusal(fault))
-        }
-        Some(rustls::Error::AlertReceived(alert)) => refused(*alert),
-        Some(other) => other.to_string(),
-        None if error.kind() == io::ErrorKind::UnexpectedEof => {
-            "the client closed the connection during the handshake".to_owned()
-        }
-        None => error.to_string(),
-    }
-}
-
-fn refusal(fault: &CertificateError) -> String {
-    use CertificateError as Fault;
-    match fault {
-        Fault::Expired | Fault::ExpiredContext { .. } => "it has expired".to_owned(),
-        Fault::NotValidYet | Fault::NotValidYetContext { .. } => {
-            "it is not valid yet; compare the clocks of both machines".to_owned()
-        }
-        Fault::UnknownIssuer | Fault::BadSignature => {
-            "it was issued by another CA than those in --client-ca".to_owned()
-        }
-        Fault::InvalidPurpose | Fault::InvalidPurposeContext { .. } => {
-            "it is not for clients (extendedKeyUsage)".to_owned()
-        }
-        other => other.to_string(),
-    }
-}
-
-fn refused(alert: AlertDescription) -> String {
-    let why = match alert {
-        AlertDescription::CertificateExpired => "it has expired or is not valid yet",
-        AlertDescription::UnknownCA | AlertDescription::DecryptError => {
-            "it was issued by another CA than those in its --backend-ca"
-        }
-        AlertDescription::BadCertificate => "it may be for another name",
-        other => return format!("the client refuses the handshake: {other:?}"),
-    };
-    format!("the client refuses the certificate of this backend: {why}")
 }
 
 #[cfg(test)]
