@@ -23,7 +23,6 @@
 use language::definition;
 use schema::order;
 
-/// Highest [`path_rank`].
 const PATH_MAX: f32 = 0.1460;
 /// Maximum of a line, for a definition: the difference between source and vendored files
 /// (`scripts/compare/ranking`).

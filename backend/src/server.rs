@@ -44,10 +44,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use visible::Repositories;
 
-/// Interval of HELLO on an idle connection.
+/// On an idle connection.
 const HELLO_EVERY: Duration = Duration::from_secs(1);
 
-/// Concurrent connections. Others wait to be accepted.
+/// Others wait to be accepted.
 const CONNECTIONS_MAX: usize = 1024;
 
 /// Some queries with the largest usual patterns, or one near the limits.
@@ -93,7 +93,7 @@ pub struct Backend {
 }
 
 impl Backend {
-    /// Returns a backend of `live`, kept up to date. Look-ups use `repositories` and the index's
+    /// Backend of `live`, kept up to date. Look-ups use `repositories` and the index's
     /// records. Needs a tokio runtime.
     pub fn start(
         live: LiveShards,
@@ -138,7 +138,7 @@ impl Backend {
         self.is_draining.load(Relaxed)
     }
 
-    /// Returns the served shards.
+    /// Served shards.
     pub fn live(&self) -> &LiveShards {
         &self.live
     }

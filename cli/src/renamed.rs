@@ -58,7 +58,6 @@ impl Renamed {
     }
 }
 
-/// Renamed flags of a command.
 pub(crate) fn of(command: &str) -> impl Iterator<Item = &'static Renamed> {
     RENAMED.iter().filter(move |it| it.command == command)
 }

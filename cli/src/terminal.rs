@@ -89,7 +89,7 @@ pub(crate) fn report(message: impl Display) {
     }
 }
 
-/// Prints an error, a warning or a note, as all commands begin them.
+/// Prints an error, a warning or a note.
 pub(crate) fn complain(message: impl Display) {
     report(format_args!("trawl: {message}"));
 }

@@ -18,7 +18,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Polling interval of references.
 const REFERENCES_EVERY: Duration = Duration::from_secs(1);
 
 /// Listing passes until none is new: directories may appear unwatched.
@@ -46,7 +45,7 @@ pub(crate) struct FileWatch {
 }
 
 impl FileWatch {
-    /// Starts to watch. Unwatchable places are logged and rescanned.
+    /// Unwatchable places are logged and rescanned.
     pub(crate) fn start(roots: WatchRoots) -> FileWatch {
         let changes = Arc::new(FileChanges::new());
         let noticed = Arc::clone(&changes);

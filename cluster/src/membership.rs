@@ -98,7 +98,7 @@ impl Member {
         }
     }
 
-    /// Returns the first mistake.
+    /// First mistake.
     pub fn check(&self) -> Result<(), String> {
         check_address(&self.address)?;
         check_word("name", &self.name)?;

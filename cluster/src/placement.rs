@@ -66,7 +66,7 @@ impl Candidate {
         }
     }
 
-    /// Returns the score if it may reach `least_score`; lower ones need no logarithm:
+    /// Score if it may reach `least_score`; lower ones need no logarithm:
     /// `- ln u >= 1 - u`.
     fn owner(&self, shard: u64, least_score: f64) -> Option<Owner> {
         let uniform = uniform(mix(shard, self.hash));

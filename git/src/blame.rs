@@ -104,7 +104,7 @@ pub(crate) struct Walk<'o, 'r> {
     complete: bool,
 }
 
-/// Blames a file of a commit; `None` if missing.
+/// `None` if the file is missing.
 pub(crate) fn blame(
     objects: &Objects<'_>,
     commit: &gix::Object<'_>,

@@ -133,7 +133,7 @@ struct Walk<'r> {
 }
 
 impl Walk<'_> {
-    /// Lists the next entry. Returns `false` at the end.
+    /// Returns `false` at the end.
     fn step(&mut self) -> Result<bool, LookupError> {
         let Some(open) = self.open.last_mut() else {
             return Ok(false);

@@ -27,7 +27,6 @@ use std::time::{Duration, Instant};
 /// Open repositories. Each keeps up to 4 MiB of objects.
 const OPEN_MAX: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
-/// Age of a cached list of names.
 const NAMES_AGE_MAX: Duration = Duration::from_secs(5);
 
 /// Repositories below one directory, for any number of threads.

@@ -74,10 +74,8 @@ pub(crate) struct SegmentBuilder {
     segment: Segment,
     spilled_bytes: u64,
     trigrams: TrigramSet,
-    /// Words defined in the current block.
     definitions: Vec<Trigram>,
     pairs: Pairs,
-    /// Start of the current document.
     checkpoint: Checkpoint,
     hasher: blake3::Hasher,
     next_line: u32,
@@ -142,7 +140,6 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Discards the current document.
     pub(crate) fn discard_document(&mut self) -> io::Result<()> {
         self.trigrams.clear();
         self.segment.blocks.truncate(self.checkpoint.blocks);

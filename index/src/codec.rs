@@ -31,7 +31,7 @@ pub(crate) const ENCODED_BLOCK_BYTES_MAX: usize = 1 << 20;
 /// Bytes of a dictionary. Twice as many would save 2 % of the content.
 pub(crate) const DICTIONARY_BYTES_MAX: usize = 112 << 10;
 
-/// Minimum ratio of text to dictionary.
+/// Least ratio.
 const TEXT_TO_DICTIONARY: u64 = 64;
 
 /// Shorter dictionaries are not worth their time.

@@ -23,7 +23,6 @@ use std::sync::Arc;
 /// File name of the manifest.
 pub const MANIFEST: &str = "manifest";
 
-/// File locked during a build.
 const LOCK: &str = "lock";
 
 /// Content of the lock, which is created first.
@@ -130,7 +129,6 @@ impl Index {
 }
 
 impl IndexError {
-    /// Whether a named file is missing.
     fn is_missing_file(&self) -> bool {
         let (IndexError::Shard(shard::ShardError::Io { source, .. })
         | IndexError::Io { source, .. }) = self

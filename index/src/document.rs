@@ -19,7 +19,7 @@ pub struct Popularity {
 }
 
 impl Popularity {
-    /// Returns the package's part of the static rank, with the weights of Debian Code Search.
+    /// Package's part of the static rank, with the weights of Debian Code Search.
     pub fn rank(self) -> f32 {
         0.3840 * self.inst + 0.3427 * self.rdep
     }

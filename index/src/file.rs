@@ -133,7 +133,6 @@ pub fn anonymous(directory: &Path) -> io::Result<File> {
     temporary.file().try_clone()
 }
 
-/// Returns a unique name.
 fn unique() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!(

@@ -49,7 +49,7 @@ pub struct DocumentFacts<'a> {
     pub directory: &'a [u8],
     /// Package name.
     pub name: &'a [u8],
-    /// Path within the package.
+    /// Path within it.
     pub path: &'a [u8],
     /// Part of its package.
     pub class: Class,

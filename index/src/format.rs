@@ -99,9 +99,7 @@ pub const VERSION: u32 = 3;
 /// Version without them; part of every shard's id.
 pub(crate) const VERSION_2: u32 = 2;
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// Raw content.
 pub(crate) const CODEC_RAW: u32 = 0;
-/// Content compressed by block.
 pub(crate) const CODEC_ZSTD: u32 = 1;
 
 /// Bytes of a directory name or path. Operating systems limit a path to 4 KiB; a frame has room for
@@ -161,7 +159,6 @@ impl Section {
     ];
 }
 
-/// Sections in a header.
 pub(crate) const SECTIONS_MAX: usize = 16;
 
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
@@ -284,7 +281,6 @@ impl TextEncoding {
     }
 }
 
-/// Documents per group in PATHS.
 pub(crate) const PATH_GROUP_DOCUMENTS: u32 = 64;
 
 /// Marks a block in the low 40 bits of a dictionary entry.

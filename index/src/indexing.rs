@@ -128,7 +128,7 @@ pub fn preview(
     })
 }
 
-/// Returns the options of an update; without sources, those of the index.
+/// Options of an update; without sources, those of the index.
 fn options_for(
     sources: &[Source],
     changes: &Changes,

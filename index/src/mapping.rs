@@ -68,7 +68,7 @@ impl Mapping {
         })
     }
 
-    /// Returns the damage since mapping. After `None`, all earlier reads are correct.
+    /// Damage since mapping. After `None`, all earlier reads are correct.
     pub fn damage(&self) -> Option<Damage> {
         // Orders earlier reads of the mapping.
         fence(Ordering::Acquire);

@@ -27,7 +27,6 @@ use std::collections::BTreeSet;
 pub(crate) const NESTING_MAX: u32 = 250;
 /// Strings in an exact set; beyond, affixes are used.
 const EXACT_MAX: usize = 128;
-/// Bytes of an exact set.
 const EXACT_BYTES_MAX: usize = 16 << 10;
 /// Strings in a set of affixes or product.
 const AFFIXES_MAX: usize = 256;
@@ -36,7 +35,7 @@ const CLASS_MAX: u32 = 512;
 /// Analysed copies of a repetition: more add no trigram.
 const COPIES_MAX: u32 = 4;
 
-/// Returns the query of a regular expression within a line, as ripgrep reads it (Unicode, `^` and
+/// Query of a regular expression within a line, as ripgrep reads it (Unicode, `^` and
 /// `$` at lines).
 ///
 /// ```
@@ -49,7 +48,7 @@ pub fn plan(pattern: &str, ignore_case: bool) -> Result<TrigramQuery, BadPattern
     Ok(Info::of(&hir).into_query())
 }
 
-/// Returns the query of a literal, optionally ignoring case.
+/// Query of a literal, optionally ignoring case.
 ///
 /// Equals [`plan`] for most texts, without a parser. Weaker but much smaller for letters with more
 /// than two cases (`s` has `ſ`, `k` the Kelvin sign), since each window is planned alone.
@@ -220,7 +219,6 @@ impl Info {
         }
     }
 
-    /// An expression that matches exactly `strings`.
     fn exact(strings: Strings) -> Info {
         let info = Info {
             exact: Some(strings),
@@ -344,7 +342,7 @@ fn shorten(strings: &Strings, affix: Affix, bytes: usize) -> Strings {
         .collect()
 }
 
-/// Returns the first set that fits: two bytes, one, none.
+/// First set that fits: two bytes, one, none.
 fn widest(strings: impl Fn(usize) -> Option<Strings>) -> Option<Strings> {
     (0..=2).rev().find_map(strings)
 }

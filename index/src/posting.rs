@@ -57,7 +57,7 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// Returns the smaller of Elias-Fano (on a tie) and bitmap for `n` ids.
+    /// Smaller of Elias-Fano (on a tie) and bitmap for `n` ids.
     pub fn of(n: u32, universe: u32) -> Codec {
         let bytes = |codec| Layout::of(codec, n, universe).bytes();
         if bytes(Codec::Bitmap) < bytes(Codec::EliasFano) {
@@ -168,7 +168,7 @@ pub enum PostingList<'a> {
     One(u32),
     /// See [`Codec::EliasFano`].
     EliasFano {
-        /// Number of ids.
+        /// Ids.
         n: u32,
         /// Bits per id in `low`.
         low_bits: u32,
@@ -179,14 +179,14 @@ pub enum PostingList<'a> {
     },
     /// See [`Codec::Bitmap`].
     Bitmap {
-        /// Number of ids.
+        /// Ids.
         n: u32,
         /// One bit per block.
         bits: &'a [u8],
     },
     /// See [`Codec::Gaps`].
     Gaps {
-        /// Number of ids.
+        /// Ids.
         n: u32,
         /// Codes, then padding.
         codes: &'a [u8],

@@ -87,7 +87,7 @@ pub struct Text<'a> {
     pub documents: Range<u32>,
     /// Blocks of the text.
     pub blocks: Range<u32>,
-    /// Number of lines.
+    /// Lines.
     pub lines: u32,
     /// BLAKE3 hash.
     pub hash: &'a [u8; 32],
@@ -106,7 +106,7 @@ pub struct Document<'a> {
     pub path: &'a [u8],
     /// Blocks of the text.
     pub blocks: Range<u32>,
-    /// Number of lines.
+    /// Lines.
     pub lines: u32,
     /// Query-independent rank.
     pub static_rank: f32,
@@ -139,7 +139,7 @@ pub struct Package<'a> {
     pub texts: Range<u32>,
     /// Entries of SHARED.
     shared: Range<u32>,
-    /// Number of documents.
+    /// Documents.
     pub documents: u32,
     /// Share of installations, 0 when unknown.
     pub inst: f32,
@@ -289,13 +289,13 @@ impl Shard {
         self.section_bytes(Section::Dictionary) / 8
     }
 
-    /// Returns an ascending trigram; `index` < [`trigram_count`](Self::trigram_count).
+    /// Ascending trigram; `index` < [`trigram_count`](Self::trigram_count).
     pub fn trigram(&self, index: u32) -> Result<Trigram, ShardError> {
         let value = self.dictionary_entry(index)? >> 40;
         Ok(Trigram::from_value(value as u32))
     }
 
-    /// Returns a trigram's posting list, dead blocks included, if any block has it.
+    /// Trigram's posting list, dead blocks included, if any block has it.
     pub fn postings(&self, trigram: Trigram) -> Result<Option<PostingList<'_>>, ShardError> {
         let list = self.unread_postings(trigram)?;
         list.map(|list| self.read_postings(&list)).transpose()
@@ -342,7 +342,7 @@ impl Shard {
         list.ok_or_else(|| self.corrupt(Section::Dictionary, "a posting list"))
     }
 
-    /// Returns the current skipped files of live packages, by package.
+    /// Current skipped files of live packages, by package.
     pub fn skipped(&self) -> Result<Vec<SkippedFile>, ShardError> {
         self.skipped_where(|_, _| true)
     }

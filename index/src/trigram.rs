@@ -20,7 +20,7 @@ const UPPER: u32 = 26;
 const VALUES: usize = 1 << 24;
 
 impl Trigram {
-    /// Returns the trigram of three bytes; `None` if one is a line end.
+    /// Trigram of three bytes; `None` if one is a line end.
     pub fn of(bytes: [u8; 3]) -> Option<Trigram> {
         if bytes.contains(&b'\n') {
             return None;
@@ -29,7 +29,7 @@ impl Trigram {
         Some(Trigram(a << 16 | b << 8 | c))
     }
 
-    /// Returns the key for blocks that define a word at this level. It begins with an upper-case
+    /// Key for blocks that define a word at this level. It begins with an upper-case
     /// letter, unlike trigrams of text. Words may share a key.
     pub fn of_definition(word: &[u8], level: u8) -> Trigram {
         let mut hasher = FnvHasher::default();
@@ -51,7 +51,7 @@ impl Trigram {
         self.0
     }
 
-    /// Returns the three folded bytes.
+    /// Three folded bytes.
     pub fn bytes(self) -> [u8; 3] {
         let [_, a, b, c] = self.0.to_be_bytes();
         [a, b, c]
@@ -182,7 +182,7 @@ impl TrigramSet {
 struct InsideLine(Box<[Trigram; FOUND_MAX]>);
 
 impl InsideLine {
-    /// Returns the trigrams without a line end, branch-free.
+    /// Trigrams without a line end, branch-free.
     fn of(&mut self, windows: &[u32]) -> &[Trigram] {
         let mut count = 0;
         for &window in windows {

@@ -119,7 +119,6 @@ impl ShardWriter {
         self.tables.package(directory, inst, rdep)
     }
 
-    /// Records a skipped file.
     pub(crate) fn skipped(&mut self, path: &[u8], reason: &str, tag: u32) {
         self.skipped_tags.push(tag);
         encode_varint(self.tables.package_number() as u64, &mut self.skipped);
@@ -356,7 +355,6 @@ fn push_joined<T: PartialOrd>(ranges: &mut Vec<Range<T>>, range: Range<T>) {
     }
 }
 
-/// Returns the file name of a shard.
 pub(crate) fn shard_name(id: &[u8; 32]) -> String {
     format!("{}.shard", crate::manifest::hex(&id[..8]))
 }

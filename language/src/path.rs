@@ -8,7 +8,7 @@ pub fn split_name(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Returns the extension without dot. A leading dot makes a hidden file, not an extension.
+/// Extension without dot. A leading dot makes a hidden file, not an extension.
 pub fn extension(name: &[u8]) -> Option<&[u8]> {
     match memchr::memrchr(b'.', name) {
         None | Some(0) => None,

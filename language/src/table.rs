@@ -21,17 +21,17 @@ impl Language {
         LANGUAGES
     }
 
-    /// Returns the language of a path.
+    /// Language of a path.
     pub fn of_path(path: &[u8]) -> Option<&'static Language> {
         find(path)
     }
 
-    /// Returns the canonical language name of a path.
+    /// Canonical language name of a path.
     pub fn name_of(path: &[u8]) -> Option<&'static str> {
         find(path).map(|language| language.name)
     }
 
-    /// Returns the language for a name, alias or extension, ignoring case.
+    /// Language for a name, alias or extension, ignoring case.
     pub fn named(name: &str) -> Option<&'static Language> {
         let is_it = |other: &str| other.eq_ignore_ascii_case(name);
         let has_alias = |language: &&Language| language.aliases.iter().any(|alias| is_it(alias));
@@ -41,7 +41,7 @@ impl Language {
             .or_else(|| by_extension(name.to_ascii_lowercase().as_bytes()))
     }
 
-    /// Returns the language for an unknown `name`: by extension, or the most similar name.
+    /// Language for an unknown `name`: by extension, or the most similar name.
     pub fn similar_to(name: &str) -> Option<&'static Language> {
         let name = name.to_ascii_lowercase();
         by_extension(name.as_bytes()).or_else(|| {
@@ -57,7 +57,7 @@ impl Language {
 }
 
 impl Syntax {
-    /// Returns the syntax of the language with this canonical name. `None`: no colours.
+    /// Syntax of the language with this canonical name. `None`: no colours.
     pub fn of(name: &str) -> Option<&'static Syntax> {
         static SYNTAXES: LazyLock<FnvHashMap<&str, Syntax>> = LazyLock::new(|| {
             let families = LANGUAGES

@@ -253,7 +253,7 @@ impl Replica {
         found.is_ok_and(|found| found.len() == file.bytes)
     }
 
-    /// Replaces the manifest, and removes unnamed files.
+    /// Also removes unnamed files.
     fn become_current(&self, store: &str, wanted: &Generation) -> Result<(), StoreError> {
         let text = wanted.manifest.render();
         directory::write_manifest(&self.directory, &text)

@@ -24,7 +24,7 @@ impl ServedShards {
         ServedShards(ids.into_iter().map(|id| short(&id)).collect())
     }
 
-    /// Number of shards.
+    /// Shards.
     pub fn len(&self) -> usize {
         self.0.len()
     }

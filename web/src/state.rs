@@ -20,7 +20,6 @@ pub(crate) struct App(Arc<Shared>);
 
 pub(crate) struct Shared {
     pub(crate) coordinator: Arc<Coordinator>,
-    /// Path below which pages are shown.
     pub(crate) base_path: BasePath,
     pub(crate) dcs_api_keys: Arc<[String]>,
     pub(crate) access: Option<Arc<Access>>,

@@ -19,7 +19,6 @@ pub(crate) fn arguments() -> impl Iterator<Item = String> {
     arguments.filter(|argument| argument != "--bench")
 }
 
-/// Builds an index of one file.
 pub(crate) fn small_index(directory: &Path, text: &str) -> Result<PathBuf, Box<dyn Error>> {
     let (source, index) = (directory.join("p_1"), directory.join("index"));
     std::fs::create_dir(&source)?;

@@ -66,7 +66,7 @@ impl LiveShards {
         })
     }
 
-    /// Returns the newest generation.
+    /// Newest generation.
     pub fn current(&self) -> Arc<Generation> {
         self.current.load_full()
     }

@@ -35,7 +35,6 @@ const FEW_BLOCKS_MAX: u64 = 256;
 /// Searched for a literal at a time. Unit tests have short texts.
 const LITERAL_BYTES: usize = if cfg!(test) { 600 } else { 1 << 20 };
 
-/// Bytes searched for a literal in one step.
 const LITERAL_BYTES_A_STEP: usize = 64;
 
 pub(crate) struct BoundedMatcher {

@@ -286,7 +286,6 @@ impl Visitor for LargeClasses {
     }
 }
 
-/// Copies of a repeated node in the automaton.
 fn copies(repetition: &ast::RepetitionKind) -> u64 {
     use ast::RepetitionKind::Range;
     use ast::RepetitionRange::{AtLeast, Bounded, Exactly};

@@ -13,7 +13,6 @@ use memchr::memmem::Finder;
 use regex_syntax::hir::{Hir, HirKind, Look};
 use std::ops::{ControlFlow, Range};
 
-/// Bytes of a text, at most.
 const BYTES_MAX: usize = 127;
 
 /// Above any matching range: cases have up to three bytes.

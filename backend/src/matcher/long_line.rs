@@ -25,13 +25,11 @@ const DFA_STEPS_SHARE: u64 = 8;
 /// Steps between two checks of the stop flag: 1 to 3 ms.
 const STOP_STEPS: u64 = 1 << 18;
 
-/// Bytes a DFA walks in one step.
 const DFA_BYTES_A_STEP: usize = 8;
 
 /// Bytes searched for literals at a time. Unit tests have short texts.
 const PREFIX_BYTES: usize = if cfg!(test) { 5 } else { 1 << 20 };
 
-/// Bytes searched for literals in one step.
 const PREFIX_BYTES_A_STEP: usize = 64;
 
 /// Bytes of cached DFA states; with more, all are forgotten.
@@ -377,7 +375,7 @@ struct Walk<'w, 'e> {
 }
 
 impl Walk<'_, '_> {
-    /// Returns the end of the leftmost match; with `earliest`, of the first to end.
+    /// End of the leftmost match; with `earliest`, of the first to end.
     fn forward(
         &mut self,
         text: &[u8],
@@ -396,7 +394,7 @@ impl Walk<'_, '_> {
         Ok(if is_match { Some(text.len()) } else { end })
     }
 
-    /// Returns the start of the longest match from `at` to `end`.
+    /// Start of the longest match from `at` to `end`.
     fn reverse(&mut self, text: &[u8], at: usize, end: usize) -> Result<usize, NoAnswer> {
         self.charge(0)?;
         let input = Input::new(text).range(at..end).anchored(Anchored::Yes);

@@ -31,7 +31,7 @@ const LEAD_BYTES: usize = 512;
 pub struct LinePosition {
     /// Number of the first line, from 1; 0 for the document's name.
     pub number: u32,
-    /// Number of lines.
+    /// Lines.
     pub lines: u32,
     /// First byte in the text of all documents.
     pub start: u64,

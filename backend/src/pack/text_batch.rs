@@ -85,7 +85,6 @@ impl<'a> TextPacker<'a> {
         }
     }
 
-    /// Adds a match, as [`BatchPacker::push`].
     pub(crate) fn push(
         &mut self,
         position: LinePosition,

@@ -110,7 +110,7 @@ impl<'a> DocumentMatches<'a> {
         self.pack_name(ranges, &mut out.packed)
     }
 
-    /// Returns the rank of a file name in a search for names, else that of a line.
+    /// Rank of a file name in a search for names, else that of a line.
     fn name_rank(&self, ranges: &[(usize, usize)]) -> f32 {
         let (path, query) = (self.document.path, self.task.request.query);
         if query.finds_names {
@@ -290,7 +290,6 @@ impl<'a> DocumentMatches<'a> {
 
 /// Receives the matching lines of a text, ascending.
 pub(super) trait LineSink {
-    /// No line will be sent.
     fn counts_only(&self) -> bool;
 
     fn is_done(&self) -> bool;

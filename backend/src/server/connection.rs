@@ -170,7 +170,7 @@ impl<S: Duplex> Connection<S> {
 }
 
 impl<S: AsyncRead> Reader<S> {
-    /// Receives the next frame; `None` after a close.
+    /// `None` after a close.
     pub(super) async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, ConnectionError> {
         loop {
             if let Some(frame) = self.decoder.decode()? {

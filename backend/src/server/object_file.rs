@@ -21,7 +21,6 @@ use tokio::sync::Semaphore;
 /// A page shows far less.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
 
-/// Bytes of a file sent unchanged.
 const ORIGINAL_BYTES_MAX: u64 = 32 << 20;
 
 /// Concurrent reads; others wait.

@@ -40,7 +40,7 @@ const PLAN_BYTES_MAX: usize = 16 << 10;
 
 const SPAN: &str = "backend search";
 
-/// Lines of context on either side, at most.
+/// On either side.
 const CONTEXT_LINES_MAX: u32 = 20;
 
 pub(super) struct SearchService {

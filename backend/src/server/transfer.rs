@@ -29,7 +29,7 @@ pub(super) struct Transfer<'a, S> {
 }
 
 impl<S: Duplex> Transfer<'_, S> {
-    /// Returns the result of `running` after all frames; `None` after the deadline.
+    /// Result of `running` after all frames; `None` after the deadline.
     pub(super) async fn run<T>(
         mut self,
         running: impl Future<Output = T>,

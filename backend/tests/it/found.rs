@@ -41,7 +41,6 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Decodes an aligned payload.
     pub(crate) fn decode(payload: &[u8]) -> Batch {
         let reader = BatchReader::new(payload).unwrap();
         let view: BatchView<'_> = reader.view().unwrap();

@@ -402,7 +402,6 @@ fn as_text(batch: &Batch, line: &Line) -> Vec<u8> {
     out
 }
 
-/// Checks searches for first ranges.
 fn check_first_ranges(built: &Built, compiled: &CompiledQuery, how: How, all: &Found) {
     let how = How {
         first_range: true,
@@ -416,7 +415,6 @@ fn check_first_ranges(built: &Built, compiled: &CompiledQuery, how: How, all: &F
     assert_eq!(first.ends, all.ends, "{how:?}");
 }
 
-/// Checks that matches ascend, and END.
 fn check_order_and_ends(built: &Built, compiled: &CompiledQuery, found: &Found) {
     let batches = found.batches();
     assert!(batches.is_sorted_by_key(|batch| batch.shard));
@@ -494,7 +492,6 @@ fn expected_end<'b>(
     }
 }
 
-/// Checks a document's matching lines and context.
 fn check_document(document: &Document, regex: &Regex, batches: &[Batch], context_lines: u32) {
     let lines = document.lines();
     let matches: Vec<u32> = (1..)

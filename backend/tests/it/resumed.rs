@@ -11,7 +11,6 @@ use schema::frame;
 use schema::message::{Expr, Pattern, ResumePoint, ShardEnd, Syntax, TextOrder, Want};
 use std::sync::Arc;
 
-/// Cuts of an answer, at most.
 const CUTS_MAX: usize = 40;
 
 /// Frames, and their matches.

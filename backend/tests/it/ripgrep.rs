@@ -21,7 +21,6 @@ use std::process::Command;
 /// By document and number, without ends.
 type Lines = BTreeMap<(PathBuf, u32), Vec<u8>>;
 
-/// First major version compared.
 const VERSION_MIN: u32 = 14;
 
 proptest! {
@@ -64,7 +63,6 @@ fn version() -> Option<u32> {
         .ok()
 }
 
-/// Lines of `a` not in `b`.
 fn without<'a>(a: &'a Lines, b: &Lines) -> Vec<(&'a (PathBuf, u32), &'a Vec<u8>)> {
     let is_new = |(key, text): &(&(PathBuf, u32), &Vec<u8>)| b.get(*key) != Some(*text);
     a.iter().filter(is_new).collect()

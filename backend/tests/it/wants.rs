@@ -88,7 +88,6 @@ pub(crate) fn matches(found: &Found) -> Vec<Match> {
     found.batches().into_iter().flat_map(of).collect()
 }
 
-/// Checks `find`, given all matches.
 pub(crate) fn check(all: &Found, find: impl Fn(Want, u64) -> Found) {
     let there = matches(all);
     let mut firsts = there.clone();

@@ -21,7 +21,6 @@ pub(crate) struct ConfigFile {
     values: Vec<(&'static str, String, Value)>,
     /// Offset in the text, and error.
     faults: Vec<(usize, String)>,
-    /// Warnings about former keys.
     former: Vec<String>,
 }
 

@@ -349,7 +349,6 @@ fn complaint(messages: &[u8]) -> String {
     format!("{said}: {hint}")
 }
 
-/// True if a retry may help.
 pub(super) fn is_transient(error: &ChildError) -> bool {
     const WORDS: [&str; 16] = [
         "Could not resolve host",

@@ -19,7 +19,6 @@ pub(crate) struct MirrorOptions {
     /// Time for a repository, with retries.
     pub(crate) timeout: Duration,
     pub(crate) bytes_max: Option<u64>,
-    /// Retries of transient failures.
     pub(crate) retries: u32,
     pub(crate) jobs: usize,
 }

@@ -189,7 +189,6 @@ fn encode(found: &Match, out: &mut Vec<u8>) {
     }
 }
 
-/// Reverses [`encode`].
 fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
     let mut rest = Rest(bytes);
     let (line, lines) = (rest.number() as u32, rest.number() as u32);

@@ -30,7 +30,6 @@ pub(crate) struct Printer<'a> {
     printed: PrintedLines,
 }
 
-/// Writes and counts matches.
 struct MatchWriter {
     options: PrintOptions,
     out: BufWriter<StdoutLock<'static>>,
@@ -105,7 +104,6 @@ impl<'a> Printer<'a> {
             .document(&std::mem::take(&mut self.current), read)
     }
 
-    /// Called after the last match.
     pub(crate) fn end_matches(&mut self, read: ReadFile<'_>) -> Result<()> {
         self.end_document(read)?;
         let by_path = self.writer.options.sort == SortOrder::Path;

@@ -24,7 +24,6 @@ pub(crate) struct SearchSummary {
 }
 
 impl SearchSummary {
-    /// Returns the exit status.
     pub(crate) fn report(&self, explain: bool) -> Exit {
         report_missing(
             self.missing

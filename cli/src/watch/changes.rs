@@ -66,7 +66,6 @@ struct PendingChanges {
 
 #[derive(Debug, Default)]
 pub(super) struct TakenChanges {
-    /// Watched places may have changed.
     pub(super) directories: bool,
     /// New text is possible despite unchanged size and times.
     pub(super) suspects: Vec<PathBuf>,
@@ -93,7 +92,6 @@ impl FileChanges {
         self.lock().places = places;
     }
 
-    /// True if all places are watched.
     pub(super) fn set_whole(&self, is_whole: bool) {
         self.is_whole.store(is_whole, Relaxed);
     }

@@ -27,7 +27,6 @@ pub(super) struct Places {
     /// Watched for deciding files.
     around: HashSet<PathBuf>,
     deciding: HashSet<PathBuf>,
-    /// This process writes there.
     without: Vec<PathBuf>,
 }
 

@@ -18,7 +18,6 @@ enum Behaviour {
     /// Serves git's dumb protocol, after closing some connections.
     Files(PathBuf, usize),
     Redirect(String),
-    /// Sends nothing.
     Hang,
     /// Sends references without end.
     References,

@@ -70,7 +70,6 @@ impl Stage {
     }
 }
 
-/// Error of the connection.
 fn wait_for_reason(frontend: &Server, says: &str) {
     let mut last = String::new();
     let given = || {

@@ -309,7 +309,6 @@ impl Replicas {
         }
     }
 
-    /// Returns the trace.
     fn search(&self, number: usize) -> String {
         let trace = format!("{:032x}", 0x7ace_0000 + number);
         let page = search(&self.frontend, &format!("wanted+-path:no{number}"), &trace);

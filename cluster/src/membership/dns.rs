@@ -23,7 +23,6 @@ const AGAIN_MAX: Duration = Duration::from_secs(30);
 /// Time to the next lookup without records.
 const AGAIN_EMPTY: Duration = Duration::from_secs(5);
 
-/// Time of an attempt.
 const ATTEMPT_MAX: Duration = Duration::from_secs(2);
 
 pub(super) struct Names {

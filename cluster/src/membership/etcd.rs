@@ -85,7 +85,6 @@ pub struct Etcd {
     agent: Agent,
     watcher: Agent,
     endpoints: Vec<String>,
-    /// Next member to ask.
     next: AtomicUsize,
     /// Prefix of node keys.
     prefix: String,
@@ -225,7 +224,6 @@ impl Etcd {
         })
     }
 
-    /// Takes a lease.
     pub(super) fn grant(&self, seconds: u32) -> Result<i64, EtcdError> {
         let lease: Lease = self.ask("/v3/lease/grant", &json!({"TTL": seconds}))?;
         Ok(lease.id)

@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 /// Time that an entry outlives its node.
 const LEASE_SECONDS: u32 = 5;
 
-/// Pause between renewals.
 const RENEW_EVERY: Duration = Duration::from_millis(1200);
 
 /// Time for frontends to see a node leave.

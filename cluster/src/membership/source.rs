@@ -5,13 +5,10 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-/// Default port of a backend.
 const PORT_DEFAULT: u16 = 28082;
 
-/// Default prefix of keys.
 const PREFIX_DEFAULT: &str = "/trawl";
 
-/// Members of an etcd cluster.
 const ENDPOINTS_MAX: usize = 16;
 
 /// DNS names, one per zone.

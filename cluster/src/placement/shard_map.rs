@@ -172,7 +172,6 @@ impl ShardMap {
 struct Changes {
     /// Old numbers, ascending.
     left: Vec<u32>,
-    /// New numbers.
     joined: Vec<u32>,
     /// New number of each old one.
     numbers: Vec<u32>,

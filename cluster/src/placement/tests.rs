@@ -59,7 +59,6 @@ enum Change {
     /// Adds a node, or changes its zone and weight.
     Set(usize, usize, u32),
     Leave(usize),
-    /// Replaces everything.
     Replace(Vec<Node>),
     /// These shards remain or come.
     Shards(u32, u32),

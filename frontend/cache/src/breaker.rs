@@ -63,7 +63,7 @@ enum Ended {
     Cancelled,
 }
 
-/// State of a breaker. Pure: the time is passed in.
+/// Pure: the time is passed in.
 #[derive(Debug)]
 struct Circuit {
     position: Position,

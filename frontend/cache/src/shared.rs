@@ -171,7 +171,6 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         }
     }
 
-    /// Claims the entry of `token` for its next refresh, if it was used.
     pub(super) fn keep_alive(self: &Arc<Self>, key: &K, token: u64) -> Option<Claim<K, V, E>> {
         let token = lock(&self.claims).keep_alive(key, token, &self.store, self.now())?;
         Some(self.claim(key.clone(), token))

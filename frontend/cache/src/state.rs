@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Handovers of a flight's claim, after which all waiters fail.
 pub(super) const HANDOVERS_MAX: u32 = 3;
 
-/// Storage of entries, which may lose any at any time.
+/// May lose any entry at any time.
 pub(super) trait Entries<K, V> {
     fn get(&self, key: &K) -> Option<Arc<Entry<V>>>;
     fn insert(&self, key: K, entry: Entry<V>);

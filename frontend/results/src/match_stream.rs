@@ -21,10 +21,8 @@ use std::time::{Duration, Instant};
 /// delayed. Backends report progress every 250 ms.
 const HOLD_MAX: Duration = Duration::from_millis(250);
 
-/// Memory of held matches.
 const HELD_BYTES_MAX: usize = 256 << 10;
 
-/// Minimum bytes to release at once.
 const RELEASED_BYTES_MIN: u64 = 1 << 20;
 
 /// Event of a match stream.
@@ -289,7 +287,6 @@ impl StreamReader {
         Ok(added)
     }
 
-    /// Releases what was read, once it is much.
     fn release(&mut self, spool: &ResultFiles) {
         if let Some(released) = &mut self.released
             && self.next.1 - *released >= RELEASED_BYTES_MIN

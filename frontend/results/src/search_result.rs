@@ -27,7 +27,7 @@ const CHUNK_BYTES: usize = 64 << 20;
 /// Bytes rendered without a thread, in under a millisecond.
 const SMALL_BYTES: u64 = 64 << 10;
 
-/// Pointers read at a time: 2 MiB.
+/// 2 MiB.
 const POINTERS_AT_ONCE: usize = 64 << 10;
 
 const CHUNK_LEN_MIN: usize = 1000;

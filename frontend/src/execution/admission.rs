@@ -43,7 +43,6 @@ pub(crate) struct Permit {
 }
 
 impl Admission {
-    /// `running_max` heavy slots, with a queue of `queued_max`.
     pub(crate) fn new(running_max: usize, queued_max: usize) -> Admission {
         Admission {
             active: Arc::default(),

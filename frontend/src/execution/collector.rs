@@ -112,7 +112,7 @@ impl Collector {
         self.found = self.matches;
     }
 
-    /// Marks the frames of all pointers so far as written. Returns the number of new pointers.
+    /// Returns the number of new pointers.
     pub(crate) fn mark_written(&mut self) -> u64 {
         let all = self.sorter.len() + self.uncollected;
         let before = std::mem::replace(&mut self.matches, all);
@@ -125,7 +125,7 @@ impl Collector {
         self.log.drop_from(offset);
     }
 
-    /// Spills to disk if the budget is used up. All frames so far must be written.
+    /// All frames so far must be written.
     pub(crate) fn spill_if_full(
         &mut self,
         backend: u16,

@@ -166,8 +166,8 @@ impl Execution {
         })
     }
 
-    /// Starts the execution. If admitted at once, the calling thread opens the streams, so a light
-    /// search waits for no other task.
+    /// If admitted at once, the calling thread opens the streams, so a light search waits for no
+    /// other task.
     pub(crate) fn start(self: &Arc<Self>, admission: &Admission) -> Option<Permit> {
         self.on(Event::Start);
         if self.streams.is_empty() {
@@ -246,7 +246,7 @@ impl Execution {
         }
     }
 
-    /// Takes an event. Finalizing runs on another thread.
+    /// Finalizing runs on another thread.
     pub(crate) fn on(self: &Arc<Self>, event: Event) {
         if self.feed(event).is_some() {
             let execution = Arc::clone(self);
@@ -300,8 +300,7 @@ impl Execution {
         blocking
     }
 
-    /// Sets the time of the next [`Event::Timer`]. The task is woken only for an earlier time; the
-    /// state ignores a spurious event.
+    /// The task is woken only for an earlier time; the state ignores a spurious event.
     fn set_timer(&self, at: Option<Instant>) {
         self.timer.send_if_modified(|timer| {
             let is_sooner = at.is_some_and(|at| timer.is_none_or(|timer| at < timer));

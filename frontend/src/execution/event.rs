@@ -24,11 +24,11 @@ pub(crate) type ClientKey = u128;
 pub(crate) enum Event {
     /// The driver is ready.
     Start,
-    /// A client joined. A later deadline replaces the current one.
+    /// A later deadline replaces the current one.
     Join { deadline: Option<Deadline> },
-    /// A client left, and may come back within `grace`.
+    /// The client may come back within `grace`.
     Leave { client: ClientKey, grace: Duration },
-    /// A client withdrew. `open` of its requests have still to leave.
+    /// `open` of the client's requests have still to leave.
     Withdraw { client: ClientKey, open: usize },
     /// Ends the execution despite waiting clients.
     Cancel,
@@ -38,7 +38,7 @@ pub(crate) enum Event {
     Admitted { heavy: bool },
     /// The queue for heavy slots is full.
     Shed,
-    /// Event of the stream with this index.
+    /// Index of the stream.
     Stream(usize, StreamEvent),
     /// The pointers are in order, or ordering failed.
     Finalized { failure: Option<String> },
@@ -47,14 +47,17 @@ pub(crate) enum Event {
 /// Event of a stream. All but `Skip` close it or let it wait.
 #[derive(Clone, Debug)]
 pub(crate) enum StreamEvent {
-    /// The backend skipped a document.
     Skip(SkippedDocument),
     /// The stream ended, and everything sent has arrived.
     End(End),
     /// The stream ended in any other way.
-    Lost { reason: String },
+    Lost {
+        reason: String,
+    },
     /// The spool could not store the stream; not the backend's fault.
-    Unspooled { reason: String },
+    Unspooled {
+        reason: String,
+    },
     /// The backend cannot run this query.
     Refused(BadQuery),
     /// The backend finds the query heavy and did not begin it.
@@ -68,14 +71,16 @@ pub(crate) enum Action {
     /// Release the light place and queue for a heavy slot. Expects `Admitted` or `Shed`.
     AcquireHeavy,
     /// Send the stream's request.
-    Open { stream: usize, heavy: bool },
+    Open {
+        stream: usize,
+        heavy: bool,
+    },
     /// Close the stream's connection. Expects an event that closes the stream.
     Stop(usize),
     /// Send `Timer` at this time, replacing the last one.
     SetTimer(Option<Instant>),
     /// Order the collected pointers. Expects `Finalized`.
     Finalize,
-    /// Publish the result.
     Publish(Box<Publication>),
 }
 

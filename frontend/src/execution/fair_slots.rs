@@ -33,14 +33,13 @@ struct Waiter {
     slot: oneshot::Sender<Slot>,
 }
 
-/// A slot, released on drop.
+/// Released on drop.
 pub(crate) struct Slot {
     of: Arc<FairSlots>,
     client: u64,
 }
 
 impl FairSlots {
-    /// `slots` slots, with a queue of `waiting_max`.
     pub(crate) fn new(slots: usize, waiting_max: usize) -> Arc<FairSlots> {
         Arc::new(FairSlots {
             slots,
@@ -58,7 +57,7 @@ impl FairSlots {
         is_taken.then(|| self.slot(client))
     }
 
-    /// Waits for a slot; `None` if the queue is full.
+    /// `None` if the queue is full.
     pub(crate) async fn take(self: &Arc<Self>, client: u64) -> Option<Slot> {
         let waiting = {
             let mut state = lock(&self.state);

@@ -26,15 +26,15 @@ use tokio::sync::watch;
 /// Longest wait of [`SearchHandle::more`], since not every frame is announced.
 const FOLLOW_EVERY: Duration = Duration::from_millis(20);
 
-/// One client's wish for the answer to a query, shared by all of its requests.
+/// One client's wish for an answer, shared by its requests.
 #[derive(Debug)]
 pub(crate) struct Interest {
     pub(crate) key: ClientKey,
     id: String,
-    /// Client, which may have several interests.
+    /// May have several interests.
     pub(crate) client: u64,
     pub(crate) query: Query,
-    /// Scope of the client. The id is unknown in any other.
+    /// The id is unknown in any other.
     pub(crate) scope: Scope,
     pub(crate) generation: String,
     /// Handles of this client that the execution counts, never more than it does.

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 /// Interval of publishing the best matches.
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 
-/// Interval of publishing counts, which are for people.
+/// Counts are for people.
 const COUNTS_EVERY: Duration = Duration::from_millis(250);
 
 pub(crate) struct Target<'a> {

@@ -11,7 +11,6 @@ use std::sync::Arc;
 /// Bound on executions. A finished one takes some kilobytes, however many matches it has.
 const EXECUTIONS_MAX: usize = 1024;
 
-/// Bytes of all results in memory.
 const MEMORY_BYTES_MAX: u64 = 16 << 20;
 
 #[derive(Default)]

@@ -45,7 +45,6 @@ enum Admission {
     /// Not admitted yet.
     No,
     Light,
-    /// Waits for a heavy slot.
     Queued {
         since: Instant,
     },
@@ -167,7 +166,6 @@ impl ExecutionState {
         self.is_cancelled
     }
 
-    /// True if cancelled after the last client left.
     pub(crate) fn is_abandoned(&self) -> bool {
         self.is_abandoned
     }
@@ -323,7 +321,7 @@ impl ExecutionState {
         }
     }
 
-    /// Stops the streams. The first reason stands.
+    /// The first reason stands.
     fn halt(&mut self, reason: &str, now: Now) {
         if self.halted.is_some() {
             return;

@@ -63,7 +63,7 @@ impl Progress {
     }
 }
 
-/// Progress of one stream, written only by its thread.
+/// Written only by its stream's thread.
 #[derive(Debug)]
 pub(crate) struct StreamStats {
     pub(crate) matches: AtomicU64,
@@ -126,7 +126,7 @@ impl StreamStats {
         self.bound_is_new.load(Relaxed)
     }
 
-    /// Publishes best matches and bound. All frames so far must be in the spool.
+    /// All frames so far must be in the spool.
     pub(crate) fn publish(&self, best: &TopPointers, documents: &TopDocuments) {
         let mut published = lock(&self.published);
         published.best.clone_from(best);

@@ -15,7 +15,7 @@ pub(crate) struct StreamTrace {
 }
 
 impl StreamTrace {
-    /// Begins the span. `why` is `first`, `resumed` or `hedged`.
+    /// `why` is `first`, `resumed` or `hedged`.
     pub(crate) fn begin(
         execution: &TraceSpan,
         (peer, shards, why): (&Peer, usize, &'static str),
@@ -47,7 +47,7 @@ impl StreamTrace {
         self.before = arrived(stats);
     }
 
-    /// Ends the span; only `end` is a whole answer.
+    /// Only `end` is a whole answer.
     pub(crate) fn end(&self, outcome: &'static str, stats: &StreamStats) {
         let ((bytes, matches), before) = (arrived(stats), self.before);
         self.span.set("trawl.stream.result", outcome);

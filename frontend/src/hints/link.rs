@@ -46,7 +46,7 @@ impl RedisLink {
         self.wanted.notify_one();
     }
 
-    /// Closes the connection. The next look-up or write asks for a new one.
+    /// The next look-up or write asks for a new one.
     pub(super) fn disconnect(&self) {
         *lock(&self.connection) = None;
     }

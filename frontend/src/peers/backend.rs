@@ -19,7 +19,7 @@ const CONNECT_MAX: Duration = Duration::from_secs(2);
 /// Connects; no step (connection, handshake) may take longer than its argument.
 type Dial = Arc<dyn Fn(Duration) -> io::Result<Socket> + Send + Sync>;
 
-/// Answers a search on the calling thread: see [`Backend::answering_here`].
+/// See [`Backend::answering_here`].
 type AnswerHere =
     Arc<dyn Fn(&Search, &Arc<AtomicBool>, &mut dyn FnMut(&[u8]) -> bool) -> bool + Send + Sync>;
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tls::faults;
 
-/// Failure of a backend. Shown after its name.
+/// Shown after the backend's name.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
     #[error("{}", words(.0))]

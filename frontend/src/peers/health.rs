@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 /// Consecutive failures before ejection.
 const FAILURES_MAX: u32 = 5;
 
-/// Outcomes remembered.
 const OUTCOMES: u32 = 32;
 
 /// Minimum of successes among them.

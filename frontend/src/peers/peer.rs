@@ -69,7 +69,6 @@ pub(crate) struct PeerStatus {
 }
 
 impl PeerStatus {
-    /// Reason and time since when its shards are not searched.
     pub(crate) fn unsearched(&self) -> Option<(String, SystemTime)> {
         match &self.link {
             Link::Lost { reason, since } => Some((reason.clone(), *since)),
@@ -234,7 +233,6 @@ impl Peer {
         self.status.subscribe()
     }
 
-    /// Changes with the link or the shards of [`status`](Self::status).
     pub(crate) fn version(&self) -> u64 {
         self.status.borrow().version
     }
@@ -277,7 +275,6 @@ impl Peer {
         self.dial_within(Duration::MAX)
     }
 
-    /// Connects; no step may take longer than `step_max`.
     pub(crate) fn dial_within(&self, step_max: Duration) -> Result<Connection, PeerError> {
         let stream = self
             .backend

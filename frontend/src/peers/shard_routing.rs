@@ -21,7 +21,6 @@ use std::time::SystemTime;
 pub(crate) struct PeerShards {
     pub(crate) number: usize,
     pub(crate) name: String,
-    /// Others should search its shards, if possible.
     pub(crate) is_draining: bool,
     /// Reason and time since when it is not searched.
     pub(crate) unsearched: Option<(String, SystemTime)>,

@@ -98,7 +98,6 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// True if an event is still to come.
     pub(super) fn is_active(&self) -> bool {
         matches!(self.state, State::Asked { .. } | State::Open(_))
     }

@@ -77,7 +77,6 @@ impl ParsedIndex {
         (self.paths[start..end] == *path).then_some(kind)
     }
 
-    /// True if any path begins with `prefix`.
     pub(super) fn has_prefix(&self, prefix: &[u8]) -> bool {
         let first = self.entries.get(self.place(prefix));
         first.is_some_and(|&(start, end, _)| self.paths[start..end].starts_with(prefix))

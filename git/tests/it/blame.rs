@@ -55,7 +55,6 @@ impl History {
         History { root, worktree }
     }
 
-    /// Commits all changes.
     fn commit(&self, path: &str, text: &str) {
         let message = format!("{path} has {} lines", text.lines().count());
         self.worktree.commit(path, text, &message);

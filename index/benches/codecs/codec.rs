@@ -12,7 +12,6 @@ pub(crate) trait Codec {
 
     fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>);
 
-    /// Visits the ids of a list.
     fn for_each(bytes: &[u8], universe: u32, take: impl FnMut(u32));
 
     /// Keeps the ascending `ids` in the list.
@@ -309,7 +308,7 @@ impl<'a> Partitions<'a> {
         }
     }
 
-    /// Returns the next partition with a last id that is `wanted`.
+    /// Next partition with a last id that is `wanted`.
     fn next(&mut self, wanted: impl Fn(u32) -> bool) -> Option<Part<'a>> {
         while self.n > 0 {
             let (n, base) = (self.n.min(PARTITION as u32), self.base);

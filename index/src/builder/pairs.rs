@@ -12,7 +12,6 @@ const LOW_BITS: u32 = 12;
 const LOWS: usize = 1 << LOW_BITS;
 const BUCKETS: usize = 1 << (24 - LOW_BITS);
 
-/// Block bits of a pair.
 const BLOCK_BITS: u32 = 32 - LOW_BITS;
 const BLOCK_MASK: u32 = (1 << BLOCK_BITS) - 1;
 
@@ -31,7 +30,6 @@ pub(super) struct Pairs {
     pairs: Vec<u32>,
     /// Next chunk in the bucket.
     next: Vec<u32>,
-    /// Unused chunks.
     free: Vec<u32>,
     /// First chunk of each nonempty bucket.
     firsts: Box<[u32]>,

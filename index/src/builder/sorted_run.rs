@@ -22,7 +22,6 @@ pub(super) struct RunWriter {
 }
 
 impl RunWriter {
-    /// Begins a run of about this size.
     pub(super) fn new(bytes: usize) -> Self {
         RunWriter {
             out: vec![0; bytes],
@@ -80,7 +79,7 @@ impl<R: BufRead> RunReader<R> {
         RunReader { from, trigram: 0 }
     }
 
-    /// Returns the next trigram; [`list`](Self::list) reads its blocks.
+    /// Next trigram; [`list`](Self::list) reads its blocks.
     pub(crate) fn trigram(&mut self) -> io::Result<Option<u32>> {
         let Some(gap) = self.varint()? else {
             return Ok(None);
@@ -132,7 +131,6 @@ impl<R: BufRead> RunReader<R> {
         Ok(())
     }
 
-    /// Returns the next varint.
     #[inline]
     fn varint(&mut self) -> io::Result<Option<u64>> {
         let buffered = self.from.fill_buf()?;
@@ -145,7 +143,6 @@ impl<R: BufRead> RunReader<R> {
         self.varint_across_buffers()
     }
 
-    /// Reads by byte across buffers.
     #[cold]
     fn varint_across_buffers(&mut self) -> io::Result<Option<u64>> {
         let (mut value, mut shift) = (0, 0);

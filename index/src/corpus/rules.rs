@@ -53,7 +53,7 @@ struct Level {
 }
 
 impl Rules {
-    /// Returns the rules above `source` in its work tree.
+    /// Rules above `source` in its work tree.
     pub(super) fn above(source: &Path) -> Rules {
         let mut rules = Rules::default();
         for (index, parent) in parents(source).iter().enumerate().rev() {
@@ -62,7 +62,7 @@ impl Rules {
         rules
     }
 
-    /// Returns the rules inside `directory`. `label`: its name in messages, empty or with a final
+    /// Rules inside `directory`. `label`: its name in messages, empty or with a final
     /// `/`.
     pub(super) fn enter(&self, directory: &Path, label: &[u8]) -> Rules {
         let mut rules = self.clone();

@@ -40,7 +40,7 @@ pub struct Packages {
 /// Entries listed beside the packages of a parent; the rest is counted.
 pub const BESIDE_LISTED_MAX: usize = 10_000;
 
-/// Returns the packages at `paths`.
+/// Packages at `paths`.
 ///
 /// Each path is a package; with `each`, every directory directly inside is one, by name. Hidden
 /// directories, files, links, indexes and (without `no_ignore`) excluded entries go to
@@ -168,7 +168,7 @@ impl Source {
         })
     }
 
-    /// Returns a path that the operating system accepts, at any depth. Paths beyond
+    /// Path that the operating system accepts, at any depth. Paths beyond
     /// [`NAME_BYTES_MAX`] are errors.
     pub(super) fn reach(&self, path: &[u8]) -> io::Result<ReachedPath> {
         let absolute = self.absolute(path);

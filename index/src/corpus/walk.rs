@@ -157,7 +157,6 @@ struct Walker<'a> {
     walk: Walk,
 }
 
-/// A directory to list.
 struct Directory {
     path: Vec<u8>,
     /// Inherited rules; `None` with `no_ignore`.

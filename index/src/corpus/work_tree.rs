@@ -40,7 +40,7 @@ struct GitDirectories {
 }
 
 impl WorkTree {
-    /// Returns the work tree at `root`, if it is one.
+    /// Work tree at `root`, if it is one.
     pub(super) fn at(root: &Path, label: &[u8]) -> Option<WorkTree> {
         fs::symlink_metadata(root.join(".git")).ok()?;
         Some(WorkTree {
@@ -81,7 +81,7 @@ impl WorkTree {
         }
     }
 
-    /// Returns an unreadable index that was needed, once.
+    /// Unreadable index that was needed, once.
     pub(super) fn take_problem(&self) -> Option<Skipped> {
         let Some(Err(reason)) = self.tracked.get() else {
             return None;
@@ -125,7 +125,6 @@ impl GitDirectories {
         TrackedFiles::read(&index).map(Some)
     }
 
-    /// Whether anything was added or fetched.
     fn has_objects(&self) -> bool {
         let objects = self.common.join("objects");
         let has_entries = |path: &Path, empty: &[&str]| {

@@ -31,7 +31,7 @@ impl Class {
         Class::Vendored,
     ];
 
-    /// Returns the class that explains a static rank, given the package's part.
+    /// Class that explains a static rank, given the package's part.
     pub fn of_rank(static_rank: f32, popularity: f32) -> Option<Class> {
         let explains = |class: &Class| popularity + class.share() == static_rank;
         Class::ALL.into_iter().find(explains)
@@ -48,7 +48,7 @@ impl Class {
     }
 }
 
-/// Returns the class of a path relative to its package.
+/// Class of a path relative to its package.
 pub fn classify(path: &[u8]) -> Class {
     classify_as(path, None)
 }
@@ -122,7 +122,6 @@ const GENERATED_ENDS: &[&str] = &[
     "_pb2.py", "_pb2_grpc.py", ".g.dart",
 ];
 
-/// Infixes of generated files.
 const GENERATED_PARTS: &[&str] = &["_generated.", ".generated.", "-generated."];
 
 /// Tests, benchmarks and examples.

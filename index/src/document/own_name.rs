@@ -10,7 +10,6 @@ const COMMON: &[&[u8]] = &[
     b"node", b"org", b"perl", b"php", b"python", b"ruby", b"rust", b"src", b"tools", b"utils",
 ];
 
-/// Minimum letters of a word.
 const LETTERS_MIN: usize = 2;
 
 /// Whether a word of the package name is a word of `text`, or set off in one by `_`, digits or

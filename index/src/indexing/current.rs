@@ -183,7 +183,6 @@ impl<'a> CurrentIndex<'a> {
         Ok(())
     }
 
-    /// Adds the shards read from sources.
     pub(super) fn add_read(&mut self, written: NewShards) -> Result<(), BuildError> {
         let read: HashSet<_> = written.live().map(|package| &package.directory).collect();
         let kept: HashSet<_> = self.live().map(|package| &package.directory).collect();

@@ -100,7 +100,6 @@ fn problems(problems: &[(String, String)]) -> String {
     }
 }
 
-/// Names listed in a message.
 const LISTED_MAX: usize = 10;
 
 fn list(names: &[String]) -> String {

@@ -31,7 +31,7 @@ pub(super) struct Mark {
 pub(super) struct ShardMarks(Vec<Mark>);
 
 impl ShardMarks {
-    /// Returns the writer's tag for a mark.
+    /// Writer's tag for a mark.
     pub(super) fn tag(&mut self, mark: Mark) -> u32 {
         if mark == Mark::default() {
             return NO_TAG;
@@ -40,7 +40,7 @@ impl ShardMarks {
         (self.0.len() - 1) as u32
     }
 
-    /// Returns the table of the finished shard; `None` if it would be trivial.
+    /// Table of the finished shard; `None` if it would be trivial.
     pub(super) fn table(&self, shard: [u8; 32], tags: &ShardTags) -> Option<RevisionTable> {
         if self.0.is_empty() {
             return None;
@@ -68,7 +68,6 @@ pub(super) struct ChangedMarks {
 }
 
 impl ChangedMarks {
-    /// Returns the table with these marks replaced.
     pub(super) fn apply(&self, old: &RevisionTable) -> RevisionTable {
         let mut table = MarkedTable::new(old.shard());
         let mut known = HashMap::new();

@@ -44,7 +44,6 @@ impl Default for BuildOptions {
 }
 
 impl BuildOptions {
-    /// Codec of new shards.
     pub(super) fn codec(&self) -> ContentCodec {
         self.content.unwrap_or_default()
     }

@@ -27,9 +27,9 @@ pub struct Progress {
 pub struct Report {
     /// Change of the previous index.
     pub outcome: Outcome,
-    /// Packages in the index.
+    /// Packages.
     pub packages: u64,
-    /// Documents in the index.
+    /// Documents.
     pub documents: u64,
     /// Bytes of documents.
     pub text_bytes: u64,
@@ -37,7 +37,7 @@ pub struct Report {
     pub unique_bytes: u64,
     /// Bytes of index files.
     pub file_bytes: u64,
-    /// Number of shards.
+    /// Shards.
     pub shards: u64,
     /// Reads from sources.
     pub read: ReadStats,
@@ -148,7 +148,7 @@ pub const DIFFERING_LISTED_MAX: usize = 20;
 pub struct ReadStats {
     /// Number of packages.
     pub packages: u64,
-    /// Number of documents.
+    /// Documents.
     pub documents: u64,
     /// Bytes of documents.
     pub text_bytes: u64,

@@ -84,7 +84,6 @@ impl RepositorySource {
         }
     }
 
-    /// Returns the record of the repository.
     pub(super) fn record(&self, open: &OpenRepository) -> RecordedRepository {
         let selection = &open.selection;
         let since = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -137,7 +137,6 @@ pub(super) fn shard_tables(options: &BuildOptions) -> u64 {
     options.memory_bytes.max(MEMORY_BYTES_MIN) as u64 / 8 * SHARD_TABLES_EIGHTHS
 }
 
-/// Estimates the table memory of files.
 pub(super) fn table_bytes(files: u64, bytes: u64) -> u64 {
     files * FILE_TABLE_BYTES + bytes / TEXT_TABLE_SHARE
 }
@@ -435,7 +434,7 @@ mod tests {
     use std::collections::{BTreeMap, HashMap};
     use std::fs;
 
-    /// Returns the tasks of packages with these numbers of files, up to `places`.
+    /// Tasks of packages with these numbers of files, up to `places`.
     fn tasks(packages: &[usize], sizes: &TaskSizes, places: usize) -> Vec<Task> {
         let there = tempfile::tempdir().expect("a directory");
         let paths = packages.iter().enumerate().map(|(number, &files)| {

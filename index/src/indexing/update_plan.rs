@@ -87,7 +87,6 @@ impl UpdatePlan {
             && (self.prune || self.removed.contains(directory) || is_replaced())
     }
 
-    /// Whether the indexed copy must go.
     pub(super) fn is_dead(&self, directory: &[u8]) -> bool {
         self.is_rebuild || self.is_dropped(directory)
     }
@@ -182,7 +181,7 @@ fn removed(current: &CurrentIndex<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<
     Ok(removed)
 }
 
-/// Returns the most similar indexed name.
+/// Most similar indexed name.
 fn nearest(current: &CurrentIndex<'_>, name: &[u8]) -> Option<String> {
     let limit = (name.len() / 3).max(1);
     let name = text(name);

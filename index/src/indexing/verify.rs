@@ -13,7 +13,6 @@ use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
 
-/// Compares unchanged `packages`.
 pub(super) fn verify(
     current: &CurrentIndex<'_>,
     packages: &[InputPackage],

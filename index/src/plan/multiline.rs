@@ -66,7 +66,7 @@ impl fmt::Display for DocumentQuery {
     }
 }
 
-/// Returns the document query of a regular expression, within a line or across lines.
+/// Document query of a regular expression, within a line or across lines.
 pub fn plan_multiline(pattern: &str, ignore_case: bool) -> Result<DocumentQuery, BadPattern> {
     let hir = without_line_ends(&parse(pattern, ignore_case)?);
     Ok(DocumentQuery::spread(Info::of(&hir).into_query()))

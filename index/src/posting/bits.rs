@@ -55,7 +55,6 @@ pub(super) fn has_bit(bits: &[u8], at: u32) -> bool {
     byte.is_some_and(|byte| byte >> (at % 8) & 1 == 1)
 }
 
-/// Cursor in a bit string.
 pub(super) struct BitReader<'a> {
     bytes: &'a [u8],
     /// Current 64 bits; passed ones are cleared.
@@ -98,7 +97,7 @@ impl<'a> BitReader<'a> {
         (self.base as usize) < self.bytes.len() * 8
     }
 
-    /// Returns the position of the next set bit and moves past it.
+    /// Position of the next set bit; moves past it.
     #[inline]
     pub(super) fn next_one(&mut self) -> Option<u32> {
         while self.word == 0 {
@@ -147,7 +146,6 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// Keeps the first `count` one bits.
 #[inline]
 pub(super) fn first_ones(mut word: u64, count: u32) -> u64 {
     // Malformed lists only.

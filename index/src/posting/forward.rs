@@ -4,13 +4,12 @@ use std::ops::Range;
 
 /// Forward-only cursor.
 pub(super) trait Forward {
-    /// Returns the next id.
     fn next(&mut self) -> Option<u32>;
 
     /// Passes ids below `end` to `take` and returns the next one.
     fn take_below(&mut self, end: u32, take: impl FnMut(u32)) -> Option<u32>;
 
-    /// Returns the next id of at least `target`. Targets must ascend.
+    /// Next id of at least `target`. Targets must ascend.
     fn seek(&mut self, target: u32) -> Option<u32>;
 }
 

@@ -17,10 +17,9 @@ pub(super) const HEAD_BYTES_MORE: usize = 3;
 /// A code of 57 bits fits a word at any bit offset.
 const ZEROS_MAX: u32 = 28;
 
-/// Code bytes per id.
 const CODE_BYTES_MAX: usize = 8;
 
-/// Returns the code bytes of `ids`; `None` if not encodable.
+/// Code bytes of `ids`; `None` if not encodable.
 pub(super) fn code_bytes(ids: &[u32]) -> Option<usize> {
     if !u32::try_from(ids.len()).is_ok_and(|n| IDS.contains(&n)) {
         return None;

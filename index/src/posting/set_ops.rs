@@ -100,7 +100,7 @@ pub(crate) fn retain_common(ids: &mut Vec<u32>, others: &[u32]) {
     ids.truncate(kept);
 }
 
-/// Returns the union of `lists` inside ascending `ranges`. Stops before the next list once `stop`
+/// Union of `lists` inside ascending `ranges`. Stops before the next list once `stop`
 /// returns true.
 pub fn unite(
     lists: &[PostingList<'_>],

@@ -23,7 +23,6 @@ pub(crate) fn decode_varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Encoded length of `value`.
 pub(super) fn varint_bytes(value: u64) -> usize {
     let bits = u64::BITS - (value | 1).leading_zeros();
     bits.div_ceil(7) as usize

@@ -25,7 +25,7 @@ impl TableBuilder {
         }
     }
 
-    /// Returns the set of these full ref names, for this builder only; [`SUPERSEDED`] if empty.
+    /// Set of these full ref names, for this builder only; [`SUPERSEDED`] if empty.
     pub fn set<'a>(&mut self, names: impl IntoIterator<Item = &'a [u8]>) -> u32 {
         let names = names.into_iter().map(|name| self.name(name));
         let mut names: Vec<u32> = names.collect();
@@ -62,7 +62,7 @@ impl TableBuilder {
         self.skipped.push(TableEntry { set, object });
     }
 
-    /// Returns the table without unused sets and names.
+    /// Table without unused sets and names.
     ///
     /// # Panics
     /// On an unknown set, or more than 2^32 documents.

@@ -280,7 +280,7 @@ impl Revisions {
         *hasher.finalize().as_bytes()
     }
 
-    /// Number of documents.
+    /// Documents.
     pub fn document_count(&self) -> u32 {
         self.documents.len() as u32
     }

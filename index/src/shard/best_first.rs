@@ -17,7 +17,7 @@ pub struct BestFirst {
 }
 
 impl Shard {
-    /// Returns the live blocks that may define `word` (ignoring ASCII case) at this level; `None`
+    /// Live blocks that may define `word` (ignoring ASCII case) at this level; `None`
     /// if not listed.
     pub fn definitions(&self, word: &[u8], level: u8) -> Result<Option<Vec<u32>>, ShardError> {
         if self.file.layout().definition_rules != definition::RULES {
@@ -29,7 +29,7 @@ impl Shard {
         Ok(Some(blocks))
     }
 
-    /// Returns the tie-breaking hash of a document.
+    /// Tie-breaking hash of a document.
     pub fn document_hash(&self, id: DocId) -> Result<u64, ShardError> {
         let document = self.document(id)?;
         let package = self.package(document.package)?;
@@ -38,7 +38,7 @@ impl Shard {
         Ok(order::document_hash(package.directory, document.path, text))
     }
 
-    /// Returns the documents, best first; sorted by the first call.
+    /// Documents, best first; sorted by the first call.
     pub fn best_first(&self) -> Result<&BestFirst, ShardError> {
         if let Some(sorted) = self.best_first.get() {
             return Ok(sorted);

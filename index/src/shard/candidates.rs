@@ -41,13 +41,13 @@ pub enum Candidates {
 }
 
 impl Shard {
-    /// Returns the live blocks that satisfy `query`.
+    /// Live blocks that satisfy `query`.
     pub fn candidates(&self, query: &TrigramQuery) -> Result<Candidates, ShardError> {
         let candidates = self.filtered_candidates(query, &Filters::default(), &|| false)?;
         Ok(candidates.expect("stop never returns true"))
     }
 
-    /// Returns the live blocks that satisfy `query` and `filters`, or `None` once `stop` returned
+    /// Live blocks that satisfy `query` and `filters`, or `None` once `stop` returned
     /// true. `stop` is called per package, posting list and document; true is final.
     pub fn filtered_candidates(
         &self,
@@ -90,7 +90,7 @@ impl Shard {
         })
     }
 
-    /// Returns the live blocks with a trigram, ascending.
+    /// Live blocks with a trigram, ascending.
     pub fn blocks_with(&self, trigram: Trigram) -> Result<Vec<BlockId>, ShardError> {
         let list = self.postings(trigram)?;
         let blocks = list.map_or(Vec::new(), |list| list.within(self.live_blocks()));
@@ -117,7 +117,7 @@ impl Shard {
         })
     }
 
-    /// Returns the texts of accepted live packages.
+    /// Texts of accepted live packages.
     pub(super) fn texts_of_accepted(
         &self,
         filters: &Filters,
@@ -139,7 +139,7 @@ impl Shard {
         Ok(Cow::Owned(self.texts_of_packages(&accepted)?))
     }
 
-    /// Returns the parts of `within` (whole texts) with an accepted document.
+    /// Parts of `within` (whole texts) with an accepted document.
     fn accepted_ranges(
         &self,
         filters: &Filters,
@@ -216,7 +216,7 @@ impl<'s> Evaluator<'s> {
         }
     }
 
-    /// Returns the satisfying blocks, ascending.
+    /// Satisfying blocks, ascending.
     pub(super) fn blocks(&self, query: &TrigramQuery) -> Result<Option<Vec<u32>>, ShardError> {
         if *query != TrigramQuery::All && (self.block_count == 0 || (self.stop)()) {
             return Ok(Some(Vec::new()));

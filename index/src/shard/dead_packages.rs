@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Shard {
-    /// Returns the shard without the ascending packages `dead`, sharing the open file and its
+    /// Shard without the ascending packages `dead`, sharing the open file and its
     /// verified pages.
     pub fn with_dead(&self, dead: Vec<u32>) -> Result<Shard, ShardError> {
         let continued = self.live.continued.iter();
@@ -18,7 +18,7 @@ impl Shard {
         self.with_parts(dead, continued)
     }
 
-    /// Returns the shard with only the visible live packages. Candidates and counts do not depend
+    /// Shard with only the visible live packages. Candidates and counts do not depend
     /// on the others.
     pub fn view(&self, is_visible: impl Fn(PackageId) -> bool) -> Result<Shard, ShardError> {
         let packages = (0..self.package_count()).map(PackageId);

@@ -29,7 +29,7 @@ struct AcceptedDocuments {
 }
 
 impl Shard {
-    /// Returns the live documents that satisfy `query` and `filters`, with their blocks that
+    /// Live documents that satisfy `query` and `filters`, with their blocks that
     /// satisfy one of `looks`; `None` once `stop` returned true (see
     /// [`filtered_candidates`](Self::filtered_candidates)).
     pub fn document_candidates(
@@ -66,7 +66,7 @@ impl Shard {
         Ok(Some(candidates).filter(|_| !stop()))
     }
 
-    /// Returns the texts that satisfy a query, ascending; `None` means all.
+    /// Texts that satisfy a query, ascending; `None` means all.
     fn texts_with(
         &self,
         query: &DocumentQuery,
@@ -107,7 +107,7 @@ impl Shard {
         }
     }
 
-    /// Returns the texts with the ascending `blocks`.
+    /// Texts with the ascending `blocks`.
     fn texts_of(&self, blocks: &[u32]) -> Result<Vec<u32>, ShardError> {
         self.read_tables_ahead(Some(blocks));
         let (mut texts, mut rest) = (Vec::new(), blocks);
@@ -119,7 +119,7 @@ impl Shard {
         Ok(texts)
     }
 
-    /// Returns the accepted documents of `texts` and their texts; `None` if stopped.
+    /// Accepted documents of `texts` and their texts; `None` if stopped.
     fn accepted_documents(
         &self,
         texts: Vec<Range<u32>>,
@@ -158,7 +158,7 @@ impl Shard {
         }))
     }
 
-    /// Returns the blocks in `ranges` that satisfy one of `looks`; `None` means all.
+    /// Blocks in `ranges` that satisfy one of `looks`; `None` means all.
     fn blocks_to_look_at(
         &self,
         ranges: &[Range<u32>],

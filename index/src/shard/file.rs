@@ -206,7 +206,6 @@ impl ShardFile {
         Ok(T::ref_from_bytes(bytes).expect("as many bytes as the type has"))
     }
 
-    /// Finds a trigram in the dictionary.
     pub(super) fn find_trigram(&self, trigram: Trigram) -> Result<Option<u64>, ShardError> {
         let trigram_of = |entry: &U64| (entry.get() >> TRIGRAM_SHIFT) as u32;
         let first = |entry| {
@@ -222,7 +221,7 @@ impl ShardFile {
         Ok(found.ok().map(|at| run[at].get()))
     }
 
-    /// Returns the number of texts that begin at or before a block. Not for version 1, which has no
+    /// Number of texts that begin at or before a block. Not for version 1, which has no
     /// texts.
     pub(super) fn texts_until(&self, block: u32) -> Result<u32, ShardError> {
         let block_of = |text: &TextRecord| text.first_block.get();
@@ -248,7 +247,7 @@ impl ShardFile {
         Ok(<[T]>::ref_from_bytes(bytes).expect("whole entries"))
     }
 
-    /// Returns the number of leading entries with `below`, by binary search.
+    /// Number of leading entries with `below`, by binary search.
     pub(super) fn partition_point<T>(
         &self,
         section: Section,

@@ -24,7 +24,7 @@ impl<T: Default> LazyTable<T> {
         &part[index % PART_ENTRIES]
     }
 
-    /// Returns an entry, or `None` if its part is unused and it has its default value.
+    /// Entry, or `None` if its part is unused and it has its default value.
     #[inline]
     pub(super) fn get_used(&self, index: usize) -> Option<&T> {
         let part = self.parts[index / PART_ENTRIES].get()?;

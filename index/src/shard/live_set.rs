@@ -39,7 +39,6 @@ pub(super) struct LiveSet {
 }
 
 impl LiveSet {
-    /// Whole shard.
     pub(super) fn all(layout: &Layout) -> LiveSet {
         let mut live = LiveSet {
             id: layout.id,

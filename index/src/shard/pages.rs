@@ -54,7 +54,6 @@ impl PageChecks {
             .try_for_each(|(page, bytes)| self.check_page(bytes, checksums, page))
     }
 
-    /// Whether all pages of `range` are verified.
     #[inline]
     pub(super) fn are_checked(&self, range: Range<u64>) -> bool {
         pages_of(&range).all(|page| self.is_checked(page))

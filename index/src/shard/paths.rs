@@ -14,7 +14,7 @@ use zerocopy::little_endian::{U32, U64};
 const HEAD_BYTES: usize = 8;
 
 impl Shard {
-    /// Returns the documents with `literal` possibly in their path (ignoring ASCII case), as
+    /// Documents with `literal` possibly in their path (ignoring ASCII case), as
     /// separate ascending ranges; `None` if unknown: no trigram, or none listed.
     pub fn documents_with_path(
         &self,

@@ -18,7 +18,7 @@ impl Shard {
         self.revisions.as_deref()
     }
 
-    /// Returns the shard with a table (hash of its file: `hash`) and records. Packages `dead`
+    /// Shard with a table (hash of its file: `hash`) and records. Packages `dead`
     /// (ascending) need no record.
     pub fn with_revisions(
         &self,
@@ -63,7 +63,7 @@ impl Shard {
         packages.collect()
     }
 
-    /// Returns the shard if its table was joined with equal records of live packages.
+    /// Shard if its table was joined with equal records of live packages.
     pub(crate) fn with_records(
         &self,
         recorded: &Recorded,
@@ -84,7 +84,7 @@ impl Shard {
         }))
     }
 
-    /// Returns the shard without a table, with all packages.
+    /// Shard without a table, with all packages.
     pub(crate) fn without_revisions(&self) -> Shard {
         Shard {
             file: self.file.clone(),

@@ -23,7 +23,7 @@ impl RunStarts {
         }
     }
 
-    /// Returns the entries of the last run that begins at or below `key`, if any.
+    /// Entries of the last run that begins at or below `key`, if any.
     pub(super) fn run_of<E>(
         &self,
         key: u32,

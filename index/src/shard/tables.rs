@@ -53,7 +53,7 @@ impl Shard {
         Ok((block, document, entry.lines.get(), &entry.hash))
     }
 
-    /// Returns the text of `block` < [`block_count`](Self::block_count).
+    /// Text of `block` < [`block_count`](Self::block_count).
     pub fn text_of(&self, block: BlockId) -> Result<TextId, ShardError> {
         let behind = if self.is_version_1() {
             let is_before = |entry: &DocumentOne| entry.first_block.get() <= block.0;
@@ -65,7 +65,7 @@ impl Shard {
         text.ok_or_else(|| self.corrupt(Section::Texts, "first block"))
     }
 
-    /// Returns the entry of a block's text.
+    /// Entry of a block's text.
     pub fn text_with(&self, block: BlockId) -> Result<Text<'_>, ShardError> {
         let text = self.text_entry(self.text_of(block)?)?;
         if !text.blocks.contains(&block.0) {
@@ -138,7 +138,7 @@ impl Shard {
         Ok(TextId(text))
     }
 
-    /// Returns the package of a document.
+    /// Package of a document.
     pub fn package_of(&self, document: DocId) -> Result<PackageId, ShardError> {
         let package = if self.is_version_1() {
             let is_before = |entry: &PackageOne| entry.first_document.get() <= document.0;
@@ -211,7 +211,7 @@ impl Shard {
         Ok(text.end - text.start)
     }
 
-    /// Returns the original encoding of a document, if it was decoded and noted.
+    /// Original encoding of a document, if it was decoded and noted.
     pub fn decoded_from(&self, document: DocId) -> Result<Option<TextEncoding>, ShardError> {
         let section = Section::Decoded;
         let count = self.file.section_bytes(section) / size_of::<DecodedRecord>() as u64;
@@ -248,13 +248,13 @@ impl Shard {
         Ok(Popularity { inst, rdep }.rank() + Class::Source.share())
     }
 
-    /// Returns the first line of a block, from 1.
+    /// First line of a block, from 1.
     pub fn first_line(&self, block: BlockId) -> Result<u32, ShardError> {
         let entry: &BlockRecord = self.file.entry(Section::Blocks, block.0)?;
         Ok(entry.first_line.get())
     }
 
-    /// Returns the byte range of blocks in the shard's texts.
+    /// Byte range of blocks in the shard's texts.
     pub fn text_range(&self, blocks: Range<u32>) -> Result<Range<u64>, ShardError> {
         let offset = |block| -> Result<u64, ShardError> {
             let entry: &BlockRecord = self.file.entry(Section::Blocks, block)?;

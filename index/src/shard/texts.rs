@@ -38,7 +38,7 @@ impl Shard {
         Ok(DocId(document))
     }
 
-    /// Returns the texts of ascending packages as separate ascending ranges.
+    /// Texts of ascending packages as separate ascending ranges.
     pub(super) fn texts_of_packages(
         &self,
         packages: &[Package<'_>],

@@ -24,7 +24,6 @@ const PENDING_BYTES_MAX: u64 = 64 << 20;
 /// Bytes of samples: four times as many save 1 %.
 const SAMPLE_BYTES_MAX: u64 = 4 << 20;
 
-/// Bytes of a sample block.
 const SAMPLE_BLOCK_BYTES_MAX: u64 = 64 << 10;
 
 /// Bytes encoded together: some milliseconds. More takes memory, less starts too many threads.

@@ -207,7 +207,7 @@ impl<'a> HalfMerge<'a> {
         Ok((!lists.ends.is_empty()).then_some(lists))
     }
 
-    /// Returns the next trigram and appends its blocks, maybe none.
+    /// Next trigram; appends its blocks, maybe none.
     fn next(&mut self, blocks: &mut Vec<u32>) -> io::Result<Option<u32>> {
         let Some(trigram) = self.heads.next_trigram() else {
             return Ok(None);
@@ -268,7 +268,6 @@ impl Heads {
         }
     }
 
-    /// Returns the least trigram of all runs.
     fn next_trigram(&mut self) -> Option<u32> {
         loop {
             let rows = self.has_runs.iter().zip((0..).step_by(WORD_BITS));

@@ -8,7 +8,6 @@ use std::io;
 
 use super::tables::count;
 
-/// Encodes the section PATHS.
 pub(super) fn encode(documents: &[DocumentRecord], names: &[u8]) -> io::Result<Vec<u8>> {
     let groups = documents.chunks(PATH_GROUP_DOCUMENTS as usize);
     let group_count = count(groups.len())?;

@@ -166,7 +166,6 @@ impl Tables {
         })
     }
 
-    /// Encodes the section DECODED.
     fn decoded(&self) -> Vec<u8> {
         if self.decoded.is_empty() {
             return Vec::new();

@@ -10,7 +10,6 @@ use std::thread::{self, JoinHandle};
 /// Bytes per sync: some tenths of a second of a build.
 const STEP_BYTES: u64 = 64 << 20;
 
-/// Thread that syncs a file.
 pub(super) struct WriteBack {
     requests: SyncSender<()>,
     thread: JoinHandle<io::Result<()>>,

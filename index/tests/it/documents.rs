@@ -42,7 +42,6 @@ impl Large {
         (report.unwrap(), progress.files.load(Ordering::Relaxed))
     }
 
-    /// Compares with a fresh index.
     fn check(&self, round: usize) {
         let name = format!("anew{round}");
         let directories = [self.directory.clone()];

@@ -9,7 +9,6 @@ const INSTRUCTION: u8 = 2;
 const IN_DOUBLE: u8 = 3;
 const IN_SINGLE: u8 = 4;
 
-/// Lexes a line, like `Syntax::line`.
 pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut ColouredParts) -> LineState {
     let mut at = 0;
     while at < line.len() {

@@ -21,7 +21,7 @@ const NAME_BYTES_MAX: usize = 64;
 const CHARACTER_BYTES_MAX: usize = 12;
 
 impl Syntax {
-    /// Returns the state at the beginning of a file.
+    /// State at the beginning of a file.
     pub fn begin(&self) -> LineState {
         let form = self.family.begins_in;
         form.map_or(LineState::Code, |form| LineState::Quote { form, depth: 1 })

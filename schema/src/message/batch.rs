@@ -70,13 +70,13 @@ pub struct Span {
 pub struct Batch<'a> {
     /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// Document in the shard.
+    /// Document number.
     pub document: u32,
-    /// Directory name of its package.
+    /// Package directory.
     pub package: &'a [u8],
-    /// Path within the package.
+    /// Path within it.
     pub path: &'a [u8],
-    /// Language, empty when unknown.
+    /// Language, or empty.
     pub language: &'a str,
     /// Its kind.
     pub kind: DocumentKind,
@@ -267,13 +267,13 @@ impl<'a> BatchReader<'a> {
 pub struct BatchView<'a> {
     /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// Document in the shard.
+    /// Document number.
     pub document: u32,
-    /// Directory name of its package.
+    /// Package directory.
     pub package: &'a [u8],
-    /// Path within the package.
+    /// Path within it.
     pub path: &'a [u8],
-    /// Language, empty when unknown.
+    /// Language, or empty.
     pub language: &'a str,
     /// Its kind.
     pub kind: DocumentKind,
@@ -321,7 +321,7 @@ impl<'a> LineView<'a> {
         self.range_count > 0
     }
 
-    /// Returns the matched ranges of `text`, ascending.
+    /// Matched ranges of `text`, ascending.
     pub fn ranges(&self) -> impl Iterator<Item = Range> + use<'a> {
         let ranges = self.all_ranges;
         let indexes = self.first_range..self.first_range.saturating_add(self.range_count);
@@ -347,7 +347,7 @@ impl<'a> BatchView<'a> {
         })
     }
 
-    /// Returns the number of the first line that matches.
+    /// Number of the first line that matches.
     pub fn first_match(&self) -> Option<u32> {
         let mut lines = self.lines.iter();
         let first = lines.find(|line| line.get_ranges() > 0)?;

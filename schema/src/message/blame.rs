@@ -24,7 +24,7 @@ pub struct Blame {
 pub struct BlameHunk {
     /// First line, from 1.
     pub first: u32,
-    /// Number of lines.
+    /// Lines.
     pub lines: u32,
     /// Index in [`Blame::sources`].
     pub source: u32,

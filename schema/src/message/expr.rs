@@ -138,7 +138,7 @@ impl Expr {
         }
     }
 
-    /// Returns the negation.
+    /// Negation.
     pub fn negated(self) -> Expr {
         match self {
             Expr::Not(inner) => *inner,
@@ -146,7 +146,7 @@ impl Expr {
         }
     }
 
-    /// Returns the parts of an `All`, or itself.
+    /// Parts of an `All`, or itself.
     pub fn factors(&self) -> &[Expr] {
         match self {
             Expr::All(parts) => parts,
@@ -188,7 +188,7 @@ impl Expr {
         self.patterns().is_empty()
     }
 
-    /// Returns the depth; 1 for a pattern alone.
+    /// Depth; 1 for a pattern alone.
     pub fn depth(&self) -> usize {
         1 + match self {
             Expr::Pattern(_) | Expr::Filter(_) => 0,

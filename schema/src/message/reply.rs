@@ -32,9 +32,9 @@ pub struct ShardInfo {
     pub packages: u32,
     /// All packages, as in LIST.
     pub parts: u32,
-    /// Documents in it.
+    /// Documents.
     pub documents: u32,
-    /// Blocks in it.
+    /// Blocks.
     pub blocks: u32,
     /// Bytes of text.
     pub text_bytes: u64,
@@ -182,11 +182,11 @@ impl Progress {
 pub struct Skip {
     /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// Document in the shard.
+    /// Document number.
     pub document: u32,
-    /// Directory name of its package.
+    /// Package directory.
     pub package: Vec<u8>,
-    /// Path within the package.
+    /// Path within it.
     pub path: Vec<u8>,
     /// The reason.
     pub reason: String,
@@ -418,7 +418,7 @@ pub struct Failure {
 const NONE: u32 = u32::MAX;
 
 impl Failure {
-    /// Returns a failure without a position in the query.
+    /// Failure without a position in the query.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Failure {
             kind,
@@ -466,7 +466,7 @@ pub struct FileReply {
     pub total_lines: u32,
     /// Bytes of the whole document.
     pub total_bytes: u64,
-    /// Language, empty when unknown.
+    /// Language, or empty.
     pub language: String,
     /// BLAKE3 of the whole text; empty if not found.
     pub hash: Vec<u8>,
@@ -541,7 +541,7 @@ pub struct ListEntry {
     pub package: Vec<u8>,
     /// Path within the package, or empty. A directory ends with `/`.
     pub path: Vec<u8>,
-    /// Documents in it.
+    /// Documents.
     pub documents: u32,
     /// Bytes of their text.
     pub text_bytes: u64,

@@ -304,7 +304,7 @@ pub enum FileRange {
 pub struct FileRequest {
     /// Directory name of the package.
     pub package: Vec<u8>,
-    /// Path within the package.
+    /// Path within it.
     pub path: Vec<u8>,
     /// Part to return.
     pub range: FileRange,

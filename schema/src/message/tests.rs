@@ -11,7 +11,6 @@ use crate::frame::{HEADER_BYTES, decode as decode_frame};
 use std::num::{NonZeroU64, NonZeroU128};
 use zerocopy::IntoBytes;
 
-/// Copies a payload to aligned memory.
 fn aligned(frame: &[u8]) -> Vec<u64> {
     decode_frame(frame).unwrap().expect("a whole frame");
     let mut words = vec![0; (frame.len() - HEADER_BYTES) / 8];

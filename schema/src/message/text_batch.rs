@@ -21,7 +21,7 @@ pub struct TextRun {
     pub rank: f32,
     /// Number of the first line.
     pub number: u32,
-    /// Number of lines.
+    /// Lines.
     pub lines: u32,
     /// Their bytes of the text.
     pub text_bytes: u32,
@@ -32,11 +32,11 @@ pub struct TextRun {
 pub struct TextBatch<'a> {
     /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// Document in the shard.
+    /// Document number.
     pub document: u32,
-    /// Directory name of its package.
+    /// Package directory.
     pub package: &'a [u8],
-    /// Path within the package.
+    /// Path within it.
     pub path: &'a [u8],
     /// BLAKE3 of its text.
     pub hash: &'a [u8],
@@ -156,11 +156,11 @@ impl<'a> TextReader<'a> {
 pub struct TextView<'a> {
     /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// Document in the shard.
+    /// Document number.
     pub document: u32,
-    /// Directory name of its package.
+    /// Package directory.
     pub package: &'a [u8],
-    /// Path within the package.
+    /// Path within it.
     pub path: &'a [u8],
     /// BLAKE3 of its text.
     pub hash: &'a [u8],

@@ -59,7 +59,7 @@ pub fn outgoing(needs_roots: bool) -> Result<ClientConfig, BadFile> {
     Ok(client.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// Returns the name that the certificate of `host:port` must have.
+/// Name that the certificate of `host:port` must have.
 pub fn server_name(address: &str) -> Result<ServerName<'static>, InvalidDnsNameError> {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let bare = host

@@ -108,7 +108,7 @@ pub fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>, BadFile>
     Ok(certificates)
 }
 
-/// Returns the CAs of the file `ca`, else those of the system (`SSL_CERT_FILE` names another file).
+/// CAs of the file `ca`, else those of the system (`SSL_CERT_FILE` names another file).
 /// The error names `flag`.
 pub fn trusted(ca: Option<&Path>, flag: &str) -> Result<Vec<CertificateDer<'static>>, BadFile> {
     if let Some(path) = ca {
@@ -223,7 +223,7 @@ fn verified(
     verified.map(drop)
 }
 
-/// Returns the cryptography of all configurations.
+/// Cryptography of all configurations.
 pub fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }

@@ -24,7 +24,7 @@ pub enum BadFile {
 }
 
 impl BadFile {
-    /// Returns the error of a file with this fault.
+    /// Error of a file with this fault.
     pub fn unusable(path: &Path, fault: impl Display) -> BadFile {
         BadFile::Unusable(format!("{}: {fault}", path.display()))
     }

@@ -171,7 +171,6 @@ pub(crate) fn query_string(data: &[u8]) {
     assert!(!body.is_empty() || matches!(status, 300..400), "{path}");
 }
 
-/// Encodes a byte for a URL.
 pub(crate) fn in_url(byte: u8) -> String {
     match byte {
         b'%' | b'&' | b'=' | b'+' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).into(),

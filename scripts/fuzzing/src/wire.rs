@@ -142,7 +142,6 @@ fn aligned(payload: &[u8]) -> Vec<u64> {
     words.iter().copied().map(u64::from_ne_bytes).collect()
 }
 
-/// Copy of a batch view.
 struct OwnedBatch {
     document: (u32, u32),
     names: [Vec<u8>; 3],
@@ -229,7 +228,6 @@ impl OwnedBatch {
     }
 }
 
-/// Copy of a text batch view.
 struct OwnedText {
     document: (u32, u32),
     names: [Vec<u8>; 3],

@@ -1,8 +1,8 @@
 //! Backends without an index, for tests and measurements of a frontend.
 //!
 //! - [`Fake`] serves documents from memory, with injected [`Fault`]s.
-//! - `synthetic_backend` (a program) sends matches at full speed for `scripts/bench/bench stream` and
-//!   `overload`; `drain` (a program) measures a stream.
+//! - `synthetic_backend` (a program) sends matches at full speed for `scripts/bench/bench stream`
+//!   and `overload`; `drain` (a program) measures a stream.
 //!
 //! Both use [`session`]. `schema` encodes all frames: without a fault, they are consistent.
 

@@ -48,7 +48,7 @@ pub struct Fetching {
 /// Downloads from the beginning, after a hash mismatch.
 const ATTEMPTS_MAX: usize = 2;
 
-/// Returns the number of transferred bytes.
+/// Number of transferred bytes.
 pub(super) fn fetch(
     objects: &Objects,
     directory: &Path,

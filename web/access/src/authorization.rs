@@ -197,7 +197,6 @@ impl Authorization {
         }
     }
 
-    /// Reads the credentials of a request.
     pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
         let credentials =
             Credentials::new(headers, &self.identifying).map_err(Refusal::BadHeader)?;

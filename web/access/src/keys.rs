@@ -103,7 +103,7 @@ impl KnownKeys {
         Ok(KnownKeys(keys))
     }
 
-    /// Name of a key. Compares all hashes, in constant time.
+    /// Compares all hashes, in constant time.
     pub(crate) fn name_of(&self, key: &[u8]) -> Option<KeyName> {
         let given = blake3::hash(key);
         let found = self.0.iter().fold(

@@ -47,7 +47,6 @@ pub(super) async fn search(
     respond(&app, &viewer, &headers, &params, ListKind::Matches).await
 }
 
-/// Packages by best match.
 pub(super) async fn search_per_package(
     State(app): State<App>,
     viewer: Viewer,

@@ -62,7 +62,7 @@ impl Compressors {
     }
 }
 
-/// Compresses streamed bodies. Each piece is sent at once.
+/// Each piece is sent at once.
 pub(crate) async fn of_streams(
     State(compressors): State<Compressors>,
     request: Request,

@@ -133,7 +133,7 @@ fn named(request: &Request) -> Result<Option<&str>, &'static str> {
     }
 }
 
-/// Returns whether a text is a host, with or without a port.
+/// A port may follow.
 fn is_host(text: &str) -> bool {
     let Ok(authority) = text.parse::<Authority>() else {
         return false;

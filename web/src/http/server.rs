@@ -266,7 +266,7 @@ impl Server {
         connection.await
     }
 
-    /// Answers a request. Returns also its count, to hold until the response is sent.
+    /// Returns also the request's count, to hold until the response is sent.
     async fn respond(
         &self,
         mut request: Request,

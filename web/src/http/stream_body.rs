@@ -41,8 +41,7 @@ pub(crate) const EXPORT_BYTES: u64 = 1 << 20;
 const READ_BYTES: usize = 256 << 10;
 
 /// Read buffers for a fast client, tried in order. Half is sent while the other half is rendered.
-/// Matches jump between frames, so larger windows read each frame less often: 16 MiB windows are
-/// three times faster than 512 KiB.
+/// Matches jump between frames, so larger windows read each frame less often.
 const AHEAD_BYTES: [usize; 2] = [28 << 20, 12 << 20];
 
 /// Time to take a piece, above which a client is slow.
@@ -51,12 +50,10 @@ const SLOW: Duration = Duration::from_millis(200);
 /// Pieces taken in time that make a client fast.
 const FAST_PIECES: u32 = 4;
 
-/// Retry delay of a client that was not admitted.
 const RETRY_AFTER_S: u64 = 5;
 
 type Piece = Result<Bytes, BoxError>;
 
-/// Renders a body.
 pub(crate) trait Source: Send + 'static {
     /// Returns true if the next piece needs no disk access.
     fn is_quick(&self) -> bool;
@@ -133,7 +130,7 @@ impl Exports {
         &self.coordinator
     }
 
-    /// Admits an export. Fails at the limit of exports or of their memory.
+    /// Fails at the limit of exports or of their memory.
     pub(crate) fn begin(&self) -> Result<Export, Problem> {
         let permit = Arc::clone(&self.permits).try_acquire_owned();
         let memory = self.coordinator.reserve(EXPORT_BYTES, Need::Required);
@@ -148,7 +145,6 @@ impl Exports {
     }
 }
 
-/// Admitted export.
 pub(crate) struct Export {
     coordinator: Arc<Coordinator>,
     _permit: OwnedSemaphorePermit,
@@ -160,9 +156,8 @@ impl Export {
         &self.coordinator
     }
 
-    /// Returns the body. It has a length if it is short. A failure before the first piece is a
-    /// problem with a status; a later one aborts the transfer, so that the client does not take it
-    /// for the end.
+    /// A short body has a length. A failure before the first piece is a problem with a status; a
+    /// later one aborts the transfer, so that the client does not take it for the end.
     pub(crate) async fn body(self, source: impl Source, scope: &Scope) -> Result<Body, Problem> {
         let (mut source, first) = next_piece(source, &Arc::new(ReadMemory::slow())).await;
         let first = first?.unwrap_or_default();

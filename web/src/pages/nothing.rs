@@ -191,7 +191,6 @@ async fn counted(
     })
 }
 
-/// Pattern of a word.
 fn word(form: &Form, part: &QueryPart) -> Option<Pattern> {
     let Origin::Term(term) = &part.origin else {
         return None;
@@ -232,7 +231,7 @@ async fn spellings_of(
     join_all(others).await.into_iter().flatten().collect()
 }
 
-/// Counts the matches of a form's query; `None` on a timeout.
+/// `None` on a timeout.
 async fn count(app: &App, scope: &Scope, client: u64, form: &Form) -> Option<u64> {
     let query = parts::parse(form).ok()?.query;
     count_query(app, scope, client, query).await

@@ -67,7 +67,7 @@ pub(super) struct Readme {
     pub(super) is_whole: bool,
 }
 
-/// Collects data. `tree` is the top directory in a revision.
+/// `tree` is the top directory in a revision.
 pub(super) async fn about(
     app: &App,
     scope: &Scope,

@@ -134,7 +134,7 @@ pub(super) struct AboutQuery {
     pub(super) pending: u64,
 }
 
-/// Renders a page. `first_line` begins an answer with one file.
+/// `first_line` begins an answer with one file.
 pub(super) fn finished_page(
     answer: &SearchResult,
     mut form: Form,

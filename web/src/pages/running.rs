@@ -68,7 +68,6 @@ pub(super) fn running_page(
 
 pub(super) struct SoFar {
     pub(super) boxes: Vec<BoxView>,
-    /// True if later matches cannot change these boxes.
     pub(super) is_final: bool,
 }
 
@@ -89,7 +88,7 @@ pub(super) fn folds(search: &SearchHandle, form: &Form) -> bool {
 }
 
 impl SoFar {
-    /// Reads the proven best matches, or the best so far. Blocks on the disk.
+    /// Blocks on the disk.
     pub(super) fn read(
         search: &SearchHandle,
         proven: Option<&SearchResult>,

@@ -136,7 +136,7 @@ fn colours(app: &App, search: &SearchHandle) -> impl Fn(Vec<Arc<Document>>) -> P
     move |documents| runtime.block_on(cache.of(&coordinator, &scope, documents))
 }
 
-/// Waits for the answer. `None` once the best files are final, or after a while.
+/// `None` once the best files are final, or after a while.
 async fn wait(
     (search, form): (&SearchHandle, &Form),
     parsed: &ParsedQuery,

@@ -158,7 +158,6 @@ fn parse(bytes: &[u8]) -> Option<(Cursor, Query)> {
     Some((cursor, query))
 }
 
-/// Hash of identity, scope and length of an answer.
 fn hash(identity: &str, scope: [u8; 16], len: usize) -> u64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(identity.as_bytes());

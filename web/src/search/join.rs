@@ -32,8 +32,8 @@ pub(crate) const KEEP: Duration = Duration::from_secs(30);
 /// Divisor of the timeout: share of the wait for pending changes.
 const WAIT_SHARE: u32 = 2;
 
-/// Starts or joins a search. The timeout of the parameters overrides that of the query. With
-/// `wait=fresh`, earlier changes are indexed first, for at most half of the time.
+/// The timeout of the parameters overrides that of the query. With `wait=fresh`, earlier changes
+/// are indexed first, for at most half of the time.
 pub(crate) async fn start(
     coordinator: &Coordinator,
     scope: &Scope,
@@ -55,7 +55,7 @@ pub(crate) async fn start(
     Ok(coordinator.search(request).await?)
 }
 
-/// Waits until earlier changes are indexed. Returns the rest of the search's time.
+/// Returns the rest of the search's time.
 async fn wait_until_fresh(coordinator: &Coordinator, timeout: Option<Duration>) -> Duration {
     let (config, begun) = (coordinator.config(), Instant::now());
     let timeout = timeout.unwrap_or(config.timeout);
@@ -83,7 +83,7 @@ pub(crate) async fn start_noticing(
     Ok(search)
 }
 
-/// Waits for the answer. Locates a backend's error in the typed query.
+/// Locates a backend's error in the typed query.
 pub(crate) async fn finished(
     search: &SearchHandle,
     parsed: Option<&ParsedQuery>,
@@ -95,8 +95,8 @@ pub(crate) async fn finished(
     })?)
 }
 
-/// Returns the search with this id or link. Searches again if its result was evicted, or is an
-/// export without matches. Links stay valid on every frontend.
+/// Searches again if the result was evicted, or is an export without matches. Links stay valid on
+/// every frontend.
 pub(crate) async fn by_id(
     coordinator: &Coordinator,
     links: &LinkSecrets,
@@ -265,7 +265,7 @@ pub(crate) enum Start {
 }
 
 impl View {
-    /// Parses the view. `group` and `copies` are the defaults.
+    /// `group` and `copies` are the defaults.
     pub(crate) fn parse(
         params: &Params,
         links: &LinkKeys,
@@ -334,7 +334,7 @@ impl View {
         }
     }
 
-    /// Reads a range of items. Blocks on the disk.
+    /// Blocks on the disk.
     pub(crate) fn read(
         &self,
         answer: &SearchResult,

@@ -78,8 +78,7 @@ impl RenderedAnswers {
         }
     }
 
-    /// Returns a rendered view from the cache, or renders it. `view` covers everything that it
-    /// depends on, besides the answer.
+    /// `view` covers everything that the bytes depend on, besides the answer.
     pub(crate) async fn get<R>(
         &self,
         search: &SearchHandle,
@@ -147,7 +146,6 @@ impl Rendered {
         }
     }
 
-    /// Response with the client's id.
     pub(crate) fn response(self, id: &str) -> Response {
         let head = if self.has_id {
             Bytes::from(format!("{ID}{id}"))

@@ -171,7 +171,7 @@ fn read(language: &str, text: &[u8]) -> Kept {
     Some(Arc::new(LineStates::of(syntax, text)))
 }
 
-/// Fetches the text of a document. `None` if it is too large or gone.
+/// `None` if the text is too large or gone.
 async fn fetch(coordinator: &Coordinator, scope: &Scope, document: &Document) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     loop {

@@ -12,7 +12,6 @@ pub(crate) use lines::{LineStates, split_lines};
 
 use language::lexer::LineState;
 
-/// Class of CSS.
 pub(crate) fn class(colour: Colour) -> &'static str {
     match colour {
         Colour::Comment => "c-c",

@@ -119,7 +119,7 @@ pub(crate) async fn in_versions(
     Ok(found)
 }
 
-/// Problem of a version that is not indexed. Names a version that has the file, if any.
+/// Names a version that has the file, if any.
 async fn not_in_version(
     coordinator: &Coordinator,
     scope: &Scope,

@@ -70,7 +70,6 @@ impl Served {
         Served { backend, directory }
     }
 
-    /// Connects, and receives HELLO.
     pub(super) async fn connect(&self) -> (Client, JoinHandle<bool>) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let backend = self.backend.clone();
@@ -164,14 +163,12 @@ impl Client {
         }
     }
 
-    /// Waits until the server is blocked by this client.
     pub(super) async fn server_blocked(&self) {
         let mut is_blocked = self.is_server_blocked.subscribe();
         let blocked = is_blocked.wait_for(|&is_blocked| is_blocked);
         timeout(PATIENCE, blocked).await.unwrap().unwrap();
     }
 
-    /// Receives a frame; `None` at the end.
     pub(super) async fn next(&mut self) -> Option<(Kind, Vec<u8>)> {
         loop {
             if let Some(frame) = self.decoder.decode().unwrap() {
@@ -196,7 +193,6 @@ impl Client {
         hello.shards.iter().map(|shard| shard.id).collect()
     }
 
-    /// Receives HELLO.
     pub(super) async fn greeted(&mut self) -> Hello {
         let (kind, payload) = self.next().await.unwrap();
         assert_eq!(kind, Kind::Hello);
@@ -224,7 +220,6 @@ impl Client {
         self.ask_for(&search).await;
     }
 
-    /// Search for a regular expression, perhaps heavy.
     pub(super) fn regexp(&self, text: &str) -> Search {
         Search {
             expr: Expr::Pattern(Pattern {
@@ -342,7 +337,6 @@ pub(super) fn keys(batches: &[Batch]) -> Vec<(u32, u32)> {
     batches.iter().flat_map(of).collect()
 }
 
-/// Checks the END of one shard.
 pub(super) fn check_end(answer: &Answer) -> ShardEnd {
     let end = answer.end.as_ref().unwrap();
     let keys = keys(&answer.batches);

@@ -24,7 +24,6 @@ fn frame(kind: Kind, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Header that claims a payload.
 fn claim(bytes: u32) -> Vec<u8> {
     [
         &bytes.to_le_bytes()[..],

@@ -11,7 +11,7 @@ use schema::message::{
 use std::sync::{Arc, Condvar, Mutex};
 use tokio::time::timeout;
 
-/// Returns a commit with the revision as id: `large` has a long message, `slow` waits for the gate,
+/// Commit with the revision as id: `large` has a long message, `slow` waits for the gate,
 /// `panic` panics.
 #[derive(Default)]
 struct Fake {

@@ -91,7 +91,6 @@ struct Response {
 }
 
 impl Txn {
-    /// The key, if it was read.
     pub(super) fn found(self) -> Option<Kv> {
         let mut responses = self.responses.into_iter();
         let range = responses.find_map(|response| response.response_range)?;

@@ -30,7 +30,6 @@ struct Simulated {
     runs: bool,
 }
 
-/// Nodes of each shard.
 struct Replicas(Vec<Vec<String>>);
 
 impl Holdings for Replicas {

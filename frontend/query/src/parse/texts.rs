@@ -9,7 +9,7 @@ use crate::lex::Lexer;
 use schema::message::ATOMS_MAX;
 use std::collections::BTreeMap;
 
-/// Bound on such tokens. Each costs a parse of some microseconds.
+/// Each costs a parse of some microseconds.
 const TEXTS_MAX: usize = ATOMS_MAX;
 
 #[derive(Debug)]

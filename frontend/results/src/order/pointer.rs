@@ -82,7 +82,6 @@ impl Pointer {
         self.key[1] as u32
     }
 
-    /// Place in the document, ascending from best to worst.
     pub(super) fn place(&self) -> u8 {
         (self.key[1] >> 40) as u8
     }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::corpus::{sources, walk};
 
-/// Returns the rule that excludes `path`, a directory if it ends with `/`.
+/// Rule that excludes `path`, a directory if it ends with `/`.
 fn excluded(text: &[u8], path: &str) -> Option<String> {
     let mut rules = Rules::default();
     rules.push(Path::new("/top"), Some(text.to_vec()), b".gitignore");

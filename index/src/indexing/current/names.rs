@@ -40,7 +40,7 @@ impl CurrentIndex<'_> {
         self.own_names = said.chain(repositories).chain(directories).collect();
     }
 
-    /// Returns the sources as indexed: a directory given alone may belong to an indexed parent.
+    /// Sources as indexed: a directory given alone may belong to an indexed parent.
     pub(in crate::indexing) fn as_built(
         &self,
         sources: &[Source],

@@ -34,7 +34,6 @@ impl SourcePlace {
         ))
     }
 
-    /// Whether a source may still exist.
     fn is_there(&self) -> bool {
         !self.path().is_absolute() || self.path().exists()
     }

@@ -20,7 +20,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Returns the package of a single-package source.
+/// Package of a single-package source.
 pub(super) fn package_of(source: &RecordedSource) -> Option<Vec<u8>> {
     let path = Path::new(OsStr::from_bytes(&source.location));
     match source.kind {
@@ -74,7 +74,7 @@ impl PatternMatches {
 }
 
 impl CurrentIndex<'_> {
-    /// Returns the given repositories with their indexed parts.
+    /// Given repositories with their indexed parts.
     pub(in crate::indexing) fn repositories(
         &self,
         changes: &Changes,

@@ -241,7 +241,6 @@ fn the_example_of_the_format_is_correct() {
     expect_file!["../../format/example_2.md"].assert_eq(&draw(&bytes, EXAMPLE));
 }
 
-/// Parses the bytes of an example.
 pub(super) fn example_of_version_1() -> Vec<u8> {
     let mut bytes = Vec::new();
     let text = include_str!("../../format/example_1.md");

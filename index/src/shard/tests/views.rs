@@ -3,7 +3,6 @@
 use super::*;
 use crate::plan::TrigramQuery;
 
-/// Candidates among the visible packages.
 fn visible_candidates(files: &[File<'_>], query: &TrigramQuery) -> (usize, Counts) {
     let bytes = shard_bytes(files, 16);
     let shard = open(&bytes).unwrap();

@@ -179,7 +179,7 @@ enum Kind {
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
-/// Returns the changes to these kinds, and the directories.
+/// Changes to these kinds, and the directories.
 fn becoming(
     made: &[Repository],
     kinds: &[Kind],

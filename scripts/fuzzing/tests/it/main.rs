@@ -6,7 +6,6 @@ use fuzzing::TARGETS;
 use mutation::Mutations;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Selects the inputs.
 const SEED: u64 = 20_260_101;
 
 /// A failure prints the input.

@@ -1,6 +1,5 @@
 //! Random mutations of seeds, without feedback.
 
-/// Changes per input.
 const CHANGES_MAX: u64 = 4;
 
 /// Edges of integer types.

@@ -431,7 +431,6 @@ impl Fake {
         self.write(stream, &framed(|out| failure.encode(out)))
     }
 
-    /// Sends PROGRESS until the gate opens.
     fn wait_at_the_gate(&self, stream: &mut UnixStream) -> io::Result<()> {
         let mut open = self.gate.0.lock().unwrap();
         let mut steps = 0;

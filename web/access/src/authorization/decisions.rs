@@ -131,8 +131,8 @@ impl Decisions {
         self.denials.subscribe()
     }
 
-    /// Returns whether a principal sees a name. Asks the service also about unknown names, and if
-    /// all names are decided: timing must not reveal that a package exists.
+    /// Asks the service also about unknown names, and if all names are decided: timing must not
+    /// reveal that a package exists.
     pub(super) async fn sees(
         self: &Arc<Self>,
         who: Principal,
@@ -157,8 +157,7 @@ impl Decisions {
         }
     }
 
-    /// Returns everything that a principal sees. Fails on a timeout; the request continues, and the
-    /// next caller gets its answer.
+    /// Fails on a timeout; the request continues, and the next caller gets its answer.
     pub(super) async fn scope(
         self: &Arc<Self>,
         who: Principal,
@@ -235,7 +234,6 @@ impl Decisions {
         self.cache.peek(question).is_none().then_some(shared)
     }
 
-    /// Applies a decision about one name.
     fn learn_name(&self, who: Principal, name: &[u8], is_visible: bool) -> Decision {
         if !is_visible {
             let known = self.cache.peek(&Question::Name(who, name.into()));
@@ -248,7 +246,7 @@ impl Decisions {
         Decision::Name(is_visible)
     }
 
-    /// Evicts the decision about all names if it allows this one. Returns whether it did.
+    /// Evicts the decision about all names if it allows this one.
     fn forget_all_with(&self, who: Principal, name: &[u8], split: &NameSplit) -> bool {
         let question = Question::All(who, split.hash);
         let Some(Decision::All(allowed)) = self.cache.peek(&question) else {

@@ -86,7 +86,7 @@ impl Service {
         )
     }
 
-    /// Sends a request. Fails at once while the breaker is open.
+    /// Fails at once while the breaker is open.
     async fn ask<T>(
         &self,
         outgoing: Outgoing,
@@ -189,7 +189,7 @@ fn decision(status: StatusCode) -> Option<bool> {
     }
 }
 
-/// Parses an answer about many names. A denial of the caller allows none.
+/// A denial of the caller allows none.
 fn visible_names(answer: &HttpAnswer) -> Result<HashSet<String>, String> {
     match decision(answer.status) {
         None => return Err(unclear(answer.status)),

@@ -120,7 +120,6 @@ impl SharedDecisions {
         self.put(who, About::Name(name), &[0], asked, self.lives.denied);
     }
 
-    /// Shares a decision about all names.
     pub(super) fn tell_all(
         &self,
         who: Principal,
@@ -133,7 +132,6 @@ impl SharedDecisions {
         self.put(who, About::All(split.hash), &packed(places), asked, life);
     }
 
-    /// Voids the shared decisions about a principal.
     pub(super) fn revoke(&self, who: Principal) {
         let now = Instant::now();
         self.put(who, About::NamesMark, &[], now, MARK);

@@ -38,7 +38,7 @@ pub(super) struct Held {
 }
 
 impl Clients {
-    /// Counts a connection. `None` at the limit.
+    /// `None` at the limit.
     pub(super) fn hold(
         clients: &Arc<Clients>,
         client: Client,

@@ -357,7 +357,7 @@ impl PageParts {
         &self.address.fragment
     }
 
-    /// Renders the page behind the lines. `next` is the first line not shown.
+    /// `next` is the first line not shown.
     pub(super) fn end(
         &self,
         next: u32,

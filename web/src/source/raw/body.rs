@@ -124,7 +124,7 @@ impl FileBody {
         self.segments.iter().map(bytes).sum()
     }
 
-    /// Returns the body. A short one is read at once, so that a failure is a problem with a status.
+    /// A short body is read at once, so that a failure is a problem with a status.
     pub(super) async fn send(mut self) -> Result<Body, Problem> {
         if self.bytes() > PIECE_BYTES {
             self.export = Some(self.exports.begin()?);

@@ -11,7 +11,6 @@ const TAG_BYTES: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Send,
-    /// The client has the file.
     NotModified,
     /// The client means another file.
     Failed,
