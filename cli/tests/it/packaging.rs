@@ -13,7 +13,18 @@ const MANUAL: &str = include_str!("../../packaging/trawl.1");
 const ALERTS: &str = include_str!("../../packaging/alerts.yml");
 
 /// Crates with metrics.
-const MEASURED: [&str; 6] = ["backend", "cli", "cluster", "frontend", "trace", "web"];
+const MEASURED: [&str; 10] = [
+    "backend",
+    "cli",
+    "cluster",
+    "frontend",
+    "frontend/cache",
+    "frontend/results",
+    "schema/tls",
+    "trace",
+    "web",
+    "web/access",
+];
 
 /// Suffixes of Prometheus.
 const OF_HISTOGRAMS: [&str; 3] = ["_bucket", "_sum", "_count"];
