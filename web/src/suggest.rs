@@ -1,5 +1,5 @@
 //! Alternatives to names and words without a match: similar words, packages and files, the versions
-//! of a package, and the reason why a file is not indexed (`left_out`).
+//! of a package, and the reason for a file outside of the index (`left_out`).
 
 pub(crate) mod left_out;
 mod near_files;

@@ -228,7 +228,7 @@ pub fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-/// Time in the largest unit of which it has two: `3 days`.
+/// Time in the largest unit that fits twice: `3 days`.
 fn age(seconds: u64) -> String {
     let units = [(86_400, "days"), (3_600, "hours"), (60, "minutes")];
     let unit = units.into_iter().find(|(length, _)| seconds >= 2 * length);
