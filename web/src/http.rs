@@ -6,6 +6,7 @@
 pub(crate) mod assets;
 pub(crate) mod base_path;
 mod blocking;
+pub(crate) mod body_workers;
 pub(crate) mod client;
 pub(crate) mod compression;
 pub(crate) mod conditional;

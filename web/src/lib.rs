@@ -41,6 +41,7 @@ pub use http::cors::BadOrigin;
 pub use http::hosts::HostNames;
 pub use http::server::{BadNetwork, ConnectionLimits, TrustedProxies, serve, serve_until_drained};
 
+use crate::http::body_workers::BodyWorkers;
 use crate::http::health::{Details, Health};
 use crate::http::hosts::Hosts;
 use crate::http::stream_body::Exports;
@@ -157,7 +158,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     // request.
     let router = router.layer((
         compression::in_memory(),
-        from_fn_with_state(compression::Compressors::default(), compression::of_streams),
+        from_fn_with_state(BodyWorkers::default(), compression::of_streams),
         from_fn(query_lookups::count),
         from_fn(problem::search_again),
         from_fn(pages::by_address),

@@ -4,7 +4,7 @@
 //! any length, so blocking threads compress it: connections share few threads, and the light
 //! answers among them would wait. **Invariant:** [`CompressionLayer`] never polls a streamed body.
 
-use crate::http::blocking;
+use crate::http::body_workers::BodyWorkers;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{self, HeaderMap, HeaderValue, header};
@@ -15,9 +15,7 @@ use flate2::write::GzEncoder;
 use futures_util::stream::{self, StreamExt};
 use http_body::Body as HttpBody;
 use std::io::Write;
-use std::sync::Arc;
-use std::{mem, thread};
-use tokio::sync::Semaphore;
+use std::mem;
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate};
@@ -39,32 +37,9 @@ impl Predicate for InMemory {
     }
 }
 
-/// Permits for pieces compressed at once: half of the processors, so that light answers find one.
-#[derive(Clone)]
-pub(crate) struct Compressors(Arc<Semaphore>);
-
-impl Default for Compressors {
-    fn default() -> Compressors {
-        let processors = thread::available_parallelism().map_or(1, usize::from);
-        Compressors(Arc::new(Semaphore::new(processors.div_ceil(2))))
-    }
-}
-
-impl Compressors {
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        let permit = Arc::clone(&self.0).acquire_owned().await;
-        let permit = permit.expect("the semaphore is never closed");
-        blocking(move || {
-            let _permit = permit;
-            work()
-        })
-        .await
-    }
-}
-
 /// Each piece is sent at once.
 pub(crate) async fn of_streams(
-    State(compressors): State<Compressors>,
+    State(workers): State<BodyWorkers>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -78,7 +53,7 @@ pub(crate) async fn of_streams(
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
-    response.map(|body| compressed(body, compressors))
+    response.map(|body| compressed(body, workers))
 }
 
 /// Ranges and their tags refer to the uncompressed bytes, so such responses are not compressed.
@@ -99,11 +74,11 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-fn compressed(body: Body, compressors: Compressors) -> Body {
+fn compressed(body: Body, workers: BodyWorkers) -> Body {
     let encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    let start = Some((body.into_data_stream(), encoder, compressors));
+    let start = Some((body.into_data_stream(), encoder, workers));
     let pieces = stream::unfold(start, async |state| {
-        let (mut pieces, mut encoder, compressors) = state?;
+        let (mut pieces, mut encoder, workers) = state?;
         match pieces.next().await {
             Some(Ok(piece)) => {
                 let deflate = move || {
@@ -111,10 +86,10 @@ fn compressed(body: Body, compressors: Compressors) -> Body {
                     let deflated = Bytes::from(mem::take(encoder.get_mut()));
                     (encoder, flushed.map(|()| deflated))
                 };
-                let (encoder, deflated) = compressors.run(deflate).await;
+                let (encoder, deflated) = workers.blocking(deflate).await;
                 Some((
                     deflated.map_err(axum::Error::new),
-                    Some((pieces, encoder, compressors)),
+                    Some((pieces, encoder, workers)),
                 ))
             }
             Some(Err(error)) => Some((Err(error), None)),
@@ -155,7 +130,7 @@ mod tests {
             let end = fails.then(|| Err(io::Error::other("broken off")));
             let pieces = ["one ", "two"].map(|piece| Ok(Bytes::from(piece)));
             let body = Body::from_stream(stream::iter(pieces.into_iter().chain(end)));
-            let mut body = compressed(body, Compressors::default()).into_data_stream();
+            let mut body = compressed(body, BodyWorkers::default()).into_data_stream();
             let mut came = Vec::new();
             for expected in ["one ", "one two"] {
                 came.extend(body.next().await.unwrap().unwrap());

@@ -14,6 +14,7 @@ pub(crate) use long_line::LongLine;
 pub(crate) use match_source::MatchSource;
 
 use crate::http::blocking;
+use crate::http::body_workers::BodyWorkers;
 use crate::problem::Problem;
 use axum::BoxError;
 use axum::body::Body;
@@ -116,6 +117,7 @@ impl ReadMemory {
 pub(crate) struct Exports {
     coordinator: Arc<Coordinator>,
     permits: Arc<Semaphore>,
+    renderers: BodyWorkers,
 }
 
 impl Exports {
@@ -123,6 +125,7 @@ impl Exports {
         Exports {
             coordinator,
             permits: Arc::new(Semaphore::new(exports_max)),
+            renderers: BodyWorkers::default(),
         }
     }
 
@@ -137,6 +140,7 @@ impl Exports {
         match (permit, memory) {
             (Ok(permit), Some(memory)) => Ok(Export {
                 coordinator: Arc::clone(&self.coordinator),
+                renderers: self.renderers.clone(),
                 _permit: permit,
                 _memory: memory,
             }),
@@ -147,6 +151,7 @@ impl Exports {
 
 pub(crate) struct Export {
     coordinator: Arc<Coordinator>,
+    renderers: BodyWorkers,
     _permit: OwnedSemaphorePermit,
     _memory: Reservation,
 }
@@ -154,6 +159,10 @@ pub(crate) struct Export {
 impl Export {
     pub(crate) fn coordinator(&self) -> &Coordinator {
         &self.coordinator
+    }
+
+    pub(crate) fn renderers(&self) -> BodyWorkers {
+        self.renderers.clone()
     }
 
     /// A short body has a length. A failure before the first piece is a problem with a status; a
@@ -199,7 +208,9 @@ impl Export {
                     let ahead = ReadMemory::ahead(&self.coordinator);
                     memory = ahead.map_or(memory, Arc::new);
                 }
+                let renderer = self.renderers.permit().await;
                 let (next, piece) = next_piece(source, &memory).await;
+                drop(renderer);
                 source = next;
                 let Some(piece) = piece.transpose() else {
                     return;

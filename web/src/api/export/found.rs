@@ -7,7 +7,6 @@
 //! **Invariant:** a client with a clean end has all matches, or a list of missing ones.
 
 use super::format::{End, Format, head};
-use crate::http::blocking;
 use crate::http::response;
 use crate::http::stream_body::{Export, LongLine, PIECE_BYTES, lines_of};
 use crate::model::ExportEnd;
@@ -112,11 +111,12 @@ impl FoundExport {
             // Checked first, so that the next round has later matches.
             let has_ended = self.search.is_finished();
             if has_ended || self.follower.has_more() || self.document.len() > 0 {
-                let (read, part) = blocking(move || {
+                let renderers = self.export.renderers();
+                let read = move || {
                     let part = self.read(has_ended);
                     (self, part)
-                })
-                .await;
+                };
+                let (read, part) = renderers.blocking(read).await;
                 let part = part?;
                 if !part.is_empty() {
                     return Ok(Some((part.into(), read)));
