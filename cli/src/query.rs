@@ -160,10 +160,10 @@ impl<'a> TypedQuery<'a> {
     fn within(self, files: Expr) -> Result<TypedQuery<'a>> {
         let parsed = self.parse()?;
         let typed = &parsed.query;
-        let checked = Query::new(Expr::all(vec![typed.expr().clone(), files]), 0)
-            .and_then(|query| query.wanting(typed.want(), typed.limit()))
+        let checked = Query::new(Expr::all(vec![typed.expr.clone(), files]), 0)
+            .and_then(|query| query.wanting(typed.want, typed.limit))
             .map_err(|bad| rejected_query(self.q(), &bad))?;
-        let checked = if typed.names() {
+        let checked = if typed.names {
             checked.of_names()
         } else {
             checked
@@ -193,7 +193,7 @@ impl<'a> TypedQuery<'a> {
             notices: Vec::new(),
         };
         let parsed = query.with("context", Some(default)).parse()?;
-        Ok(parsed.query.context_lines())
+        Ok(parsed.query.context_lines)
     }
 
     /// Adds a parameter, if it has a value.
@@ -256,7 +256,7 @@ fn any(flags: &QueryFlags, regexps: &[String]) -> Result<Vec<(&'static str, Stri
             filters,
             notices: Vec::new(),
         };
-        Ok(alternative.parse()?.query.expr().clone())
+        Ok(alternative.parse()?.query.expr.clone())
     });
     let parts: Vec<Expr> = parsed.collect::<Result<_>>()?;
     let query = Query::new(Expr::any(parts), 0).map_err(|bad| rejected_query("", &bad))?;

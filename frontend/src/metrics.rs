@@ -141,17 +141,17 @@ pub(crate) fn looked_up(operation: &'static str, time: Duration) {
 }
 
 pub(crate) fn record(answer: &SearchResult, config: &Config) {
-    let timings = answer.timings();
+    let timings = answer.search.timings;
     ::metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());
     for (name, time) in phases(answer) {
         phase(name, time);
     }
-    let matches = match answer.query().text() {
+    let matches = match answer.query().text {
         TextOrder::None => answer.len() as u64,
         TextOrder::Ranked | TextOrder::Found => answer.found(),
     };
     ::metrics::counter!("trawl_frontend_matches_total").increment(matches);
-    let how = match (&answer.outcome().refused, answer.is_complete()) {
+    let how = match (&answer.search.outcome.refused, answer.is_complete()) {
         (Some(_), _) => "trawl_frontend_queries_refused_total",
         (None, true) => "trawl_frontend_queries_finished_total",
         (None, false) => "trawl_frontend_queries_incomplete_total",
@@ -164,7 +164,7 @@ pub(crate) fn record(answer: &SearchResult, config: &Config) {
 }
 
 fn phases(answer: &SearchResult) -> [(&'static str, Duration); 6] {
-    let timings = answer.timings();
+    let timings = answer.search.timings;
     let inside = timings.phases;
     [
         ("queue", timings.queue),
@@ -191,7 +191,7 @@ pub(crate) fn describe_execution(span: &TraceSpan, answer: &SearchResult, shown:
     span.set("trawl.generation", answer.generation());
     span.set("trawl.matches", answer.found());
     span.set("trawl.complete", answer.is_complete());
-    if answer.outcome().refused.is_some() {
+    if answer.search.outcome.refused.is_some() {
         span.set("trawl.refused", true);
     } else if !answer.is_complete() {
         span.fail("incomplete");
@@ -212,8 +212,8 @@ fn log(answer: &SearchResult, shown: LogQueries) {
         query_hash = (shown == LogQueries::Hash).then(|| display(hash(&text))),
         query = is_full.then(|| display(escape(&text))),
         plan = is_full.then(|| display(escape(&explain.plan))),
-        candidates = explain.candidates,
-        blocks = explain.blocks,
+        candidates = explain.sum.candidates,
+        blocks = explain.sum.blocks,
         found = answer.found(),
         complete = answer.is_complete(),
         "slow query:{}",

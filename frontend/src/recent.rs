@@ -90,10 +90,10 @@ impl RecentQueries {
         let explain = answer.explain();
         self.add(SlowQuery {
             ended: Instant::now(),
-            took: answer.timings().total(),
-            candidates: explain.candidates,
-            blocks: explain.blocks,
-            verified_bytes: explain.verified_bytes,
+            took: answer.search.timings.total(),
+            candidates: explain.sum.candidates,
+            blocks: explain.sum.blocks,
+            verified_bytes: explain.sum.verified_bytes,
             found: answer.found(),
             is_complete: answer.is_complete(),
         });

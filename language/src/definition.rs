@@ -179,21 +179,15 @@ fn without_wrapper<'l>(before: &'l [u8], behind: &'l [u8]) -> (&'l [u8], &'l [u8
 
 /// Renaming macro: `#define name other_name`, `#define name(a) name(a)`.
 fn is_alias(name: &[u8], behind: &[u8]) -> bool {
-    if let Some(end) = behind
-        .starts_with(b"(")
-        .then(|| behind.iter().position(|&byte| byte == b')'))
-        .flatten()
+    if behind.starts_with(b"(")
+        && let Some(end) = memchr::memchr(b')', behind)
     {
-        let value = behind[end + 1..].trim_ascii_start();
-        return value
-            .strip_prefix(name)
-            .is_some_and(|rest| rest.starts_with(b"("));
+        let value = behind[end + 1..].trim_ascii_start().strip_prefix(name);
+        return value.is_some_and(|rest| rest.starts_with(b"("));
     }
     let is_one_word = !behind.is_empty() && behind.iter().all(|&byte| is_word(byte));
-    is_one_word
-        && behind
-            .windows(name.len())
-            .any(|part| part.eq_ignore_ascii_case(name))
+    let mut parts = behind.windows(name.len());
+    is_one_word && parts.any(|part| part.eq_ignore_ascii_case(name))
 }
 
 /// `behind` may be the type of a Go type name.

@@ -21,14 +21,23 @@ impl Language {
         LANGUAGES
     }
 
-    /// Language of a path.
+    /// Language of a path: by file name, extension, name without `.in`, or first word.
     pub fn of_path(path: &[u8]) -> Option<&'static Language> {
-        find(path)
+        let (directories, name) = split_name(path);
+        if name == b"rules" && split_name(directories).1 == b"debian" {
+            return by_file_name(b"Makefile");
+        }
+        // `Makefile.linux` is a Makefile.
+        let by_first_word = || by_file_name(&name[..memchr::memchr(b'.', name)?]);
+        let template = name.strip_suffix(b".in").filter(|rest| !rest.is_empty());
+        by_name(name)
+            .or_else(|| template.and_then(by_name))
+            .or_else(by_first_word)
     }
 
     /// Canonical language name of a path.
     pub fn name_of(path: &[u8]) -> Option<&'static str> {
-        find(path).map(|language| language.name)
+        Language::of_path(path).map(|language| language.name)
     }
 
     /// Language for a name, alias or extension, ignoring case.
@@ -60,12 +69,8 @@ impl Syntax {
     /// Syntax of the language with this canonical name. `None`: no colours.
     pub fn of(name: &str) -> Option<&'static Syntax> {
         static SYNTAXES: LazyLock<FnvHashMap<&str, Syntax>> = LazyLock::new(|| {
-            let families = LANGUAGES
-                .iter()
-                .filter_map(|it| Some((it.name, it.family?)));
-            families
-                .map(|(name, family)| (name, Syntax::new(family)))
-                .collect()
+            let syntax = |it: &Language| Some((it.name, Syntax::new(it.family?)));
+            LANGUAGES.iter().filter_map(syntax).collect()
         });
         SYNTAXES.get(name)
     }
@@ -75,35 +80,16 @@ impl Syntax {
 pub fn is_code(path: &[u8]) -> bool {
     // `.inc` may be C++, PHP, Assembly or Pascal.
     let is_inc = |extension: &[u8]| extension.eq_ignore_ascii_case(b"inc");
-    find(path).is_some_and(|language| language.is_code)
+    Language::of_path(path).is_some_and(|language| language.is_code)
         || extension(split_name(path).1).is_some_and(is_inc)
 }
 
-/// Looks up file name, extension, name without `.in`, first word.
-fn find(path: &[u8]) -> Option<&'static Language> {
-    let (directories, name) = split_name(path);
-    if name == b"rules" && split_name(directories).1 == b"debian" {
-        return TABLES.file_names.get(b"Makefile".as_slice()).copied();
-    }
-    // `Makefile.linux` is a Makefile.
-    let by_first_word = || {
-        TABLES
-            .file_names
-            .get(&name[..memchr::memchr(b'.', name)?])
-            .copied()
-    };
-    let template = name.strip_suffix(b".in").filter(|rest| !rest.is_empty());
-    by_name(name)
-        .or_else(|| template.and_then(by_name))
-        .or_else(by_first_word)
+fn by_name(name: &[u8]) -> Option<&'static Language> {
+    by_file_name(name).or_else(|| by_extension(extension(name)?))
 }
 
-fn by_name(name: &[u8]) -> Option<&'static Language> {
-    TABLES
-        .file_names
-        .get(name)
-        .copied()
-        .or_else(|| by_extension(extension(name)?))
+fn by_file_name(name: &[u8]) -> Option<&'static Language> {
+    TABLES.file_names.get(name).copied()
 }
 
 fn by_extension(extension: &[u8]) -> Option<&'static Language> {
@@ -115,10 +101,8 @@ fn by_extension(extension: &[u8]) -> Option<&'static Language> {
     if extension.len() > EXTENSION_BYTES_MAX {
         return None;
     }
-    TABLES
-        .extensions
-        .get(extension.to_ascii_lowercase().as_slice())
-        .copied()
+    let extension = extension.to_ascii_lowercase();
+    TABLES.extensions.get(&extension[..]).copied()
 }
 
 /// Longer than any extension in the table.

@@ -70,14 +70,14 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<Exit> {
     };
     let options = PrintOptions::new(&arguments.print, pages);
     let query = query.with("context", Some(options.before.max(options.after)));
-    let multi_line = is_multi_line(query.parse()?.query.expr(), false);
+    let multi_line = is_multi_line(&query.parse()?.query.expr, false);
     let options = options.multi_line(multi_line);
     let limit = arguments.print.limit.or(options.limit_default());
     let (want, limit) = want(options.kind, limit);
     let query = query.with("want", want).with("limit", limit);
     let query = query.with("wait", arguments.fresh.then_some("fresh"));
     let parsed = query.parse()?;
-    let limit = parsed.query.limit();
+    let limit = parsed.query.limit;
     if arguments.print.stream && limit > 0 {
         bail!(
             "--stream cannot be used with count:N: the best N matches are known only at the end; \

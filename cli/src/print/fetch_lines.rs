@@ -35,7 +35,7 @@ pub(crate) struct LineFetcher<'a> {
 
 impl<'a> LineFetcher<'a> {
     pub(crate) fn new(query: &'a Query, options: &PrintOptions) -> LineFetcher<'a> {
-        let patterns = query.expr().patterns().into_iter();
+        let patterns = query.expr.patterns().into_iter();
         LineFetcher {
             patterns: patterns.filter(|pattern| !pattern.in_path).collect(),
             matchers: OnceCell::new(),

@@ -23,8 +23,9 @@ const OPEN_MIN: Duration = Duration::from_secs(1);
 /// Longest time open by default, even if the dependency asks for more.
 const OPEN_MAX: Duration = Duration::from_secs(30);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Position {
+    #[default]
     Closed,
     Open {
         until: Duration,
@@ -64,7 +65,7 @@ enum Ended {
 }
 
 /// Pure: the time is passed in.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Circuit {
     position: Position,
     calls_max: usize,
@@ -78,13 +79,9 @@ struct Circuit {
 impl Circuit {
     fn new(calls_max: usize, open_max: Duration) -> Circuit {
         Circuit {
-            position: Position::Closed,
             calls_max,
             open_max,
-            calls: 0,
-            in_a_row: 0,
-            trips: 0,
-            buckets: [(0, 0, 0); WINDOW],
+            ..Circuit::default()
         }
     }
 

@@ -29,7 +29,7 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
             return self.bypass(build()).await;
         }
         self.get(key, deadline, |claim| {
-            let built = async move { run(claim, build).await };
+            let built = claim.build(build);
             tokio::spawn(trace::in_current(built.in_current_span()));
         })
         .await
@@ -51,15 +51,12 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
             return self.bypass(build()).await;
         }
         self.get(key, deadline, |claim| {
-            tokio::spawn(keep(claim, build));
+            tokio::spawn(claim.keep(build));
         })
         .await
     }
 
-    async fn bypass<F>(&self, build: F) -> Result<V, CacheError<E>>
-    where
-        F: Future<Output = Built<V, E>>,
-    {
+    async fn bypass(&self, build: impl Future<Output = Built<V, E>>) -> Result<V, CacheError<E>> {
         self.count_request("bypass");
         build.await.into_result()
     }
@@ -106,48 +103,36 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
     }
 }
 
-/// Builds and puts an answer. Cancels a build that outlives its claim.
-async fn run<K, V, E, B, F>(claim: Claim<K, V, E>, build: B)
-where
-    K: CacheKey,
-    V: CacheValue,
-    E: CacheFailure,
-    B: FnOnce() -> F,
-    F: Future<Output = Built<V, E>>,
-{
-    let build_max = claim.cache().config().build_max;
-    match tokio::time::timeout(build_max, build()).await {
-        Ok(built) => drop(claim.put(built)),
-        Err(_) => claim.expire(),
-    }
-}
-
-async fn keep<K, V, E, B, F>(mut claim: Claim<K, V, E>, build: B)
-where
-    K: CacheKey,
-    V: CacheValue,
-    E: CacheFailure,
-    B: Fn() -> F + Send + Sync + 'static,
-    F: Future<Output = Built<V, E>> + Send + 'static,
-{
-    let permit = Arc::clone(&claim.cache().keepers).try_acquire_owned();
-    let (cache, key) = (Arc::downgrade(claim.cache()), claim.key().clone());
-    let mut kept = claim.token();
-    loop {
-        let token = claim.token();
-        run(claim, &build).await;
-        if permit.is_err() {
-            return;
+impl<K: CacheKey, V: CacheValue, E: CacheFailure> Claim<K, V, E> {
+    /// Builds and puts an answer. Cancels a build that outlives its claim.
+    async fn build<F: Future<Output = Built<V, E>>>(self, build: impl FnOnce() -> F) {
+        let build_max = self.cache().config().build_max;
+        match tokio::time::timeout(build_max, build()).await {
+            Ok(built) => drop(self.put(built)),
+            Err(_) => self.expire(),
         }
-        let due = cache.upgrade();
-        let due = due.and_then(|cache| cache.refresh_due(&key, [token, kept]));
-        let Some((token, due)) = due else { return };
-        kept = token;
-        tokio::time::sleep_until(due.into()).await;
-        let next = cache.upgrade();
-        let Some(next) = next.and_then(|cache| cache.keep_alive(&key, kept)) else {
-            return;
-        };
-        claim = next;
+    }
+
+    async fn keep<F: Future<Output = Built<V, E>>>(mut self, build: impl Fn() -> F) {
+        let permit = Arc::clone(&self.cache().keepers).try_acquire_owned();
+        let (cache, key) = (Arc::downgrade(self.cache()), self.key().clone());
+        let mut kept = self.token();
+        loop {
+            let token = self.token();
+            self.build(&build).await;
+            if permit.is_err() {
+                return;
+            }
+            let due = cache.upgrade();
+            let due = due.and_then(|cache| cache.refresh_due(&key, [token, kept]));
+            let Some((token, due)) = due else { return };
+            kept = token;
+            tokio::time::sleep_until(due.into()).await;
+            let next = cache.upgrade();
+            let Some(next) = next.and_then(|cache| cache.keep_alive(&key, kept)) else {
+                return;
+            };
+            self = next;
+        }
     }
 }

@@ -8,19 +8,20 @@
 //! ```
 //! **Invariant:** without an attempt to refresh, no entry older than T is shown.
 
+use super::outcome::CacheConfig;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Shortest wait after a failed refresh; at most twice as long.
 const RETRY: Duration = Duration::from_millis(500);
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Lives {
-    /// T, the longest life without a refresh.
-    pub(super) life: Duration,
-    /// Largest age while refreshes fail. If shorter than `life`, entries are never stale.
-    pub(super) hard: Duration,
-    pub(super) negative: Duration,
+/// A new answer.
+#[derive(Debug)]
+pub(super) struct Brought<V> {
+    pub(super) value: V,
+    pub(super) is_negative: bool,
+    /// Time since it was built.
+    pub(super) age: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,46 +47,46 @@ pub(super) struct Entry<V> {
 }
 
 impl<V> Entry<V> {
+    /// `None` if its life is zero. T is the `life` of the configuration.
     pub(super) fn new(
-        value: V,
-        is_negative: bool,
+        brought: Brought<V>,
         token: u64,
-        lives: Lives,
+        config: &CacheConfig,
         now: Duration,
         random: u32,
     ) -> Option<Entry<V>> {
-        let life = if is_negative {
-            lives.negative
+        let is_negative = brought.is_negative;
+        let (life, hard) = if is_negative {
+            (config.negative, Duration::ZERO)
         } else {
-            lives.life
+            (config.life, config.hard)
         };
         let soft = now + jittered(life, random);
-        let hard = if is_negative { soft } else { now + lives.hard };
-        (!life.is_zero()).then_some(Entry {
-            value,
+        let entry = Entry {
+            value: brought.value,
             token,
             is_negative,
             built: now,
             soft,
             untried: now + life,
-            hard: hard.max(soft),
+            hard: soft.max(now + hard),
             used: AtomicBool::new(false),
             tried: AtomicBool::new(false),
             retry_ns: AtomicU64::new(0),
-        })
+        };
+        (!life.is_zero()).then(|| entry.aged(brought.age))
     }
 
-    /// Ages an entry that was built before it was put.
-    pub(super) fn aged(mut self, age: Duration) -> Entry<V> {
+    fn aged(mut self, age: Duration) -> Entry<V> {
         let times = [
             &mut self.built,
             &mut self.soft,
             &mut self.untried,
             &mut self.hard,
         ];
-        times
-            .into_iter()
-            .for_each(|time| *time = time.saturating_sub(age));
+        for time in times {
+            *time = time.saturating_sub(age);
+        }
         self
     }
 
@@ -144,14 +145,27 @@ mod tests {
     use super::*;
 
     const S: Duration = Duration::from_secs(1);
-    const LIVES: Lives = Lives {
+    const CONFIG: CacheConfig = CacheConfig {
         life: Duration::from_secs(30),
         hard: Duration::from_secs(60),
         negative: Duration::from_secs(4),
+        ..CacheConfig::new("test")
     };
 
+    fn brought(is_negative: bool, age: Duration) -> Brought<()> {
+        Brought {
+            value: (),
+            is_negative,
+            age,
+        }
+    }
+
     fn entry(is_negative: bool, random: u32) -> Entry<()> {
-        Entry::new((), is_negative, 1, LIVES, 100 * S, random).unwrap()
+        aged_entry(is_negative, random, Duration::ZERO)
+    }
+
+    fn aged_entry(is_negative: bool, random: u32, age: Duration) -> Entry<()> {
+        Entry::new(brought(is_negative, age), 1, &CONFIG, 100 * S, random).unwrap()
     }
 
     #[test]
@@ -185,17 +199,17 @@ mod tests {
 
     #[test]
     fn the_age_of_an_answer_from_elsewhere_counts() {
-        let positive = entry(false, 0).aged(12 * S);
+        let positive = aged_entry(false, 0, 12 * S);
         assert_eq!(positive.freshness(102 * S), Freshness::Fresh);
         assert_eq!(positive.freshness(103 * S), Freshness::Stale);
         assert_eq!(positive.freshness(118 * S), Freshness::Expired);
         positive.mark_tried();
         assert_eq!(positive.freshness(147 * S), Freshness::Stale);
         assert_eq!(positive.freshness(148 * S), Freshness::Expired);
-        let negative = entry(true, u32::MAX).aged(3 * S);
+        let negative = aged_entry(true, u32::MAX, 3 * S);
         assert_eq!(negative.freshness(100 * S), Freshness::Negative);
         assert_eq!(negative.freshness(101 * S), Freshness::Expired);
-        let early = Entry::new((), false, 1, LIVES, S, 0).unwrap().aged(31 * S);
+        let early = Entry::new(brought(false, 31 * S), 1, &CONFIG, S, 0).unwrap();
         assert_eq!(
             early.freshness(S),
             Freshness::Expired,
@@ -214,10 +228,10 @@ mod tests {
 
     #[test]
     fn without_a_life_nothing_is_kept() {
-        let lives = Lives {
+        let config = CacheConfig {
             life: Duration::ZERO,
-            ..LIVES
+            ..CONFIG
         };
-        assert!(Entry::new((), false, 1, lives, S, 7).is_none());
+        assert!(Entry::new(brought(false, Duration::ZERO), 1, &config, S, 7).is_none());
     }
 }

@@ -49,7 +49,7 @@ pub struct CacheConfig {
 
 impl CacheConfig {
     /// Defaults: 30 s, 16 MiB, 1,000 waiters per answer, 10,000 waiters and builds.
-    pub fn new(name: &'static str) -> CacheConfig {
+    pub const fn new(name: &'static str) -> CacheConfig {
         CacheConfig {
             name,
             life: Duration::from_secs(30),

@@ -3,11 +3,11 @@
 //! The state changes under one lock, never held while waiting. Messages are sent after its release,
 //! because a claim that is not received is released again.
 
-use super::entry::{Entry, Freshness, Lives};
+use super::entry::{Brought, Entry, Freshness};
 use super::outcome::{
     Built, CacheConfig, CacheError, CacheFailure, CacheKey, CacheValue, random, retry_after,
 };
-use super::state::{Bounds, Brought, Claims, Decision, Entries, Release};
+use super::state::{Claims, Decision, Entries, Release};
 use super::store::Store;
 use super::sync::{Mutex, lock};
 use std::sync::Arc;
@@ -59,24 +59,12 @@ pub enum Turn<K: CacheKey, V: CacheValue, E: CacheFailure> {
 impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
     /// Creates an empty cache. `weigh` estimates the bytes of key and value.
     pub fn new(config: CacheConfig, weigh: fn(&K, &V) -> usize) -> Arc<Cache<K, V, E>> {
-        let lives = Lives {
-            life: config.life,
-            hard: config.hard,
-            negative: config.negative,
-        };
-        let bounds = Bounds {
-            lives,
-            build_max: config.build_max,
-            waiters_max: config.waiters_max,
-            waiters_per_key_max: config.waiters_per_key_max,
-            builds_max: config.builds_max,
-        };
         Arc::new(Cache {
             config,
             keepers: Arc::new(Semaphore::new(config.keepers_max)),
             began: Instant::now(),
             store: Store::new(&config, weigh),
-            claims: Mutex::new(Claims::new(bounds)),
+            claims: Mutex::new(Claims::new(config)),
         })
     }
 
@@ -146,9 +134,8 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         can_build: bool,
     ) -> Waiting<K, V, E> {
         let (sender, receiver) = oneshot::channel();
-        let (number, until) = claims
-            .join(key, sender, can_build)
-            .expect("the key has a claim");
+        let joined = claims.join(key, sender, can_build);
+        let (number, until) = joined.expect("the key has a claim");
         Waiting {
             cache: Arc::clone(self),
             key: key.clone(),
@@ -397,7 +384,7 @@ fn show<K: CacheKey, V: CacheValue, E: CacheFailure>(entry: &Entry<V>) -> CacheO
     }
 }
 
-fn brought<V: Clone, E>(built: &Built<V, E>) -> Brought<V> {
+fn brought<V: Clone, E>(built: &Built<V, E>) -> Option<Brought<V>> {
     let (value, is_negative, age) = match built {
         Built::Value(value) => (value, false, Duration::ZERO),
         Built::Negative(value) => (value, true, Duration::ZERO),
@@ -406,14 +393,13 @@ fn brought<V: Clone, E>(built: &Built<V, E>) -> Brought<V> {
             is_negative,
             age,
         } => (value, *is_negative, *age),
-        Built::Transient(_) => return Brought::Failure,
+        Built::Transient(_) => return None,
     };
-    let value = value.clone();
-    Brought::Answer {
-        value,
+    Some(Brought {
+        value: value.clone(),
         is_negative,
         age,
-    }
+    })
 }
 
 fn late<K: CacheKey, V: CacheValue, E: CacheFailure>() -> Turn<K, V, E> {

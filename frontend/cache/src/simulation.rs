@@ -5,8 +5,9 @@
 //! between. An independent account is compared after each step. `TRAWL_SEEDS` and `TRAWL_SEED` are
 //! as in `frontend::simulation`.
 
-use super::entry::{Entry, Freshness, Lives};
-use super::state::{Bounds, Brought, Claims, Decision, Entries, HANDOVERS_MAX, Release};
+use super::entry::{Brought, Entry, Freshness};
+use super::outcome::CacheConfig;
+use super::state::{Claims, Decision, Entries, HANDOVERS_MAX, Release};
 use crate::random::Random;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -20,16 +21,15 @@ const STEPS: usize = 600;
 const KEYS: usize = 4;
 const MS: Duration = Duration::from_millis(1);
 
-const BOUNDS: Bounds = Bounds {
-    lives: Lives {
-        life: Duration::from_millis(300),
-        hard: Duration::from_millis(600),
-        negative: Duration::from_millis(50),
-    },
+const BOUNDS: CacheConfig = CacheConfig {
+    life: Duration::from_millis(300),
+    hard: Duration::from_millis(600),
+    negative: Duration::from_millis(50),
     build_max: Duration::from_millis(100),
     waiters_max: 12,
     waiters_per_key_max: 6,
     builds_max: 3,
+    ..CacheConfig::new("simulation")
 };
 
 type Answer = u64;
@@ -51,12 +51,12 @@ impl Entries<usize, Answer> for Kept {
     }
 }
 
-fn built(value: Answer, is_negative: bool) -> Brought<Answer> {
-    Brought::Answer {
+fn built(value: Answer, is_negative: bool) -> Option<Brought<Answer>> {
+    Some(Brought {
         value,
         is_negative,
         age: Duration::ZERO,
-    }
+    })
 }
 
 struct Builder {
@@ -164,7 +164,7 @@ impl World {
         };
         self.saw(what);
         assert!(
-            self.now.saturating_sub(entry.built) <= BOUNDS.lives.hard,
+            self.now.saturating_sub(entry.built) <= BOUNDS.hard,
             "too old"
         );
     }
@@ -278,10 +278,10 @@ impl World {
 
     fn put(&mut self, builder: &Builder) {
         let brought = match self.random.below(5) {
-            0 => Brought::Failure,
+            0 => None,
             part => built(builder.version, part == 1),
         };
-        let is_failure = matches!(brought, Brought::Failure);
+        let is_failure = brought.is_none();
         let Builder { key, token, .. } = *builder;
         let is_current = self.current.get(&key) == Some(&token);
         let before = self.kept.get(&key).map(|entry| entry.token);

@@ -9,7 +9,8 @@
 
 #![deny(clippy::disallowed_methods)]
 
-use super::entry::{Entry, Freshness, Lives};
+use super::entry::{Brought, Entry, Freshness};
+use super::outcome::CacheConfig;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::sync::Arc;
@@ -23,16 +24,6 @@ pub(super) trait Entries<K, V> {
     fn get(&self, key: &K) -> Option<Arc<Entry<V>>>;
     fn insert(&self, key: K, entry: Entry<V>);
     fn remove(&self, key: &K);
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
-    pub(super) lives: Lives,
-    /// Validity of a claim if another caller could build.
-    pub(super) build_max: Duration,
-    pub(super) waiters_max: usize,
-    pub(super) waiters_per_key_max: usize,
-    pub(super) builds_max: usize,
 }
 
 #[derive(Debug)]
@@ -53,17 +44,6 @@ pub(super) enum Release<W> {
     Lost(Vec<W>),
 }
 
-#[derive(Debug)]
-pub(super) enum Brought<V> {
-    Answer {
-        value: V,
-        is_negative: bool,
-        age: Duration,
-    },
-    /// A failure, which is never kept.
-    Failure,
-}
-
 struct Flight<W> {
     token: u64,
     until: Duration,
@@ -75,7 +55,7 @@ struct Flight<W> {
 }
 
 pub(super) struct Claims<K, W> {
-    bounds: Bounds,
+    config: CacheConfig,
     flights: HashMap<K, Flight<W>>,
     waiting: usize,
     last_token: u64,
@@ -85,9 +65,9 @@ pub(super) struct Claims<K, W> {
 }
 
 impl<K: Hash + Eq + Clone, W> Claims<K, W> {
-    pub(super) fn new(bounds: Bounds) -> Claims<K, W> {
+    pub(super) fn new(config: CacheConfig) -> Claims<K, W> {
         Claims {
-            bounds,
+            config,
             flights: HashMap::new(),
             waiting: 0,
             last_token: 0,
@@ -125,35 +105,22 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
                 Freshness::Expired => {}
             }
         }
-        if self.waiting >= self.bounds.waiters_max {
-            return Decision::Busy;
+        let most = self.config.waiters_per_key_max;
+        match self.flights.get(key) {
+            _ if self.waiting >= self.config.waiters_max => Decision::Busy,
+            None if self.is_full() => Decision::Busy,
+            None => Decision::Build(self.begin(key)),
+            Some(flight) if flight.waiters.len() >= most => Decision::Busy,
+            Some(flight) if now < flight.until && !flight.is_outdated => Decision::Wait,
+            // Not bounded by the handovers: a stuck builder must not block its key for ever.
+            Some(_) => Decision::Build(self.begin(key)),
         }
-        let Some(flight) = self.flights.get(key) else {
-            if self.flights.len() >= self.bounds.builds_max {
-                return Decision::Busy;
-            }
-            return Decision::Build(self.begin(key));
-        };
-        if flight.waiters.len() >= self.bounds.waiters_per_key_max {
-            return Decision::Busy;
-        }
-        // Not bounded by the handovers: a stuck builder must not block its key for ever.
-        if flight.is_outdated || now >= flight.until {
-            return Decision::Build(self.begin(key));
-        }
-        Decision::Wait
     }
 
     fn claim_refresh<V>(&mut self, key: &K, entry: &Entry<V>, now: Duration) -> Option<u64> {
-        if !entry.may_retry(now) {
-            return None;
-        }
-        if let Some(flight) = self.flights.get(key)
-            && now < flight.until
-        {
-            return None;
-        }
-        if self.flights.len() >= self.bounds.builds_max {
+        let is_building = |flight: &Flight<W>| now < flight.until;
+        let has_builder = self.flights.get(key).is_some_and(is_building);
+        if !entry.may_retry(now) || has_builder || self.is_full() {
             return None;
         }
         entry.mark_tried();
@@ -174,18 +141,21 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
             entries.remove(key);
             return None;
         }
-        let is_bound = self.flights.len() >= self.bounds.builds_max;
-        if is_bound || entry.freshness(now) == Freshness::Expired || self.flights.contains_key(key)
-        {
+        let is_expired = entry.freshness(now) == Freshness::Expired;
+        if self.is_full() || is_expired || self.flights.contains_key(key) {
             return None;
         }
         entry.mark_tried();
         Some(self.begin(key))
     }
 
+    fn is_full(&self) -> bool {
+        self.flights.len() >= self.config.builds_max
+    }
+
     fn begin(&mut self, key: &K) -> u64 {
         self.last_token += 1;
-        let (token, until) = (self.last_token, self.now + self.bounds.build_max);
+        let (token, until) = (self.last_token, self.now + self.config.build_max);
         let flight = self.flights.entry(key.clone());
         let flight = flight.and_modify(|it| it.hand_over(token, until));
         flight.or_insert_with(|| Flight {
@@ -227,7 +197,7 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         now: Duration,
     ) -> Option<Result<u64, Duration>> {
         let now = self.advance(now);
-        let until = now + self.bounds.build_max;
+        let until = now + self.config.build_max;
         let flight = self.flights.get_mut(key)?;
         let (_, can_build) = flight.waiters.get_mut(&waiter)?;
         if !*can_build || now < flight.until || flight.handovers >= HANDOVERS_MAX {
@@ -244,7 +214,7 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         &mut self,
         key: &K,
         token: u64,
-        brought: Brought<V>,
+        brought: Option<Brought<V>>,
         entries: &impl Entries<K, V>,
         now: Duration,
         random: u32,
@@ -264,7 +234,7 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
     pub(super) fn replace<V>(
         &mut self,
         key: &K,
-        brought: Brought<V>,
+        brought: Option<Brought<V>>,
         entries: &impl Entries<K, V>,
         now: Duration,
         random: u32,
@@ -276,29 +246,24 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         flight.map_or_else(Vec::new, |flight| self.dismiss(flight))
     }
 
+    /// Keeps an answer; a failure (`None`) is never kept.
     fn keep<V>(
         &self,
         key: &K,
         token: u64,
-        brought: Brought<V>,
+        brought: Option<Brought<V>>,
         entries: &impl Entries<K, V>,
         now: Duration,
         random: u32,
     ) {
-        let Brought::Answer {
-            value,
-            is_negative,
-            age,
-        } = brought
-        else {
+        let Some(brought) = brought else {
             if let Some(entry) = entries.get(key) {
                 entry.delay_retry(now, random);
             }
             return;
         };
-        let lives = self.bounds.lives;
-        match Entry::new(value, is_negative, token, lives, now, random) {
-            Some(entry) => entries.insert(key.clone(), entry.aged(age)),
+        match Entry::new(brought, token, &self.config, now, random) {
+            Some(entry) => entries.insert(key.clone(), entry),
             None => entries.remove(key),
         }
     }
@@ -312,15 +277,13 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         random: u32,
     ) -> Release<W> {
         let now = self.advance(now);
-        let until = now + self.bounds.build_max;
+        let until = now + self.config.build_max;
         let Some(flight) = self.flights.get_mut(key).filter(|it| it.token == token) else {
             return Release::Refused;
         };
-        let mut able = flight
-            .waiters
-            .iter()
-            .filter(|(_, (_, can_build))| *can_build);
-        let next = able.next().map(|(number, _)| *number);
+        let mut waiters = flight.waiters.iter();
+        let able = waiters.find(|(_, (_, can_build))| *can_build);
+        let next = able.map(|(number, _)| *number);
         if flight.handovers < HANDOVERS_MAX
             && let Some((waiter, _)) = next.and_then(|next| flight.waiters.remove(&next))
         {

@@ -1,6 +1,5 @@
 //! Case sensitivity. `auto`: a pattern with an upper-case letter is case-sensitive.
 
-use super::error::BadQuery;
 use regex_syntax::ast::{Ast, ClassAsciiKind, ClassSetItem, Visitor, parse::ParserBuilder, visit};
 use schema::message::Syntax;
 
@@ -13,24 +12,8 @@ pub(super) enum Case {
 }
 
 impl Case {
-    pub(super) fn parse(value: &str) -> Option<Case> {
-        Some(match value {
-            "auto" => Case::Auto,
-            "yes" => Case::Yes,
-            "no" => Case::No,
-            _ => return None,
-        })
-    }
-
-    pub(super) fn parameter(value: Option<&str>, default: Case) -> Result<Case, BadQuery> {
-        match value {
-            None => Ok(default),
-            Some(value) => Case::parse(value)
-                .ok_or_else(|| BadQuery::invalid(&format!("case={value}"), Case::EXPECTED)),
-        }
-    }
-
-    pub(super) const EXPECTED: &str = "yes, no or auto";
+    pub(super) const CHOICES: [(&str, Case); 3] =
+        [("yes", Case::Yes), ("no", Case::No), ("auto", Case::Auto)];
 
     pub(super) fn ignores(self, text: &str, syntax: Syntax) -> bool {
         match (self, syntax) {

@@ -14,24 +14,29 @@ use schema::message::{
     ATOMS_MAX, DEPTH_MAX, Expr, Field, Pattern, Search, Syntax, TextOrder, Want,
 };
 use std::hash::{Hash, Hasher};
+use std::ops::Deref;
 use zerocopy::IntoBytes;
 
-/// A checked query.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Query {
-    pub(super) expr: Expr,
-    phrase: Vec<Pattern>,
-    names: bool,
-    pub(super) context_lines: u32,
-    want: Want,
-    /// 0: all.
-    limit: u64,
-    /// Matches past the limit need not be found.
-    uncounted: bool,
-    /// Not 0: the limit counts documents, each with at most this many matches.
-    per_document: u32,
-    first_range: bool,
-    text: TextOrder,
+/// A checked query: a request without shards. Its context is that of the query, also as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query(pub(super) Search);
+
+impl Deref for Query {
+    type Target = Search;
+
+    fn deref(&self) -> &Search {
+        &self.0
+    }
+}
+
+/// Hashes the fields that a query sets, for its identity.
+impl Hash for Query {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let it = &self.0;
+        (&it.expr, &it.phrase, it.names, it.context_lines).hash(state);
+        (it.want, it.limit, it.uncounted, it.per_document).hash(state);
+        (it.first_range, it.text).hash(state);
+    }
 }
 
 impl Query {
@@ -41,36 +46,28 @@ impl Query {
     /// Checks an expression. Wants all matches.
     pub fn new(expr: Expr, context_lines: u32) -> Result<Query, BadQuery> {
         check(&expr, context_lines)?;
-        Ok(Query {
+        Ok(Query(Search {
             expr: canonical(expr),
-            phrase: Vec::new(),
-            names: false,
             context_lines,
-            want: Want::Matches,
-            limit: 0,
-            uncounted: false,
-            per_document: 0,
-            first_range: false,
-            text: TextOrder::None,
-        })
+            ..Search::default()
+        }))
     }
 
     /// Finds document names instead of lines.
-    pub fn of_names(self) -> Query {
-        Query {
-            names: true,
-            ..self
-        }
+    pub fn of_names(mut self) -> Query {
+        self.0.names = true;
+        self
     }
 
     /// Prefers lines that match these patterns, the best one first, then
     /// those with all words nearby.
-    pub(super) fn preferring(self, phrase: Vec<Pattern>) -> Query {
-        Query { phrase, ..self }
+    pub(super) fn preferring(mut self, phrase: Vec<Pattern>) -> Query {
+        self.0.phrase = phrase;
+        self
     }
 
     /// Wants the best `limit` matches or documents (0: all). A count has neither context nor limit.
-    pub fn wanting(self, want: Want, limit: u64) -> Result<Query, BadQuery> {
+    pub fn wanting(mut self, want: Want, limit: u64) -> Result<Query, BadQuery> {
         if limit > LIMIT_MAX {
             let bad = BadQuery::new(format!("a limit of {limit}, the maximum is {LIMIT_MAX}"));
             return Err(bad.hint("leave it out to find all; each page loads only its own matches"));
@@ -79,26 +76,22 @@ impl Query {
         if is_count && limit > 0 {
             return Err(BadQuery::new("a count cannot have a limit").hint("leave the limit out"));
         }
-        Ok(Query {
-            want,
-            limit,
-            context_lines: if is_count { 0 } else { self.context_lines },
-            text: TextOrder::None,
-            ..self
-        })
+        (self.0.want, self.0.limit, self.0.text) = (want, limit, TextOrder::None);
+        if is_count {
+            self.0.context_lines = 0;
+        }
+        Ok(self)
     }
 
     /// Stops counting at the limit, which the query must have. The best matches are then often
     /// found without the others.
-    pub fn uncounted(self) -> Result<Query, BadQuery> {
+    pub fn uncounted(mut self) -> Result<Query, BadQuery> {
         if self.limit == 0 {
             let bad = BadQuery::new("total=estimate needs a limit");
             return Err(bad.hint("say with limit=N how many of the best matches are wanted"));
         }
-        Ok(Query {
-            uncounted: true,
-            ..self
-        })
+        self.0.uncounted = true;
+        Ok(self)
     }
 
     /// Finds the best documents, each with at most `matches` matches, one of them with its best
@@ -107,52 +100,24 @@ impl Query {
     /// Each backend finds its own best, so there may be more than `documents`; the first
     /// `documents` are the best of all.
     pub fn of_best_documents(self, documents: u64, matches: u32) -> Result<Query, BadQuery> {
-        let per_document = matches.max(1);
-        let query = self.wanting(Want::Matches, documents)?.uncounted()?;
-        Ok(Query {
-            per_document,
-            ..query
-        })
+        let mut query = self.wanting(Want::Matches, documents)?.uncounted()?;
+        query.0.per_document = matches.max(1);
+        Ok(query)
     }
 
     /// Finds only the first range of each match, which is cheaper. Matches and order stay the same.
-    pub fn with_first_range(self) -> Query {
-        Query {
-            first_range: true,
-            ..self
-        }
+    pub fn with_first_range(mut self) -> Query {
+        self.0.first_range = true;
+        self
     }
 
     /// Finds only text, `package/path:number:line`, best first or, with [`TextOrder::Found`], as
-    /// found. Only `Renderer::text` and
-    /// `SearchHandle::follow_text` read such a result, several
+    /// found. Only `Renderer::text` and `SearchHandle::follow_text` read such a result, several
     /// times as fast. No context. No effect with a limit or for anything but matches.
-    pub fn with_text(self, order: TextOrder) -> Query {
+    pub fn with_text(mut self, order: TextOrder) -> Query {
         let is_plain = self.limit == 0 && self.want == Want::Matches;
-        Query {
-            text: if is_plain { order } else { TextOrder::None },
-            ..self
-        }
-    }
-
-    /// Order of text, if wanted.
-    pub fn text(&self) -> TextOrder {
-        self.text
-    }
-
-    /// True if matches past the limit are not counted.
-    pub fn is_uncounted(&self) -> bool {
-        self.uncounted
-    }
-
-    /// The expression.
-    pub fn expr(&self) -> &Expr {
-        &self.expr
-    }
-
-    /// True if document names are found.
-    pub fn names(&self) -> bool {
-        self.names
+        self.0.text = if is_plain { order } else { TextOrder::None };
+        self
     }
 
     /// True with a filter of revisions, which searches all indexed ones, not only the default ones.
@@ -163,28 +128,13 @@ impl Query {
         })
     }
 
-    /// Lines of context before and after each match.
-    pub fn context_lines(&self) -> u32 {
-        self.context_lines
-    }
-
-    /// Kind of result wanted.
-    pub fn want(&self) -> Want {
-        self.want
-    }
-
-    /// Number of best matches or documents; 0: all.
-    pub fn limit(&self) -> u64 {
-        self.limit
-    }
-
     /// Number of best matches kept; 0: all.
     pub fn kept_matches(&self) -> u64 {
         // Backends already limit documents and matches.
         if self.per_document > 0 { 0 } else { self.limit }
     }
 
-    /// Native text that parses to the same query, without context and [`want`](Self::want).
+    /// Native text that parses to the same query, without context and `want`.
     pub fn interpreted_as(&self) -> String {
         render(&self.expr, self.names, self.limit)
     }
@@ -202,41 +152,24 @@ impl Query {
 
     /// Request of the query, without shards.
     pub fn search(&self) -> Search {
+        let is_text = self.text != TextOrder::None;
         Search {
-            expr: self.expr.clone(),
-            phrase: self.phrase.clone(),
-            names: self.names,
-            context_lines: match self.text {
-                TextOrder::None => self.context_lines,
-                TextOrder::Ranked | TextOrder::Found => 0,
-            },
-            want: self.want,
-            limit: self.limit,
-            uncounted: self.uncounted,
-            per_document: self.per_document,
-            first_range: self.first_range,
-            text: self.text,
-            ..Search::default()
+            context_lines: if is_text { 0 } else { self.context_lines },
+            ..self.stored()
         }
     }
 
     /// Request with the whole query, for storage.
     pub fn stored(&self) -> Search {
-        Search {
-            context_lines: self.context_lines,
-            ..self.search()
-        }
+        self.0.clone()
     }
 
     /// Checks the query of a request.
     pub fn of(search: Search) -> Result<Query, BadQuery> {
-        let query = Query::new(search.expr, search.context_lines)?;
-        let query = Query {
-            phrase: search.phrase,
-            names: search.names,
-            first_range: search.first_range,
-            ..query
-        };
+        let mut query = Query::new(search.expr, search.context_lines)?;
+        query.0.phrase = search.phrase;
+        query.0.names = search.names;
+        query.0.first_range = search.first_range;
         let query = query.wanting(search.want, search.limit)?;
         let query = query.with_text(search.text);
         match search.per_document {
@@ -249,7 +182,7 @@ impl Query {
     /// Encodes the query for versions with the same protocol.
     pub fn encode(&self) -> Vec<u8> {
         let mut frame = Vec::new();
-        let encoded = self.stored().encode(&mut frame);
+        let encoded = self.0.encode(&mut frame);
         encoded.expect("the bounds of a query keep it below a frame's");
         frame
     }
@@ -342,19 +275,16 @@ pub(super) fn check_positive(expr: &Expr) -> Result<(), BadQuery> {
     if expr.patterns().is_empty() || is_positive(expr, false) {
         return Ok(());
     }
-    let (reason, hint) = match expr {
-        Expr::Any(_) => (
-            "an alternative has only negated terms",
-            "add a term without - to it",
-        ),
-        _ => ("the query has only negated terms", "add a term without -"),
+    let (subject, where_to) = match expr {
+        Expr::Any(_) => ("an alternative", " to it"),
+        _ => ("the query", ""),
     };
     let mut signs = Vec::new();
     signs_of_atoms(expr, false, &mut signs);
     Err(BadQuery {
         atom: signs.iter().position(|&negated| negated),
-        ..BadQuery::new(reason).hint(format!(
-            "{hint}; to search for text that begins with -, quote it: \"-x\""
+        ..BadQuery::new(format!("{subject} has only negated terms")).hint(format!(
+            "add a term without -{where_to}; to search for text that begins with -, quote it: \"-x\""
         ))
     })
 }

@@ -32,12 +32,8 @@ impl<'a> TypedPart<'a> {
     pub fn at(q: &'a str, at: usize) -> Option<TypedPart<'a>> {
         let before = q.get(..at)?;
         let is_quoted = before.matches('"').count() % 2 == 1;
-        let start = before
-            .rfind(|letter: char| letter.is_whitespace() || letter == '(')
-            .map_or(0, |last| {
-                last + before[last..].chars().next().map_or(1, char::len_utf8)
-            });
-        let word = &before[start..];
+        let ends = |letter: char| letter.is_whitespace() || letter == '(';
+        let word = before.rsplit(ends).next().unwrap_or_default();
         let term = word.strip_prefix('-').unwrap_or(word);
         if is_quoted || term.starts_with(['/', '"', '\'']) {
             return None;

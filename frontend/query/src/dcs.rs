@@ -15,39 +15,31 @@ use super::input::{ParsedQuery, check_length};
 use super::source_text::{SourceMap, SourceText};
 use schema::message::{ATOMS_MAX, Expr, Field, Filter, Pattern, Reading, Syntax};
 
-const TYPES: &[(&[&str], &[&str])] = &[
-    (&["c"], &["c", "h"]),
+/// File types, and their extensions.
+const TYPES: [(&str, &str); 15] = [
+    ("c", "c h"),
     // Debian Code Search omits `.cc` and `.hh`.
-    (
-        &["c++"],
-        &["cpp", "cxx", "cc", "hpp", "hxx", "hh", "h", "c"],
-    ),
-    (&["objc"], &["m", "h", "c"]),
-    (&["objc++"], &["mm", "cc", "cpp", "h"]),
-    (&["perl"], &["pl", "pm", "t"]),
-    (&["php"], &["php"]),
-    (&["python"], &["py"]),
-    (&["golang", "go"], &["go"]),
-    (&["java"], &["java"]),
-    (&["ruby"], &["rb"]),
-    (&["shell"], &["sh", "bash", "zsh"]),
-    (&["vala"], &["vala", "vapi"]),
-    (&["erlang"], &["erl"]),
-    (&["javascript", "js"], &["js"]),
-    (&["json"], &["json"]),
+    ("c++", "cpp cxx cc hpp hxx hh h c"),
+    ("objc", "m h c"),
+    ("objc++", "mm cc cpp h"),
+    ("perl", "pl pm t"),
+    ("php", "php"),
+    ("python", "py"),
+    ("golang go", "go"),
+    ("java", "java"),
+    ("ruby", "rb"),
+    ("shell", "sh bash zsh"),
+    ("vala", "vala vapi"),
+    ("erlang", "erl"),
+    ("javascript js", "js"),
+    ("json", "json"),
 ];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DcsKey {
-    Package,
-    Path,
-    Type,
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Keyword<'a> {
     negated: bool,
-    key: DcsKey,
+    /// `None`: a file type.
+    field: Option<Field>,
     value: &'a str,
     at: usize,
 }
@@ -64,16 +56,12 @@ pub fn parse(query: &str, syntax: Syntax) -> Result<ParsedQuery, BadQuery> {
     }
     let mut sources = SourceMap::default();
     let mut parts = vec![pattern(term, term_at, syntax, &mut sources)];
-    parts.extend(
-        keywords
-            .iter()
-            .filter_map(|keyword| keyword.regexp(&mut sources)),
-    );
+    let regexps = keywords.iter();
+    parts.extend(regexps.filter_map(|keyword| keyword.regexp(&mut sources)));
     parts.extend(types(&keywords, &mut sources));
-    let parsed =
-        ParsedQuery::new(Expr::all(parts), Query::CONTEXT_DEFAULT, sources).map_err(|bad| {
-            bad.hint("escape the character with \\, or search for it as literal text")
-        })?;
+    let parsed = ParsedQuery::new(Expr::all(parts), Query::CONTEXT_DEFAULT, sources);
+    let hint = "escape the character with \\, or search for it as literal text";
+    let parsed = parsed.map_err(|bad| bad.hint(hint))?;
     Ok(ParsedQuery {
         notices: notices(term, term_at),
         ..parsed
@@ -105,9 +93,8 @@ fn first(query: &str, start: usize) -> Option<(Keyword<'_>, usize)> {
 
 fn last(query: &str, start: usize, end: usize) -> Option<(Keyword<'_>, usize)> {
     let trimmed = start + query[start..end].trim_end().len();
-    let (space, letter) = query[start..trimmed]
-        .char_indices()
-        .rfind(|(_, letter)| letter.is_whitespace())?;
+    let mut letters = query[start..trimmed].char_indices();
+    let (space, letter) = letters.rfind(|(_, letter)| letter.is_whitespace())?;
     let at = start + space + letter.len_utf8();
     let before = start + query[start..at].trim_end().len();
     Some((Keyword::parse(query, at, trimmed)?, before))
@@ -117,28 +104,23 @@ impl<'a> Keyword<'a> {
     fn parse(query: &'a str, start: usize, end: usize) -> Option<Keyword<'a>> {
         let (typed, value) = query[start..end].split_once(':')?;
         let name = typed.strip_prefix('-').unwrap_or(typed);
-        let key = match &name.to_ascii_lowercase()[..] {
-            "package" | "pkg" => DcsKey::Package,
-            "path" | "file" => DcsKey::Path,
-            "filetype" => DcsKey::Type,
+        let field = match &name.to_ascii_lowercase()[..] {
+            "package" | "pkg" => Some(Field::Package),
+            "path" | "file" => Some(Field::Name),
+            "filetype" => None,
             _ => return None,
         };
         (!value.is_empty()).then_some(Keyword {
             negated: name.len() < typed.len(),
-            key,
+            field,
             value,
             at: end - value.len(),
         })
     }
 
     fn regexp(&self, sources: &mut SourceMap) -> Option<Expr> {
-        let field = match self.key {
-            DcsKey::Package => Field::Package,
-            DcsKey::Path => Field::Name,
-            DcsKey::Type => return None,
-        };
         let text = re2::translated(self.value, self.at);
-        Some(self.filter(field, Reading::Regexp, text, sources))
+        Some(self.filter(self.field?, Reading::Regexp, text, sources))
     }
 
     fn filter(
@@ -153,7 +135,7 @@ impl<'a> Keyword<'a> {
             reading,
             text: text.as_str().to_owned(),
         });
-        sources.add(filter.clone(), text);
+        sources.add(&filter, text, None);
         if self.negated {
             filter.negated()
         } else {
@@ -164,30 +146,22 @@ impl<'a> Keyword<'a> {
     /// Filters of a file type: extensions, or a language if unknown.
     fn filters(&self, sources: &mut SourceMap) -> Vec<Expr> {
         let name = self.value.to_lowercase();
-        let known = TYPES.iter().find(|(names, _)| names.contains(&&name[..]));
-        let mut filter = |field, text: &str| {
-            let mut typed = SourceText::default();
-            typed.push(self.at, text);
+        let is_name = |(names, _): &&(&str, &str)| names.split(' ').any(|known| known == name);
+        let (field, texts) = match TYPES.iter().find(is_name) {
+            Some((_, extensions)) => (Field::Extension, extensions.split(' ').collect()),
+            None => (Field::Language, vec![&name[..]]),
+        };
+        let filter = |text| {
+            let typed = SourceText::plain(self.at, text);
             self.filter(field, Reading::Exact, typed, sources)
         };
-        match known {
-            Some((_, extensions)) => {
-                let extensions = extensions.iter();
-                extensions
-                    .map(|extension| filter(Field::Extension, extension))
-                    .collect()
-            }
-            None => vec![filter(Field::Language, &name)],
-        }
+        texts.into_iter().map(filter).collect()
     }
 }
 
 fn types(keywords: &[Keyword<'_>], sources: &mut SourceMap) -> Vec<Expr> {
-    let types = keywords
-        .iter()
-        .filter(|keyword| keyword.key == DcsKey::Type);
-    let (unwanted, wanted): (Vec<&Keyword<'_>>, Vec<_>) =
-        types.partition(|keyword| keyword.negated);
+    let types = keywords.iter().filter(|keyword| keyword.field.is_none());
+    let (unwanted, wanted) = types.partition::<Vec<&Keyword<'_>>, _>(|keyword| keyword.negated);
     let mut alternatives: Vec<Expr> = Vec::new();
     for filter in wanted.iter().flat_map(|keyword| keyword.filters(sources)) {
         if !alternatives.contains(&filter) {
@@ -204,11 +178,7 @@ fn types(keywords: &[Keyword<'_>], sources: &mut SourceMap) -> Vec<Expr> {
 
 fn pattern(term: &str, at: usize, syntax: Syntax, sources: &mut SourceMap) -> Expr {
     let text = match syntax {
-        Syntax::Literal => {
-            let mut text = SourceText::default();
-            text.push(at, term);
-            text
-        }
+        Syntax::Literal => SourceText::plain(at, term),
         Syntax::Regexp => re2::translated(term, at),
     };
     let pattern = Expr::Pattern(Pattern {
@@ -216,7 +186,7 @@ fn pattern(term: &str, at: usize, syntax: Syntax, sources: &mut SourceMap) -> Ex
         syntax,
         ..Pattern::default()
     });
-    sources.add(pattern.clone(), text);
+    sources.add(&pattern, text, None);
     pattern
 }
 

@@ -48,15 +48,14 @@ pub fn selecting(directory: &str) -> String {
 }
 
 fn selected(factor: &Expr) -> Option<Vec<u8>> {
-    let Expr::Filter(Filter {
-        field: Field::Path,
-        reading: Reading::Regexp,
-        text,
-    }) = factor
-    else {
-        return None;
-    };
-    selected_directory(text).map(String::into_bytes)
+    match factor {
+        Expr::Filter(Filter {
+            field: Field::Path,
+            reading: Reading::Regexp,
+            text,
+        }) => selected_directory(text).map(String::into_bytes),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub struct Notice {
 }
 
 /// Error in a query.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct BadQuery {
     /// Byte offset in the query or filter, if known.
@@ -34,28 +34,21 @@ impl BadQuery {
     /// Error without position and hint.
     pub fn new(reason: impl Into<String>) -> Self {
         BadQuery {
-            at: None,
-            filter: None,
             reason: reason.into(),
-            hint: None,
-            atom: None,
+            ..BadQuery::default()
         }
     }
 
     /// Adds a position.
-    pub fn at(self, at: usize) -> Self {
-        BadQuery {
-            at: Some(at),
-            ..self
-        }
+    pub fn at(mut self, at: usize) -> Self {
+        self.at = Some(at);
+        self
     }
 
     /// Adds a remedy.
-    pub fn hint(self, hint: impl Into<String>) -> Self {
-        BadQuery {
-            hint: Some(hint.into()),
-            ..self
-        }
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
     }
 
     pub(super) fn invalid(value: &str, expected: &str) -> Self {
@@ -67,6 +60,7 @@ impl BadQuery {
             "{what} has {bytes} bytes, the limit is {bytes_max}"
         ))
     }
+
     pub(super) fn too_many(atoms: usize) -> Self {
         BadQuery::new(format!(
             "the query has {atoms} patterns and filters, the limit is {ATOMS_MAX}"
@@ -84,3 +78,20 @@ impl BadQuery {
         BadQuery::new("the query is empty").hint("type what a line should contain")
     }
 }
+
+/// The choice that `value` names. The error begins with `key`, and lists all names.
+pub(super) fn choose<T: Copy>(
+    key: &str,
+    value: &str,
+    choices: &[(&str, T)],
+) -> Result<T, BadQuery> {
+    let chosen = choices.iter().find(|(name, _)| *name == value);
+    chosen.map(|(_, choice)| *choice).ok_or_else(|| {
+        let mut names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        let last = names.pop().unwrap_or_default();
+        let expected = format!("{} or {last}", names.join(", "));
+        BadQuery::invalid(&format!("{key}{value}"), &expected)
+    })
+}
+
+pub(super) const YES_OR_NO: [(&str, bool); 2] = [("yes", true), ("no", false)];

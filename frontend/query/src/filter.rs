@@ -30,10 +30,8 @@ pub const FIELDS: [(Field, &str); 8] = [
 
 /// Field with this name.
 pub fn field(name: &str) -> Option<Field> {
-    let mut fields = FIELDS.into_iter();
-    fields
-        .find(|(_, known)| *known == name)
-        .map(|(field, _)| field)
+    let field = FIELDS.iter().find(|(_, known)| *known == name);
+    field.map(|(field, _)| *field)
 }
 
 /// Name of a field.
@@ -79,11 +77,6 @@ pub(super) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, Sourc
     if let Some((_, bytes)) = marked {
         lexer.at += bytes;
     }
-    let plain = if takes == Takes::Regexps {
-        Reading::Regexp
-    } else {
-        Reading::Exact
-    };
     let start = lexer.at;
     let mut ignore_case = None;
     let enclosed = match lexer.peek() {
@@ -91,7 +84,11 @@ pub(super) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, Sourc
         Some('/') if marked.is_none() && takes == Takes::Regexps => lexer.regexp(),
         _ => None,
     };
-    let reading = marked.map_or(plain, |(reading, _)| reading);
+    let reading = match marked {
+        Some((reading, _)) => reading,
+        None if takes == Takes::Regexps => Reading::Regexp,
+        None => Reading::Exact,
+    };
     let (text, reading) = match enclosed {
         Some((text, flags)) => {
             ignore_case = check_flags(flags, reading, start)?;
@@ -121,14 +118,16 @@ pub(super) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, Sourc
 /// Case flag after quotes or slashes, allowed only for regular expressions.
 fn check_flags(flags: Flags, reading: Reading, at: usize) -> Result<Option<bool>, BadQuery> {
     match flags.ignore_case {
-        _ if flags.word => Err(BadQuery::new("the flag w is not allowed in a filter")
-            .at(at)
-            .hint("in a regular expression \\b matches a word boundary")),
-        Some(true) if reading != Reading::Regexp => Err(BadQuery::new(
-            "the flag i is not allowed for an exact value or a glob",
-        )
-        .at(at)
-        .hint("remove it, or type a regular expression: /name/i")),
+        _ if flags.word => {
+            let bad = BadQuery::new("the flag w is not allowed in a filter").at(at);
+            Err(bad.hint("in a regular expression \\b matches a word boundary"))
+        }
+        Some(true) if reading != Reading::Regexp => {
+            let bad = BadQuery::new("the flag i is not allowed for an exact value or a glob");
+            Err(bad
+                .at(at)
+                .hint("remove it, or type a regular expression: /name/i"))
+        }
         ignore_case => Ok(ignore_case),
     }
 }

@@ -3,15 +3,16 @@
 
 use super::case::Case;
 use super::checked::{Query, check_positive, filter_order};
-use super::error::{BadQuery, Notice};
+use super::error::{BadQuery, Notice, YES_OR_NO, choose};
 use super::filter;
-use super::keys::{Options, yes_or_no};
+use super::keys::Options;
 use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX, TYPED_BYTES_MAX};
 use super::parse::{self, Ast, Node, Term};
 use super::phrase;
 use super::source_text::{SourceMap, SourceText};
 use schema::message::{Expr, Field, Pattern, Reading, Syntax, Want};
 use std::ops::Range;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Typed fields of a query; `None` is the default. The text [`q`](Self::q) takes precedence.
@@ -58,7 +59,7 @@ pub struct ParsedQuery {
 impl ParsedQuery {
     /// Converts a backend's atom error to a position in the input.
     pub fn locate(&self, bad: BadQuery) -> BadQuery {
-        self.sources.locate(self.query.expr(), bad)
+        self.sources.locate(&self.query.expr, bad)
     }
 
     pub(super) fn new(
@@ -66,17 +67,15 @@ impl ParsedQuery {
         context_lines: u32,
         sources: SourceMap,
     ) -> Result<ParsedQuery, BadQuery> {
-        match Query::new(expr.clone(), context_lines) {
-            Ok(query) => Ok(ParsedQuery {
-                query,
-                timeout: None,
-                notices: Vec::new(),
-                terms: Vec::new(),
-                has_signs_as_text: false,
-                sources,
-            }),
-            Err(bad) => Err(sources.locate(&expr, bad)),
-        }
+        let query = Query::new(expr.clone(), context_lines);
+        Ok(ParsedQuery {
+            query: query.map_err(|bad| sources.locate(&expr, bad))?,
+            timeout: None,
+            notices: Vec::new(),
+            terms: Vec::new(),
+            has_signs_as_text: false,
+            sources,
+        })
     }
 }
 
@@ -88,7 +87,6 @@ impl Query {
         let (expr, sources) = input.expr(&ast)?;
         check_positive(&expr).map_err(|bad| sources.locate(&expr, bad))?;
         let options = ast.options;
-        let defaults = input.defaults(&options)?;
         let context_lines = match options.context_lines {
             Some(lines) => lines,
             None => input.context_lines()?,
@@ -97,16 +95,15 @@ impl Query {
         let phrase = phrase::patterns(input.q, &ast.phrase, &expr);
         let mut parsed = ParsedQuery::new(expr, context_lines, sources)?;
         parsed.query = parsed.query.preferring(phrase);
-        if defaults.names {
+        if options.names == Some(true) {
             parsed.query = parsed.query.of_names();
         }
-        let query = parsed.query.wanting(input.want()?, limit)?;
+        let mut query = parsed.query.wanting(input.want()?, limit)?;
+        if input.is_uncounted()? {
+            query = query.uncounted()?;
+        }
         Ok(ParsedQuery {
-            query: if input.is_uncounted()? {
-                query.uncounted()?
-            } else {
-                query
-            },
+            query,
             timeout: options.timeout,
             notices: ast.notices,
             terms: ast.terms,
@@ -118,29 +115,19 @@ impl Query {
 
 pub(super) fn check_length(typed: &str) -> Result<(), BadQuery> {
     if typed.len() > TYPED_BYTES_MAX {
-        return Err(BadQuery::too_long(
-            "the query",
-            typed.len(),
-            TYPED_BYTES_MAX,
-        ));
+        let bytes = typed.len();
+        return Err(BadQuery::too_long("the query", bytes, TYPED_BYTES_MAX));
     }
     Ok(())
 }
 
 impl QueryInput<'_> {
-    fn is_native(&self) -> bool {
-        matches!(self.mode, None | Some("keyword"))
-    }
-
     fn expr(&self, ast: &Ast) -> Result<(Expr, SourceMap), BadQuery> {
         let defaults = self.defaults(&ast.options)?;
         let mut sources = SourceMap::default();
-        let mut parts = Vec::new();
-        parts.extend(
-            ast.node
-                .clone()
-                .map(|node| lower(node, defaults, &mut sources)),
-        );
+        let node = ast.node.clone();
+        let lowered = node.map(|node| lower(node, defaults, &mut sources));
+        let mut parts: Vec<Expr> = lowered.into_iter().collect();
         for &(field, typed) in self.filters {
             parts.push(parameter(field, typed, &mut sources)?);
         }
@@ -151,28 +138,35 @@ impl QueryInput<'_> {
     }
 
     fn ast(&self) -> Result<Ast, BadQuery> {
-        let whole = |syntax, text: SourceText| Ast {
-            node: (!text.is_empty()).then(|| {
-                Node::Pattern(Term {
-                    text,
-                    syntax,
-                    flags: Default::default(),
-                    in_text: false,
-                })
-            }),
+        let Some(syntax) = self.syntax()? else {
+            return self.native_ast();
+        };
+        let typed = SourceText::plain(0, self.q);
+        let text = match syntax {
+            Syntax::Literal => typed,
+            Syntax::Regexp => typed.into_regexp(),
+        };
+        let node = (!text.is_empty()).then(|| {
+            Node::Pattern(Term {
+                syntax,
+                ..Term::of_text(text)
+            })
+        });
+        Ok(Ast {
+            node,
             terms: std::iter::once(0..self.q.len()).collect(),
             ..Ast::default()
-        };
-        let text = SourceText::plain(self.q);
-        match self.mode {
-            None | Some("keyword") => self.native_ast(),
-            Some("literal") => Ok(whole(Syntax::Literal, text)),
-            Some("regexp") => Ok(whole(Syntax::Regexp, text.into_regexp())),
-            Some(other) => {
-                let what = format!("mode={other}");
-                Err(BadQuery::invalid(&what, "keyword, literal or regexp"))
-            }
-        }
+        })
+    }
+
+    /// `None`: native language.
+    fn syntax(&self) -> Result<Option<Syntax>, BadQuery> {
+        let modes = [
+            ("keyword", None),
+            ("literal", Some(Syntax::Literal)),
+            ("regexp", Some(Syntax::Regexp)),
+        ];
+        choose("mode=", self.mode.unwrap_or("keyword"), &modes)
     }
 
     /// Parses the native language. Signs of a query that would only exclude are text, even with
@@ -194,69 +188,60 @@ impl QueryInput<'_> {
     }
 
     fn defaults(&self, options: &Options) -> Result<Defaults, BadQuery> {
-        let case = if self.is_native() {
-            Case::Auto
-        } else {
-            Case::Yes
+        let word = choose("word=", self.word.unwrap_or("no"), &YES_OR_NO)?;
+        let case = match (self.case, self.syntax()?) {
+            (Some(case), _) => choose("case=", case, &Case::CHOICES)?,
+            (None, None) => Case::Auto,
+            (None, Some(_)) => Case::Yes,
         };
-        let word = self.word.unwrap_or("no");
-        let word = yes_or_no(word)
-            .ok_or_else(|| BadQuery::invalid(&format!("word={word}"), "yes or no"))?;
         Ok(Defaults {
-            case: options.case.unwrap_or(Case::parameter(self.case, case)?),
+            case: options.case.unwrap_or(case),
             word: options.word.unwrap_or(word),
             names: options.names.unwrap_or_default(),
         })
     }
 
     fn context_lines(&self) -> Result<u32, BadQuery> {
-        let Some(number) = self.context else {
-            return Ok(Query::CONTEXT_DEFAULT);
-        };
-        number.parse().map_err(|_| {
-            let expected = format!("a number from 0 to {CONTEXT_LINES_MAX}");
-            BadQuery::invalid(&format!("context={number}"), &expected)
-        })
+        let expected = format!("a number from 0 to {CONTEXT_LINES_MAX}");
+        number("context=", self.context, Query::CONTEXT_DEFAULT, &expected)
     }
 
     fn want(&self) -> Result<Want, BadQuery> {
-        match self.want {
-            None | Some("matches") => Ok(Want::Matches),
-            Some("documents") => Ok(Want::Documents),
-            Some("count") => Ok(Want::Count),
-            Some(other) => {
-                let what = format!("want={other}");
-                Err(BadQuery::invalid(&what, "matches, documents or count"))
-            }
-        }
+        let wants = [
+            ("matches", Want::Matches),
+            ("documents", Want::Documents),
+            ("count", Want::Count),
+        ];
+        choose("want=", self.want.unwrap_or("matches"), &wants)
     }
 
     fn is_uncounted(&self) -> Result<bool, BadQuery> {
-        match self.total {
-            None | Some("exact") => Ok(false),
-            Some("estimate") => Ok(true),
-            Some(other) => {
-                let what = format!("total={other}");
-                Err(BadQuery::invalid(&what, "exact or estimate"))
-            }
-        }
+        let totals = [("exact", false), ("estimate", true)];
+        choose("total=", self.total.unwrap_or("exact"), &totals)
     }
 
     fn limit(&self) -> Result<u64, BadQuery> {
-        let Some(number) = self.limit else {
-            return Ok(0);
-        };
-        number.parse().map_err(|_| {
-            let expected = format!("a number from 0 (all) to {LIMIT_MAX}");
-            BadQuery::invalid(&format!("limit={number}"), &expected)
-        })
+        let expected = format!("a number from 0 (all) to {LIMIT_MAX}");
+        number("limit=", self.limit, 0, &expected)
     }
+}
+
+fn number<T: FromStr>(
+    key: &str,
+    value: Option<&str>,
+    default: T,
+    expected: &str,
+) -> Result<T, BadQuery> {
+    value.map_or(Ok(default), |value| {
+        let invalid = |_| BadQuery::invalid(&format!("{key}{value}"), expected);
+        value.parse().map_err(invalid)
+    })
 }
 
 fn parameter(field: Field, typed: &str, sources: &mut SourceMap) -> Result<Expr, BadQuery> {
     let (filter, text, negated) = filter::parse_parameter(field, typed)?;
     let filter = Expr::Filter(filter);
-    sources.add_parameter(filter.clone(), text, typed);
+    sources.add(&filter, text, Some(typed));
     Ok(if negated { filter.negated() } else { filter })
 }
 
@@ -275,12 +260,12 @@ fn lower(node: Node, defaults: Defaults, sources: &mut SourceMap) -> Expr {
     match node {
         Node::Pattern(term) => {
             let pattern = Expr::Pattern(pattern(&term, defaults));
-            sources.add(pattern.clone(), term.text);
+            sources.add(&pattern, term.text, None);
             pattern
         }
         Node::Filter(filter, text) => {
             let filter = Expr::Filter(filter);
-            sources.add(filter.clone(), text);
+            sources.add(&filter, text, None);
             filter
         }
         Node::All(nodes) => joined(list(nodes, sources)),
@@ -310,17 +295,12 @@ fn pattern(term: &Term, defaults: Defaults) -> Pattern {
 
 /// Joins by AND, but exact filters of a single-valued field by OR.
 pub(super) fn joined(parts: Vec<Expr>) -> Expr {
+    use Field::{Extension, Kind, Language, Package, Path};
     let mut parts = match Expr::all(parts) {
         Expr::All(parts) => parts,
         other => return other,
     };
-    for field in [
-        Field::Package,
-        Field::Path,
-        Field::Language,
-        Field::Extension,
-        Field::Kind,
-    ] {
+    for field in [Package, Path, Language, Extension, Kind] {
         parts = with_alternatives(parts, field);
     }
     Expr::all(parts)

@@ -2,7 +2,7 @@
 //! `context:3`, `timeout:2s`.
 
 use super::case::Case;
-use super::error::BadQuery;
+use super::error::{BadQuery, YES_OR_NO, choose};
 use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX};
 use crate::similar::similar;
 use schema::message::Field;
@@ -30,80 +30,46 @@ pub(super) enum Setting {
     Timeout,
 }
 
-/// All keys; the first name is canonical.
-const KEYS: &[(&str, Key)] = &[
-    ("package", Key::Filter(Field::Package)),
-    ("pkg", Key::Filter(Field::Package)),
-    ("repo", Key::Filter(Field::Package)),
-    ("r", Key::Filter(Field::Package)),
-    ("path", Key::Filter(Field::Path)),
-    ("file", Key::Filter(Field::Path)),
-    ("f", Key::Filter(Field::Path)),
-    ("name", Key::Filter(Field::Name)),
-    ("lang", Key::Filter(Field::Language)),
-    ("language", Key::Filter(Field::Language)),
-    ("filetype", Key::Filter(Field::Language)),
-    ("l", Key::Filter(Field::Language)),
-    ("ext", Key::Filter(Field::Extension)),
-    ("kind", Key::Filter(Field::Kind)),
-    ("rev", Key::Filter(Field::Revision)),
-    ("revision", Key::Filter(Field::Revision)),
-    ("branch", Key::Filter(Field::Branch)),
-    ("content", Key::Content),
-    ("c", Key::Content),
-    ("line", Key::Line),
-    ("case", Key::Option(Setting::Case)),
-    ("word", Key::Option(Setting::Word)),
-    ("type", Key::Option(Setting::Type)),
-    ("count", Key::Option(Setting::Count)),
-    ("context", Key::Option(Setting::Context)),
-    ("ctx", Key::Option(Setting::Context)),
-    ("timeout", Key::Option(Setting::Timeout)),
-];
-
-pub(super) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let is_main = |at: usize| KEYS[..at].iter().all(|(_, key)| *key != KEYS[at].1);
-    let main = (0..KEYS.len()).filter(move |&at| is_main(at));
-    main.map(|at| (KEYS[at].0, about(KEYS[at].1)))
+macro_rules! keys {
+    ($($names:literal => $key:expr, $about:literal;)*) => {
+        /// Names of each key, the canonical one first, and a description.
+        const KEYS: &[(&str, Key, &str)] = &[$(($names, $key, $about)),*];
+    };
 }
 
-fn about(key: Key) -> &'static str {
-    match key {
-        Key::Filter(field) => match field {
-            Field::Package => "packages by name",
-            Field::Path => "files by path",
-            Field::Name => "files by package and path together",
-            Field::Language => "files in a language",
-            Field::Extension => "files with an extension",
-            Field::Kind => "source, tests, documentation or vendored files",
-            Field::Revision => "files of a branch, tag or commit",
-            Field::Branch => "files of a branch",
-        },
-        Key::Content => "text in the file, where names are searched",
-        Key::Line => "several words on one line: line:(a b)",
-        Key::Option(setting) => match setting {
-            Setting::Case => "whether upper and lower case differ",
-            Setting::Word => "whole words only",
-            Setting::Type => "lines of files, or names of files",
-            Setting::Count => "only the best matches",
-            Setting::Context => "lines around each match",
-            Setting::Timeout => "how long to search",
-        },
-    }
+keys! {
+    "package pkg repo r" => Key::Filter(Field::Package), "packages by name";
+    "path file f" => Key::Filter(Field::Path), "files by path";
+    "name" => Key::Filter(Field::Name), "files by package and path together";
+    "lang language filetype l" => Key::Filter(Field::Language), "files in a language";
+    "ext" => Key::Filter(Field::Extension), "files with an extension";
+    "kind" => Key::Filter(Field::Kind), "source, tests, documentation or vendored files";
+    "rev revision" => Key::Filter(Field::Revision), "files of a branch, tag or commit";
+    "branch" => Key::Filter(Field::Branch), "files of a branch";
+    "content c" => Key::Content, "text in the file, where names are searched";
+    "line" => Key::Line, "several words on one line: line:(a b)";
+    "case" => Key::Option(Setting::Case), "whether upper and lower case differ";
+    "word" => Key::Option(Setting::Word), "whole words only";
+    "type" => Key::Option(Setting::Type), "lines of files, or names of files";
+    "count" => Key::Option(Setting::Count), "only the best matches";
+    "context ctx" => Key::Option(Setting::Context), "lines around each match";
+    "timeout" => Key::Option(Setting::Timeout), "how long to search";
+}
+
+/// Canonical names, with descriptions.
+pub(super) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let first = |names: &'static str| names.split(' ').next().unwrap_or_default();
+    KEYS.iter()
+        .map(move |(names, _, about)| (first(names), *about))
 }
 
 /// Keys by canonical name, with their aliases.
 pub fn names() -> Vec<(&'static str, Vec<&'static str>)> {
-    let mut names: Vec<(&str, Vec<&str>)> = Vec::new();
-    let mut last = None;
-    for &(name, key) in KEYS {
-        match names.last_mut() {
-            Some((_, others)) if last == Some(key) => others.push(name),
-            _ => names.push((name, Vec::new())),
-        }
-        last = Some(key);
-    }
-    names
+    let split = |(names, ..): &(&'static str, Key, &str)| {
+        let mut names = names.split(' ');
+        (names.next().unwrap_or_default(), names.collect())
+    };
+    KEYS.iter().map(split).collect()
 }
 
 pub(super) enum Prefix<'a> {
@@ -125,16 +91,16 @@ pub(super) fn prefix(term: &str) -> Prefix<'_> {
     if !is_key || !term[name.len()..].starts_with(':') {
         return Prefix::None;
     }
-    let known = KEYS.iter().find(|(known, _)| *known == name);
-    match known {
-        Some(&(known, key)) if !term[name.len()..].starts_with("::") => Prefix::Known(known, key),
+    let is_it = |(names, ..): &&(&str, Key, &str)| names.split(' ').any(|known| known == name);
+    match KEYS.iter().find(is_it) {
+        Some(&(_, key, _)) if !term[name.len()..].starts_with("::") => Prefix::Known(name, key),
         _ => Prefix::Unknown(name),
     }
 }
 
 pub(super) fn near(name: &str) -> Option<&'static str> {
-    let long = KEYS.iter().map(|(known, _)| *known);
-    let long = long.filter(|known| known.len() > 2);
+    let known = KEYS.iter().flat_map(|(names, ..)| names.split(' '));
+    let long = known.filter(|known| known.len() > 2);
     similar(name.to_ascii_lowercase(), long).into_iter().next()
 }
 
@@ -157,15 +123,15 @@ impl Options {
         key: &str,
         value: &str,
     ) -> Result<bool, BadQuery> {
-        let typed = format!("{key}:{value}");
-        let invalid = |expected: &str| BadQuery::invalid(&typed, expected);
+        let key = format!("{key}:");
+        let invalid = |expected: &str| BadQuery::invalid(&format!("{key}{value}"), expected);
         Ok(match setting {
             Setting::Case => {
-                let case = Case::parse(value).ok_or_else(|| invalid(Case::EXPECTED))?;
+                let case = choose(&key, value, &Case::CHOICES)?;
                 self.case.replace(case).is_some()
             }
             Setting::Word => {
-                let word = yes_or_no(value).ok_or_else(|| invalid("yes or no"))?;
+                let word = choose(&key, value, &YES_OR_NO)?;
                 self.word.replace(word).is_some()
             }
             Setting::Type => {
@@ -176,9 +142,16 @@ impl Options {
                 };
                 self.names.replace(names).is_some()
             }
-            Setting::Count => self.count.replace(count(value)?).is_some(),
+            Setting::Count => {
+                let expected = format!("a number from 1 to {LIMIT_MAX}, or all");
+                let count = count(value).ok_or_else(|| invalid(&expected))?;
+                self.count.replace(count).is_some()
+            }
             Setting::Context => {
-                let lines = lines(value).ok_or_else(|| invalid(&lines_expected()))?;
+                let expected = format!("a number of lines from 0 to {CONTEXT_LINES_MAX}");
+                let lines = value.parse::<u32>().ok();
+                let lines = lines.filter(|&lines| lines <= CONTEXT_LINES_MAX);
+                let lines = lines.ok_or_else(|| invalid(&expected))?;
                 self.context_lines.replace(lines).is_some()
             }
             Setting::Timeout => {
@@ -202,32 +175,13 @@ pub fn time(value: &str) -> Option<Duration> {
     (!time.is_zero()).then_some(time)
 }
 
-pub(super) fn yes_or_no(value: &str) -> Option<bool> {
-    match value {
-        "yes" => Some(true),
-        "no" => Some(false),
-        _ => None,
+/// 0: all.
+fn count(value: &str) -> Option<u64> {
+    if value == "all" {
+        return Some(0);
     }
-}
-
-fn count(value: &str) -> Result<u64, BadQuery> {
-    match value.parse() {
-        _ if value == "all" => Ok(0),
-        Ok(count) if (1..=LIMIT_MAX).contains(&count) => Ok(count),
-        _ => {
-            let expected = format!("a number from 1 to {LIMIT_MAX}, or all");
-            Err(BadQuery::invalid(&format!("count:{value}"), &expected))
-        }
-    }
-}
-
-fn lines(value: &str) -> Option<u32> {
-    let lines = value.parse().ok();
-    lines.filter(|&lines| lines <= CONTEXT_LINES_MAX)
-}
-
-fn lines_expected() -> String {
-    format!("a number of lines from 0 to {CONTEXT_LINES_MAX}")
+    let count = value.parse().ok();
+    count.filter(|count: &u64| (1..=LIMIT_MAX).contains(count))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ impl Flags {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Lexer<'a> {
     pub(super) typed: &'a str,
     pub(super) at: usize,
@@ -47,9 +47,7 @@ impl<'a> Lexer<'a> {
     pub(super) fn new(typed: &'a str) -> Lexer<'a> {
         Lexer {
             typed,
-            at: 0,
-            depth: 0,
-            whole: false,
+            ..Lexer::default()
         }
     }
 
@@ -198,8 +196,7 @@ impl<'a> Lexer<'a> {
             escaped = escapes && letter == '\\' && !escaped;
             self.at += letter.len_utf8();
         }
-        let mut text = SourceText::default();
-        text.push(start, &self.typed[start..self.at]);
+        let text = SourceText::plain(start, &self.typed[start..self.at]);
         (text, open == 0)
     }
 }

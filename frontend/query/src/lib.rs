@@ -45,8 +45,4 @@ pub use scope::{NameSet, PackageNames, Scope};
 pub use similar::similar;
 
 #[cfg(test)]
-mod property;
-#[cfg(test)]
-mod spec;
-#[cfg(test)]
 mod tests;

@@ -78,7 +78,7 @@ impl Node {
 }
 
 impl Term {
-    fn of_text(text: SourceText) -> Term {
+    pub(super) fn of_text(text: SourceText) -> Term {
         Term {
             text,
             syntax: Syntax::Literal,
@@ -152,27 +152,19 @@ fn parse_with(typed: &str, texts: &Texts) -> Result<Ast, Fault> {
         texts,
         atoms: 0,
         in_line: false,
-        options: Options::default(),
-        notices: Vec::new(),
-        terms: Vec::new(),
-        phrase: Vec::new(),
         is_in_phrase: false,
+        ast: Ast::default(),
     };
     let node = parser.any()?;
     debug_assert!(parser.lexer.rest().is_empty());
-    if let Some(Node::Any(_)) = &node
-        && parser.terms.len() > 1
-    {
-        let end = parser.terms.last().map_or(0, |term| term.end);
-        parser.terms = std::iter::once(parser.terms[0].start..end).collect();
+    let Ast { mut terms, .. } = parser.ast;
+    if let (Some(Node::Any(_)), [first, .., last]) = (&node, &terms[..]) {
+        terms = std::iter::once(first.start..last.end).collect();
     }
     Ok(Ast {
         node,
-        options: parser.options,
-        notices: parser.notices,
-        terms: parser.terms,
-        phrase: parser.phrase,
-        has_signs_as_text: false,
+        terms,
+        ..parser.ast
     })
 }
 
@@ -181,11 +173,8 @@ struct Parser<'a> {
     texts: &'a Texts,
     atoms: usize,
     in_line: bool,
-    options: Options,
-    notices: Vec<Notice>,
-    terms: Vec<Range<usize>>,
-    phrase: Vec<Range<usize>>,
     is_in_phrase: bool,
+    ast: Ast,
 }
 
 impl Parser<'_> {
@@ -225,7 +214,7 @@ impl Parser<'_> {
             let start = self.lexer.at;
             let part = self.unary()?;
             if self.lexer.depth == 0 {
-                self.terms.push(start..self.lexer.at);
+                self.ast.terms.push(start..self.lexer.at);
                 self.add_to_phrase(start, part.as_ref().is_some_and(Node::is_text));
             }
             if let Some(part) = part {
@@ -242,10 +231,10 @@ impl Parser<'_> {
 
     fn add_to_phrase(&mut self, start: usize, is_text: bool) {
         let end = self.lexer.at;
-        match self.phrase.last_mut() {
+        match self.ast.phrase.last_mut() {
             _ if !is_text => {}
             Some(last) if self.is_in_phrase => last.end = end,
-            _ => self.phrase.push(start..end),
+            _ => self.ast.phrase.push(start..end),
         }
         self.is_in_phrase = is_text;
     }
@@ -306,7 +295,7 @@ impl Parser<'_> {
             }
             Prefix::Unknown(name) => {
                 let notice = notices::unknown_key(&self.lexer, at, name);
-                self.notices.push(notice);
+                self.ast.notices.push(notice);
                 self.pattern(false).map(Some)
             }
             Prefix::None => self.pattern(false).map(Some),
@@ -331,10 +320,10 @@ impl Parser<'_> {
                 let fault = Fault::text(at, "content: takes one pattern");
                 Err(fault.hint("repeat it before each pattern"))
             }
-            Key::Content => self
-                .pattern(true)
-                .map(Some)
-                .map_err(|fault| fault.moved(at)),
+            Key::Content => match self.pattern(true) {
+                Ok(pattern) => Ok(Some(pattern)),
+                Err(fault) => Err(fault.moved(at)),
+            },
             Key::Line => self.line(at).map(Some),
             Key::Option(setting) => self.option(at, name, setting, signed).map(|()| None),
         }
@@ -374,7 +363,7 @@ impl Parser<'_> {
         if at == open {
             let is_word = matches!(&node, Node::Pattern(term) if term.syntax == Syntax::Literal);
             let notice = notices::group(&self.lexer, open, is_word);
-            self.notices.extend(notice);
+            self.ast.notices.extend(notice);
         }
         Ok(node)
     }
@@ -388,12 +377,11 @@ impl Parser<'_> {
         self.check_closed(value, name, field)?;
         let (filter, text) = filter::read(field, &mut self.lexer)?;
         if text.is_empty() {
-            return Err(BadQuery::new(format!("{name}: has no value"))
-                .at(value)
-                .into());
+            let bad = BadQuery::new(format!("{name}: has no value"));
+            return Err(bad.at(value).into());
         }
         let notice = notices::directory(&self.lexer, value, name, &filter.text);
-        self.notices.extend(notice);
+        self.ast.notices.extend(notice);
         self.count_atom(at)?;
         Ok(Node::Filter(filter, text))
     }
@@ -408,9 +396,8 @@ impl Parser<'_> {
                 Field::Revision | Field::Branch => format!("a glob: {name}:{{a,b}}"),
                 _ => "a regular expression in quotes".to_owned(),
             };
-            return Err(bad
-                .hint(format!("type ({name}:a or {name}:b), or {other}"))
-                .into());
+            let hint = format!("type ({name}:a or {name}:b), or {other}");
+            return Err(bad.hint(hint).into());
         }
         Ok(())
     }
@@ -434,7 +421,7 @@ impl Parser<'_> {
         }
         let value = self.lexer.at;
         let (text, _) = self.lexer.bare(false);
-        let set = self.options.set(setting, name, text.as_str());
+        let set = self.ast.options.set(setting, name, text.as_str());
         if set.map_err(|bad| Fault::Text(at, bad))? {
             let bad = BadQuery::new(format!("{name}: is given twice")).at(value);
             return Err(bad.hint("remove one").into());
@@ -467,7 +454,7 @@ impl Parser<'_> {
             Some('/') => match self.lexer.regexp() {
                 Some(regexp) => {
                     check_division(at, regexp.0.as_str())?;
-                    self.notices.extend(notices::slashes(&self.lexer, at));
+                    self.ast.notices.extend(notices::slashes(&self.lexer, at));
                     return Ok(term(regexp, Syntax::Regexp));
                 }
                 None => self.check_open(at)?,
@@ -475,7 +462,7 @@ impl Parser<'_> {
             _ => {}
         }
         let (text, stray) = self.lexer.word();
-        notices::word(&self.lexer, at, stray, &mut self.notices);
+        notices::word(&self.lexer, at, stray, &mut self.ast.notices);
         Ok(term((text, Default::default()), Syntax::Literal))
     }
 
@@ -488,7 +475,7 @@ impl Parser<'_> {
             let fault = Fault::text(at, "a regular expression is not closed");
             return Err(fault.hint(close));
         }
-        self.notices.extend(notices::unclosed(at, typed, close));
+        self.ast.notices.extend(notices::unclosed(at, typed, close));
         Ok(())
     }
 

@@ -27,18 +27,15 @@ pub(super) fn patterns(typed: &str, texts: &[Range<usize>], expr: &Expr) -> Vec<
     if !is_text || (words.is_none() && parts.len() > 1) || bytes > TYPED_BYTES_MAX {
         return Vec::new();
     }
-    let tokens = texts
-        .iter()
-        .flat_map(|at| typed[at.clone()].split_whitespace());
-    let tokens: Vec<&str> = tokens.collect();
+    let texts = texts.iter().map(|at| &typed[at.clone()]);
+    let tokens: Vec<&str> = texts.flat_map(str::split_whitespace).collect();
     if matches!(parts[..], [Expr::Pattern(_)]) {
         return Vec::new();
     }
     let words = words.filter(|words| words.len() > 1);
     let exact = (tokens.len() > 1).then(|| exact(&tokens));
-    let patterns = exact
-        .into_iter()
-        .chain(words.map(|words| side_by_side(&words)));
+    let others = words.map(|words| side_by_side(&words));
+    let patterns = exact.into_iter().chain(others);
     let pattern = |text| Pattern {
         text,
         syntax: Syntax::Regexp,
@@ -66,14 +63,11 @@ fn is_text(expr: &Expr) -> bool {
 
 fn exact(tokens: &[&str]) -> String {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let starts = tokens
-        .first()
-        .is_some_and(|token| token.starts_with(is_word));
-    let ends = tokens.last().is_some_and(|token| token.ends_with(is_word));
-    let escaped: Vec<String> = tokens
-        .iter()
-        .map(|token| regex_syntax::escape(token))
-        .collect();
+    let (first, last) = (tokens.first(), tokens.last());
+    let starts = first.is_some_and(|token| token.starts_with(is_word));
+    let ends = last.is_some_and(|token| token.ends_with(is_word));
+    let escaped = tokens.iter().map(|token| regex_syntax::escape(token));
+    let escaped: Vec<String> = escaped.collect();
     let start = if starts { r"\b{start-half}" } else { "" };
     let end = if ends { r"\b{end-half}" } else { "" };
     format!("{start}{}{end}", escaped.join(BLANKS))

@@ -53,12 +53,9 @@ impl Notation {
             };
             patterns.iter().all(agrees)
         };
-        let cases = [Case::Auto, Case::Yes, Case::No];
+        let mut cases = [Case::Auto, Case::Yes, Case::No].into_iter();
         Notation {
-            case: cases
-                .into_iter()
-                .find(|&case| all(case))
-                .unwrap_or(Case::Auto),
+            case: cases.find(|&case| all(case)).unwrap_or(Case::Auto),
             word: !patterns.is_empty() && patterns.iter().all(|pattern| pattern.word),
             names,
         }

@@ -12,6 +12,12 @@ use schema::message::{Filter, Reading};
 /// Signs of globs, which names cannot contain.
 const GLOB_SIGNS: [char; 4] = ['*', '?', '[', '{'];
 
+/// Signs of revision expressions.
+const EXPRESSIONS: [(&str, &str); 2] = [
+    ("@{", "@{ reads the log of a branch, which is not indexed"),
+    ("..", "a range of commits cannot be searched"),
+];
+
 const EXPECTED: &str = "a filter takes a branch, a tag, 7 or more digits of a commit id, or a glob";
 
 /// Reads an unquoted value. Refuses signs of regular expressions that Git allows in names.
@@ -49,17 +55,10 @@ pub(super) fn check(filter: &Filter) -> Result<(), BadQuery> {
             .at(0)
             .hint(format!("for names that begin with {name}, type {name}*")));
     }
-    if let Some(at) = text.find("@{") {
-        return Err(
-            BadQuery::new("@{ reads the log of a branch, which is not indexed")
-                .at(at)
-                .hint(EXPECTED),
-        );
-    }
-    if let Some(at) = text.find("..") {
-        return Err(BadQuery::new("a range of commits cannot be searched")
-            .at(at)
-            .hint(EXPECTED));
+    for (sign, reason) in EXPRESSIONS {
+        if let Some(at) = text.find(sign) {
+            return Err(BadQuery::new(reason).at(at).hint(EXPECTED));
+        }
     }
     if text.starts_with('/') || text.ends_with('/') {
         return Err(slash(text));

@@ -98,9 +98,8 @@ impl Scope {
 
     /// True if no package is visible.
     pub fn is_empty(&self) -> bool {
-        self.0
-            .as_ref()
-            .is_some_and(|visible| visible.numbers.is_empty())
+        let visible = self.0.as_ref();
+        visible.is_some_and(|visible| visible.numbers.is_empty())
     }
 
     /// True if all packages are visible, even unknown ones.

@@ -18,10 +18,8 @@ where
     if typed.len() > NAME_BYTES_MAX {
         return Vec::new();
     }
-    let names = names.into_iter();
-    let mut near: Vec<_> = names
-        .filter_map(|name| Some((distance(typed, name.as_ref())?, name)))
-        .collect();
+    let near = |name: N| Some((distance(typed, name.as_ref())?, name));
+    let mut near: Vec<_> = names.into_iter().filter_map(near).collect();
     near.sort();
     near.dedup();
     near.into_iter().map(|(_, name)| name).collect()

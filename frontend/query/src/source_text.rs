@@ -15,9 +15,10 @@ pub(super) struct SourceText {
 }
 
 impl SourceText {
-    pub(super) fn plain(text: &str) -> SourceText {
+    /// Text as typed at this offset.
+    pub(super) fn plain(at: usize, text: &str) -> SourceText {
         let mut out = SourceText::default();
-        out.push(0, text);
+        out.push(at, text);
         out
     }
 
@@ -96,14 +97,12 @@ struct AtomSource {
 }
 
 impl SourceMap {
-    pub(super) fn add(&mut self, atom: Expr, text: SourceText) {
-        let filter = None;
-        self.0.push(AtomSource { atom, text, filter });
-    }
-
-    pub(super) fn add_parameter(&mut self, atom: Expr, text: SourceText, typed: &str) {
-        let filter = Some(typed.to_owned());
-        self.0.push(AtomSource { atom, text, filter });
+    pub(super) fn add(&mut self, atom: &Expr, text: SourceText, parameter: Option<&str>) {
+        self.0.push(AtomSource {
+            atom: atom.clone(),
+            text,
+            filter: parameter.map(str::to_owned),
+        });
     }
 
     pub(super) fn locate(&self, expr: &Expr, bad: BadQuery) -> BadQuery {
@@ -140,7 +139,7 @@ mod tests {
     #[test]
     fn regular_expressions_have_a_canonical_form() {
         let check = |typed: &str, text: &str| {
-            let regexp = SourceText::plain(typed).into_regexp();
+            let regexp = SourceText::plain(0, typed).into_regexp();
             assert_eq!(regexp.as_str(), text, "{typed}");
             assert_eq!(regexp.clone().into_regexp().as_str(), text);
             regexp

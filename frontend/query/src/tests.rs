@@ -1,5 +1,8 @@
 //! Properties of queries in all languages.
 
+mod property;
+mod spec;
+
 use super::limits::QUERY_BYTES_MAX;
 use super::*;
 use crate::scope::{PackageNames, Scope};
@@ -218,10 +221,10 @@ fn identity_covers_everything_that_changes_the_matches() {
     ids.push(parse("regexp", "x").unwrap().identity(&everything, "g"));
     ids.push(parse("literal", "y").unwrap().identity(&everything, "g"));
     let mut other = base.clone();
-    other.context_lines = 0;
+    other.0.context_lines = 0;
     ids.push(other.identity(&everything, "g"));
     let mut other = base.clone();
-    other.expr = Expr::Pattern(Pattern {
+    other.0.expr = Expr::Pattern(Pattern {
         text: "x".to_owned(),
         ignore_case: true,
         ..Pattern::default()

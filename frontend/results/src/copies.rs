@@ -2,27 +2,19 @@
 //!
 //! ```text
 //! copies         a DocumentPointer for each such document: group after group, in a group the best first
-//! copy-groups    a GroupEntry for each group
+//! copy-groups    a CopyGroup for each group
 //! copy-frames    a FrameEntry for each of their frames, ascending
 //! ```
 //!
 //! Files of pointers (see `spool::pointers`), empty without copies. The best document of a group
 //! has the first match; the others are *folded*, unless rank and name hash collide with it.
 
-use crate::order::{DocumentPointer, FrameAt, FrameEntry, GroupEntry, Pointer};
-use crate::spool::len_of_pointers;
+use crate::order::{CopyGroup, DocumentPointer, FrameAt, FrameEntry, Pointer};
 use crate::spool::{
-    Blob, PointerReader, PointerWriter, ResultFiles, SpoolError, partition_pointers,
+    Blob, PointerReader, PointerWriter, ResultFiles, SpoolError, len_of_pointers,
+    partition_pointers,
 };
 use std::ops::Range;
-
-/// Documents with equal text and matching lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CopyGroup {
-    start: u64,
-    /// Number of documents, at least two.
-    pub documents: u64,
-}
 
 /// Writes the documents with copies, group by group.
 pub struct CopiesWriter<'a> {
@@ -53,9 +45,12 @@ impl<'a> CopiesWriter<'a> {
 
     /// Ends the group. The next document begins another one.
     pub fn end_group(&mut self) -> Result<(), SpoolError> {
-        let entry = GroupEntry::new(self.start, self.documents.len - self.start);
+        let group = CopyGroup {
+            start: self.start,
+            documents: self.documents.len - self.start,
+        };
         self.start = self.documents.len;
-        self.groups.push(&entry.0)
+        self.groups.push(&group.entry())
     }
 
     /// Writes the rest.
@@ -72,9 +67,6 @@ pub fn group_of(
 ) -> Result<Option<CopyGroup>, SpoolError> {
     let frames = &spool.copy_frames;
     let len = len_of_pointers(frames);
-    if len == 0 {
-        return Ok(None);
-    }
     let wanted = u64::from(backend) << 48 | offset;
     let is_before = |entry: &Pointer| FrameEntry(*entry).packed_frame() < wanted;
     let at = partition_pointers(frames, len, is_before)?;
@@ -89,11 +81,7 @@ pub fn group_of(
     if entry.group() >= len_of_pointers(groups) {
         return Err(frames.corrupt(0));
     }
-    let group = GroupEntry(one(groups, entry.group())?);
-    Ok(Some(CopyGroup {
-        start: group.start(),
-        documents: group.documents(),
-    }))
+    Ok(Some(CopyGroup::of(one(groups, entry.group())?)))
 }
 
 /// First frames of a range of the group's documents.

@@ -171,49 +171,7 @@ impl DocumentTally {
     }
 }
 
-pub(crate) fn count(blob: &Blob) -> Result<usize, SpoolError> {
-    let list = DocumentList::open(blob)?;
-    Ok(list.map_or(0, |list| list.trailer.records as usize))
-}
-
-pub(crate) fn count_unfolded(blob: &Blob) -> Result<usize, SpoolError> {
-    let list = DocumentList::open(blob)?;
-    Ok(list.map_or(0, |list| {
-        list.trailer.records.saturating_sub(list.trailer.folded) as usize
-    }))
-}
-
-pub(crate) fn read(blob: &Blob, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
-    match DocumentList::open(blob)? {
-        Some(mut list) => list.read(range),
-        None => Ok(Vec::new()),
-    }
-}
-
-pub(crate) fn read_unfolded(
-    blob: &Blob,
-    range: Range<usize>,
-) -> Result<Vec<DocumentGroup>, SpoolError> {
-    let Some(mut list) = DocumentList::open(blob)? else {
-        return Ok(Vec::new());
-    };
-    let bits = list.folded_bits()?;
-    let is_folded = |index: usize| {
-        bits.get(index / 64)
-            .is_some_and(|word| word >> (index % 64) & 1 == 1)
-    };
-    let unfolded = (0..list.trailer.records as usize).filter(|&index| !is_folded(index));
-    let indexes: Vec<usize> = unfolded.skip(range.start).take(range.len()).collect();
-    let (Some(&first), Some(&last)) = (indexes.first(), indexes.last()) else {
-        return Ok(Vec::new());
-    };
-    let documents = list.read(first..last + 1)?;
-    let documents = (first..).zip(documents);
-    let is_wanted = |(index, document)| (!is_folded(index)).then_some(document);
-    Ok(documents.filter_map(is_wanted).collect())
-}
-
-struct DocumentList<'a> {
+pub(crate) struct DocumentList<'a> {
     blob: &'a Blob,
     file: OpenFile,
     trailer: Trailer,
@@ -221,15 +179,14 @@ struct DocumentList<'a> {
 
 impl<'a> DocumentList<'a> {
     /// Reads the trailer; `None` if the file is empty because ordering failed.
-    fn open(blob: &'a Blob) -> Result<Option<DocumentList<'a>>, SpoolError> {
+    pub(crate) fn open(blob: &'a Blob) -> Result<Option<DocumentList<'a>>, SpoolError> {
         if blob.is_empty() {
             return Ok(None);
         }
         let (mut file, mut trailer) = (OpenFile::default(), Trailer::default());
         let at = blob.len().saturating_sub(TRAILER_BYTES as u64);
-        let read = blob.read_at(trailer.as_mut_bytes(), at, &mut file)?;
-        let checksum = crc32c::crc32c(&trailer.as_bytes()[..12]);
-        if read != TRAILER_BYTES || trailer.checksum != checksum {
+        blob.read_all(trailer.as_mut_bytes(), at, &mut file)?;
+        if trailer.checksum != crc32c::crc32c(&trailer.as_bytes()[..12]) {
             return Err(blob.corrupt(at));
         }
         Ok(Some(DocumentList {
@@ -239,13 +196,38 @@ impl<'a> DocumentList<'a> {
         }))
     }
 
-    fn read(&mut self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
+    pub(crate) fn count(&self) -> usize {
+        self.trailer.records as usize
+    }
+
+    pub(crate) fn count_unfolded(&self) -> usize {
+        self.trailer.records.saturating_sub(self.trailer.folded) as usize
+    }
+
+    pub(crate) fn read_unfolded(
+        &mut self,
+        range: Range<usize>,
+    ) -> Result<Vec<DocumentGroup>, SpoolError> {
+        let bits = self.folded_bits()?;
+        let is_folded = |index: usize| {
+            bits.get(index / 64)
+                .is_some_and(|word| word >> (index % 64) & 1 == 1)
+        };
+        let unfolded = (0..self.count()).filter(|&index| !is_folded(index));
+        let indexes: Vec<usize> = unfolded.skip(range.start).take(range.len()).collect();
+        let (Some(&first), Some(&last)) = (indexes.first(), indexes.last()) else {
+            return Ok(Vec::new());
+        };
+        let documents = (first..).zip(self.read(first..last + 1)?);
+        let is_wanted = |(index, document)| (!is_folded(index)).then_some(document);
+        Ok(documents.filter_map(is_wanted).collect())
+    }
+
+    pub(crate) fn read(&mut self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
         let mut found = vec![DocumentRecord::default(); range.len()];
         let at = self.start()? + (range.start * RECORD_BYTES) as u64;
         let bytes = found.as_mut_bytes();
-        if self.blob.read_at(bytes, at, &mut self.file)? < range.len() * RECORD_BYTES {
-            return Err(self.blob.corrupt(at));
-        }
+        self.blob.read_all(bytes, at, &mut self.file)?;
         let is_all = self.trailer.is_all == 1;
         let grouped = |record: &DocumentRecord| {
             (record.checksum == record.checksum()).then(|| DocumentGroup {
@@ -265,20 +247,17 @@ impl<'a> DocumentList<'a> {
         let mut words = vec![0_u64; bytes / 8];
         let at = self.blob.len().checked_sub((bytes + TRAILER_BYTES) as u64);
         let at = at.ok_or_else(|| self.blob.corrupt(0))?;
-        let read = self
-            .blob
-            .read_at(words.as_mut_bytes(), at, &mut self.file)?;
+        self.blob
+            .read_all(words.as_mut_bytes(), at, &mut self.file)?;
         let checksum = words.pop();
-        let expected = u64::from(crc32c::crc32c(words.as_bytes()));
-        if read < bytes || checksum != Some(expected) {
+        if checksum != Some(u64::from(crc32c::crc32c(words.as_bytes()))) {
             return Err(self.blob.corrupt(at));
         }
         Ok(words)
     }
 
     fn start(&self) -> Result<u64, SpoolError> {
-        let records = self.trailer.records as usize * RECORD_BYTES;
-        let listed = records + self.bitmap_bytes() + TRAILER_BYTES;
+        let listed = self.count() * RECORD_BYTES + self.bitmap_bytes() + TRAILER_BYTES;
         let start = self.blob.len().checked_sub(listed as u64);
         start.ok_or_else(|| self.blob.corrupt(0))
     }
@@ -286,7 +265,7 @@ impl<'a> DocumentList<'a> {
     fn bitmap_bytes(&self) -> usize {
         match self.trailer.folded {
             0 => 0,
-            _ => (self.trailer.records as usize).div_ceil(64) * 8 + 8,
+            _ => self.count().div_ceil(64) * 8 + 8,
         }
     }
 }

@@ -99,19 +99,18 @@ impl Facets {
 
     /// Removes matches of a document that were added.
     pub fn remove(&mut self, document: CountedDocument<'_>, matches: u64) {
+        let less = |count: &mut u64| *count = count.saturating_sub(matches);
         let language = document.language.as_bytes();
         let languages = &mut self.languages;
         let known = languages.contains_key(language);
         let language = if known { language } else { b"" };
         if let Some(count) = languages.get_mut(language) {
-            *count -= matches.min(*count);
+            less(count);
         }
-        let count = &mut self.kinds[document.kind as usize];
-        *count -= matches.min(*count);
+        less(&mut self.kinds[document.kind as usize]);
         let name = directory(document.path, self.below.len());
         let listed = self.directories.get_mut(name);
-        let count = listed.unwrap_or(&mut self.other_directories);
-        *count -= matches.min(*count);
+        less(listed.unwrap_or(&mut self.other_directories));
     }
 
     /// Adds the counts of another stream.
@@ -158,11 +157,9 @@ fn hash(name: &[u8]) -> u64 {
 }
 
 fn ordered(counts: FxHashMap<Box<[u8]>, u64>) -> Vec<Facet> {
-    let mut facets: Vec<Facet> = counts
-        .into_iter()
-        .map(|(name, count)| (name.into_vec(), count))
-        .filter(|(_, count)| *count > 0)
-        .collect();
+    let facets = counts.into_iter().filter(|(_, count)| *count > 0);
+    let facets = facets.map(|(name, count)| (name.into_vec(), count));
+    let mut facets: Vec<Facet> = facets.collect();
     facets.sort_by(|a, b| (b.1, &a.0).cmp(&(a.1, &b.0)));
     facets
 }

@@ -158,10 +158,9 @@ impl Reader<'_> {
     fn read(&mut self, at: u64) -> Result<Record, SpoolError> {
         let mut record = Record::new_zeroed();
         let offset = at * RECORD_BYTES;
-        let read = self
-            .blob
-            .read_at(record.as_mut_bytes(), offset, &mut self.file)?;
-        if read < RECORD_BYTES as usize || record.checksum != record.checksum() {
+        let bytes = record.as_mut_bytes();
+        self.blob.read_all(bytes, offset, &mut self.file)?;
+        if record.checksum != record.checksum() {
             return Err(self.blob.corrupt(offset));
         }
         Ok(record)

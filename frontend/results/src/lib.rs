@@ -8,8 +8,6 @@ pub mod copies;
 pub mod documents;
 pub mod facets;
 pub mod folded;
-mod io_words;
-mod line_text;
 mod manifest;
 mod match_stream;
 mod matches;
@@ -24,7 +22,6 @@ pub mod spool;
 
 pub use documents::{DOCUMENTS_MAX, DocumentGroup};
 pub use facets::FacetsSoFar;
-pub use io_words::io_words;
 pub use match_stream::{FoundText, MatchEvent, MatchStream};
 pub use matches::{ContextLine, Copies, Document, DocumentRevisions, Match, Window};
 pub use outcome::{
@@ -35,3 +32,4 @@ pub use packages::PackageGroup;
 pub use parallel::in_parallel;
 pub use rendered::{RenderedMatch, RenderedMatches, Renderer, Take, WriteMatch};
 pub use search_result::{ByLine, FinishedSearch, SearchResult, read};
+pub use spool::io_words;

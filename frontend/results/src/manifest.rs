@@ -14,7 +14,7 @@ const SKIPPED_BYTES_MAX: usize = 512 << 10;
 impl SearchResult {
     /// Manifest frame, written after everything else.
     pub fn manifest(&self) -> Vec<u8> {
-        let explain = self.explain();
+        let (explain, now) = (self.explain(), SystemTime::now().duration_since(UNIX_EPOCH));
         let manifest = SpoolManifest {
             generation: self.search.generation.clone(),
             search: self.search.query.stored(),
@@ -24,12 +24,7 @@ impl SearchResult {
             documents: self.search.documents,
             explain: ShardEnd {
                 found: self.search.found,
-                documents: explain.documents,
-                blocks: explain.blocks,
-                candidates: explain.candidates,
-                matched_blocks: explain.matched_blocks,
-                verified_bytes: explain.verified_bytes,
-                ..ShardEnd::default()
+                ..explain.sum.clone()
             },
             shards: explain.shards,
             shard_documents: explain.shard_documents,
@@ -40,9 +35,7 @@ impl SearchResult {
             stream_us: micros(self.search.timings.stream),
             rank_us: micros(self.search.timings.rank),
             phases: self.search.timings.phases,
-            finished: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |since| since.as_secs()),
+            finished: now.map_or(0, |since| since.as_secs()),
             order_bytes: self.search.spool.order.bytes(),
             packages_bytes: self.search.spool.packages.len(),
             facets_bytes: self.search.spool.facets.len(),
@@ -74,7 +67,6 @@ impl SearchResult {
             files.forget();
             return None;
         };
-        let explain = manifest.explain;
         Some(SearchResult::from(FinishedSearch {
             id,
             generation: manifest.generation,
@@ -90,7 +82,7 @@ impl SearchResult {
                 unique: manifest.unique,
             },
             documents: manifest.documents,
-            found: explain.found,
+            found: manifest.explain.found,
             timings: Timings {
                 queue: Duration::from_micros(manifest.queue_us),
                 stream: Duration::from_micros(manifest.stream_us),
@@ -105,12 +97,7 @@ impl SearchResult {
                 explain: Explain {
                     plan: manifest.plan,
                     shards: manifest.shards,
-                    blocks: explain.blocks,
-                    candidates: explain.candidates,
-                    matched_blocks: explain.matched_blocks,
-                    documents: explain.documents,
-                    verified_bytes: explain.verified_bytes,
-                    found: explain.found,
+                    sum: manifest.explain,
                     shard_documents: manifest.shard_documents,
                     // Estimates have no matches and are never on disk.
                     estimates: Vec::new(),
@@ -137,12 +124,8 @@ fn skips(skipped: &Skipped) -> Vec<Skip> {
         path: document.path.clone(),
         reason: document.reason.clone(),
     };
-    skipped
-        .documents
-        .iter()
-        .take_while(fits)
-        .map(skip)
-        .collect()
+    let documents = skipped.documents.iter();
+    documents.take_while(fits).map(skip).collect()
 }
 
 fn micros(time: Duration) -> u64 {

@@ -6,8 +6,7 @@
 //! **Invariant:** matches of a document come together in line order, unless they exceed
 //! [`HELD_BYTES_MAX`] or their stream pauses longer than [`HOLD_MAX`].
 
-use super::line_text::push_match;
-use super::matches::Match;
+use super::matches::{Match, push_match};
 use crate::order::FrameAt;
 use crate::spool::{FrameReader, ResultFiles, SpoolError, TextFrame, with_text};
 use schema::frame::Kind;
@@ -46,7 +45,6 @@ pub enum FoundText<'a> {
 /// Reads matches from where it stopped.
 pub struct MatchStream {
     spool: Arc<ResultFiles>,
-    context_lines: u32,
     streams: Vec<StreamReader>,
     next: usize,
 }
@@ -63,6 +61,7 @@ enum Added<B> {
 }
 
 struct StreamReader {
+    context_lines: u32,
     next: FrameAt,
     /// Matches of a document that may continue, and their last arrival.
     document: Vec<Match>,
@@ -82,6 +81,7 @@ impl MatchStream {
     /// Reads matches of all backends from their first frames on.
     pub fn new(spool: Arc<ResultFiles>, context_lines: u32) -> MatchStream {
         let stream = |backend| StreamReader {
+            context_lines,
             next: (backend, 0),
             document: Vec::new(),
             since: Instant::now(),
@@ -96,7 +96,6 @@ impl MatchStream {
         MatchStream {
             streams: (0..spool.backends()).map(stream).collect(),
             spool,
-            context_lines,
             next: 0,
         }
     }
@@ -116,17 +115,7 @@ impl MatchStream {
         has_ended: bool,
         each: &mut impl FnMut(Vec<Match>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, SpoolError> {
-        let count = self.streams.len();
-        for _ in 0..count {
-            let stream = &mut self.streams[self.next];
-            // After a break, go on with the next stream, for fairness.
-            self.next = (self.next + 1) % count;
-            let flow = stream.read(&self.spool, self.context_lines, has_ended, each)?;
-            if flow.is_break() {
-                return Ok(flow);
-            }
-        }
-        Ok(ControlFlow::Continue(()))
+        self.each_stream(|stream, spool| stream.read(spool, has_ended, each))
     }
 
     /// Like [`read`](Self::read), as text and several times faster. Not to be mixed with it.
@@ -135,12 +124,20 @@ impl MatchStream {
         has_ended: bool,
         each: &mut impl FnMut(FoundText<'_>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, SpoolError> {
+        let is_last = has_ended || self.streams.len() == 1;
+        self.each_stream(|stream, spool| stream.read_text(spool, is_last, each))
+    }
+
+    fn each_stream<B>(
+        &mut self,
+        mut read: impl FnMut(&mut StreamReader, &ResultFiles) -> Result<ControlFlow<B>, SpoolError>,
+    ) -> Result<ControlFlow<B>, SpoolError> {
         let count = self.streams.len();
         for _ in 0..count {
             let stream = &mut self.streams[self.next];
-            let is_last = has_ended || count == 1;
-            let flow = stream.read_text(&self.spool, self.context_lines, is_last, each)?;
-            // After a break at a long line, its document continues.
+            let flow = read(stream, &self.spool)?;
+            // After a break, go on with the next stream, for fairness. At a long line, its document
+            // continues.
             if !stream.is_at_cut {
                 self.next = (self.next + 1) % count;
             }
@@ -162,13 +159,12 @@ impl StreamReader {
     fn read<B>(
         &mut self,
         spool: &ResultFiles,
-        context_lines: u32,
         has_ended: bool,
         each: &mut impl FnMut(Vec<Match>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, SpoolError> {
         let mut reader = spool.reader();
         while self.has_more(spool) {
-            let matches = self.frame(&mut reader, spool, context_lines)?;
+            let matches = self.frame(&mut reader, spool)?;
             if let Some(whole) = self.take(matches) {
                 let flow = each(whole);
                 if flow.is_break() {
@@ -187,7 +183,6 @@ impl StreamReader {
     fn read_text<B>(
         &mut self,
         spool: &ResultFiles,
-        context_lines: u32,
         is_alone: bool,
         each: &mut impl FnMut(FoundText<'_>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, SpoolError> {
@@ -196,15 +191,15 @@ impl StreamReader {
         while self.has_more(spool) {
             let read = match self.cut {
                 Some(_) => Added::Cut,
-                None => self.text_frame(&mut reader, spool, context_lines, is_alone, each)?,
+                None => self.text_frame(&mut reader, spool, is_alone, each)?,
             };
-            let is_complete = match read {
-                Added::Passed(ControlFlow::Break(with)) => return Ok(ControlFlow::Break(with)),
-                Added::Not | Added::Cut => true,
-                Added::Text | Added::Passed(_) => false,
+            let flow = match read {
+                Added::Passed(flow) => flow,
+                Added::Not | Added::Cut => self.pass_text(each),
+                Added::Text => continue,
             };
-            if is_complete && let ControlFlow::Break(with) = self.pass_text(each) {
-                return Ok(ControlFlow::Break(with));
+            if flow.is_break() {
+                return Ok(flow);
             }
         }
         if is_alone || self.is_overdue() {
@@ -238,7 +233,6 @@ impl StreamReader {
         &mut self,
         reader: &mut FrameReader<'_>,
         spool: &ResultFiles,
-        context_lines: u32,
         is_alone: bool,
         each: &mut impl FnMut(FoundText<'_>) -> ControlFlow<B>,
     ) -> Result<Added<B>, SpoolError> {
@@ -276,9 +270,8 @@ impl StreamReader {
             Added::Not => return Ok(added),
             Added::Text | Added::Passed(_) => {}
             Added::Cut => {
-                let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;
-                let view = batch.view().map_err(|_| corrupt())?;
-                self.cut = Some(matches_of(&view, context_lines).ok_or_else(corrupt)?);
+                let cut = matches_of(frame.payload, self.context_lines);
+                self.cut = Some(cut.ok_or_else(corrupt)?);
             }
         }
         self.next.1 += frame.bytes as u64;
@@ -337,26 +330,26 @@ impl StreamReader {
         &mut self,
         reader: &mut FrameReader<'_>,
         spool: &ResultFiles,
-        context_lines: u32,
     ) -> Result<Vec<Match>, SpoolError> {
         let position = self.next;
-        let corrupt = || spool.corrupt(position);
         let frame = reader.read(position)?;
         self.next.1 += frame.bytes as u64;
         if frame.kind != Kind::Batch {
             return Ok(Vec::new());
         }
-        let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;
-        let view = batch.view().map_err(|_| corrupt())?;
-        matches_of(&view, context_lines).ok_or_else(corrupt)
+        let matches = matches_of(frame.payload, self.context_lines);
+        matches.ok_or_else(|| spool.corrupt(position))
     }
 }
 
-fn matches_of(view: &BatchView<'_>, context_lines: u32) -> Option<Vec<Match>> {
+/// Matches of a BATCH; `None` if it does not decode.
+fn matches_of(payload: &[u8], context_lines: u32) -> Option<Vec<Match>> {
+    let batch = BatchReader::new(payload).ok()?;
+    let view = batch.view().ok()?;
     let lines = (0..).zip(view.lines());
     let matches = lines.filter(|(_, line)| line.is_match());
     let indexes: Vec<u32> = matches.map(|(index, _)| index).collect();
     let mut found = Vec::with_capacity(indexes.len());
-    Match::each(view, &indexes, context_lines, |each| found.push(each))?;
+    Match::each(&view, &indexes, context_lines, |each| found.push(each))?;
     Some(found)
 }

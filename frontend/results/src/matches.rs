@@ -2,6 +2,7 @@
 //!
 //! Text and names are bytes and may not be UTF-8.
 
+use schema::line_text::LineText;
 use schema::message::{BatchView, LineView};
 use std::ops::Range;
 use std::sync::Arc;
@@ -135,10 +136,9 @@ impl Match {
 
     pub(super) fn memory_bytes(&self) -> usize {
         let context = self.before.iter().chain(&self.after);
-        let context: usize = context
-            .map(|line| size_of::<ContextLine>() + line.text.len())
-            .sum();
-        MATCH_BYTES + self.text.len() + size_of_val(&self.ranges[..]) + context
+        let context = context.map(|line| size_of::<ContextLine>() + line.text.len());
+        let bytes = self.text.len() + size_of_val(&self.ranges[..]);
+        MATCH_BYTES + bytes + context.sum::<usize>()
     }
 
     fn one(
@@ -151,9 +151,8 @@ impl Match {
         let range = |range: schema::message::Range| range.start as usize..range.end as usize;
         let above = lines[..index].iter().rev();
         let above = above.flat_map(|line| ContextLine::all(line).rev());
-        let mut before: Vec<_> = neighbours(line.number, above, |n, by| n.checked_sub(by))
-            .take(context_lines)
-            .collect();
+        let before = neighbours(line.number, above, |n, by| n.checked_sub(by));
+        let mut before: Vec<_> = before.take(context_lines).collect();
         before.reverse();
         // A span's context begins after its last line.
         let last = line.number.saturating_add(line.lines.saturating_sub(1));
@@ -201,10 +200,9 @@ fn neighbours(
     lines: impl Iterator<Item = ContextLine>,
     step: impl Fn(u32, u32) -> Option<u32>,
 ) -> impl Iterator<Item = ContextLine> {
-    (1..)
-        .zip(lines)
-        .take_while(move |(distance, line)| Some(line.line) == step(number, *distance))
-        .map(|(_, line)| line)
+    let is_next =
+        move |(distance, line): &(u32, ContextLine)| Some(line.line) == step(number, *distance);
+    (1..).zip(lines).take_while(is_next).map(|(_, line)| line)
 }
 
 impl ContextLine {
@@ -249,6 +247,20 @@ impl Window {
             start: line.start,
             line_bytes: line.line_bytes,
         })
+    }
+}
+
+/// Appends a match of a frame as [`Match::write_text`] does.
+pub(super) fn push_match(text: &mut LineText, line: &LineView<'_>, out: &mut Vec<u8>) {
+    match line.number {
+        // A name match has no line.
+        0 => text.push_name(out),
+        number if line.lines == 1 => text.push(number, line.text, out),
+        first => {
+            let lines = line.text.split(|&byte| byte == b'\n');
+            let lines = (first..).zip(lines);
+            lines.for_each(|(number, line)| text.push(number, line, out));
+        }
     }
 }
 

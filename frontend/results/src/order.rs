@@ -11,13 +11,47 @@
 mod copies;
 mod merge;
 mod pointer;
-mod string_pool;
 mod top_documents;
 
-pub(crate) use copies::GroupEntry;
-pub use copies::{DocumentPointer, FrameEntry, TextGroup, TextHash};
+pub use copies::{CopyGroup, DocumentPointer, FrameEntry, TextGroup, TextHash};
 pub use merge::{Collision, Continued, Sorted, merge, merge_sorted};
 pub use pointer::{BEST_MAX, FrameAt, Origin, Pointer, TieKey, TopPointers, sort};
 pub(crate) use pointer::{sort_groups, unpack_frame};
-pub use string_pool::StringPool;
 pub use top_documents::{BEST_LINES_MAX, TopDocument, TopDocuments};
+
+use rustc_hash::FxHashMap;
+
+/// Package names, each stored once. Grows with packages, not with matches.
+#[derive(Debug, Default)]
+pub struct StringPool {
+    ids: FxHashMap<Box<[u8]>, u32>,
+    names: Vec<Box<[u8]>>,
+}
+
+impl StringPool {
+    /// Number of a name, new if unknown.
+    pub fn id(&mut self, name: &[u8]) -> u32 {
+        if let Some(&id) = self.ids.get(name) {
+            return id;
+        }
+        let id = u32::try_from(self.names.len()).expect("a query has fewer than 2^32 packages");
+        self.names.push(name.into());
+        self.ids.insert(name.into(), id);
+        id
+    }
+
+    /// Name with this number.
+    pub fn name(&self, id: u32) -> &[u8] {
+        &self.names[id as usize]
+    }
+
+    /// Number of names.
+    pub fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// All names, by number.
+    pub fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.names.iter().map(|name| &**name)
+    }
+}

@@ -108,18 +108,8 @@ pub struct Explain {
     pub plan: String,
     /// Shards searched.
     pub shards: u64,
-    /// Blocks in them.
-    pub blocks: u64,
-    /// Blocks that the index could not rule out.
-    pub candidates: u64,
-    /// Candidates with a match.
-    pub matched_blocks: u64,
-    /// Documents examined.
-    pub documents: u64,
-    /// Bytes of text examined.
-    pub verified_bytes: u64,
-    /// Matches or documents, sent or not.
-    pub found: u64,
+    /// Sums of blocks, documents and matches.
+    pub sum: ShardEnd,
     /// Documents in completed shards.
     pub shard_documents: u64,
     /// Cost of each pattern alone, in expression order; estimates only.
@@ -141,12 +131,12 @@ impl Explain {
     /// Adds a searched shard.
     pub fn add(&mut self, shard: &ShardEnd) {
         self.shards += 1;
-        self.blocks += shard.blocks;
-        self.candidates += shard.candidates;
-        self.matched_blocks += shard.matched_blocks;
-        self.documents += shard.documents;
-        self.verified_bytes += shard.verified_bytes;
-        self.found += shard.found;
+        self.sum.blocks += shard.blocks;
+        self.sum.candidates += shard.candidates;
+        self.sum.matched_blocks += shard.matched_blocks;
+        self.sum.documents += shard.documents;
+        self.sum.verified_bytes += shard.verified_bytes;
+        self.sum.found += shard.found;
     }
 }
 

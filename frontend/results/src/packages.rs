@@ -88,9 +88,9 @@ impl PackageTally {
             let record = self.record(*package);
             record.total += counted.total;
             let first = &counted.first[..counted.positions as usize];
-            first
-                .iter()
-                .for_each(|position| record.push(start + position));
+            for position in first {
+                record.push(start + position);
+            }
         }
     }
 
@@ -126,7 +126,7 @@ pub fn read(blob: &Blob, count: u32, range: Range<usize>) -> Result<Vec<PackageG
     let start = (range.start * RECORD_BYTES) as u64;
     let mut records = vec![PackageRecord::default(); range.len()];
     let mut file = OpenFile::default();
-    fill(blob, records.as_mut_bytes(), start, &mut file)?;
+    blob.read_all(records.as_mut_bytes(), start, &mut file)?;
     let (Some(first), Some(last)) = (records.first(), records.last()) else {
         return Ok(Vec::new());
     };
@@ -137,7 +137,7 @@ pub fn read(blob: &Blob, count: u32, range: Range<usize>) -> Result<Vec<PackageG
     }
     let mut names = vec![0; (names_end - names_start) as usize];
     let base = u64::from(count) * RECORD_BYTES as u64;
-    fill(blob, &mut names, base + names_start, &mut file)?;
+    blob.read_all(&mut names, base + names_start, &mut file)?;
     let package = |record: &PackageRecord| {
         let at = usize::try_from(record.name.checked_sub(names_start)?).ok()?;
         let name = names.get(at..)?.get(..record.name_bytes as usize)?;
@@ -150,12 +150,4 @@ pub fn read(blob: &Blob, count: u32, range: Range<usize>) -> Result<Vec<PackageG
     };
     let packages: Option<_> = records.iter().map(package).collect();
     packages.ok_or_else(|| blob.corrupt(start))
-}
-
-fn fill(blob: &Blob, space: &mut [u8], offset: u64, file: &mut OpenFile) -> Result<(), SpoolError> {
-    let read = blob.read_at(space, offset, file)?;
-    if read < space.len() {
-        return Err(blob.corrupt(offset + read as u64));
-    }
-    Ok(())
 }

@@ -7,23 +7,18 @@ use std::thread;
 /// Runs the first part here and the others on threads, or here if no thread can start. Returns
 /// results in order. Panics if a part panics.
 pub fn in_parallel<T: Send, F: FnOnce() -> T + Send>(parts: impl IntoIterator<Item = F>) -> Vec<T> {
-    let parts: Vec<_> = parts
-        .into_iter()
-        .map(|part| Mutex::new(Some(part)))
-        .collect();
+    let parts = parts.into_iter().map(|part| Mutex::new(Some(part)));
+    let parts: Vec<_> = parts.collect();
     let run = |part: &Mutex<Option<F>>| {
         let part = part.lock().unwrap_or_else(PoisonError::into_inner).take();
         part.expect("each part is run once")()
     };
     thread::scope(|scope| {
         let start = |part| thread::Builder::new().spawn_scoped(scope, move || run(part));
-        let mut started: Vec<_> = parts
-            .iter()
-            .skip(1)
-            .map(|part| (part, start(part)))
-            .collect();
+        let others = parts.iter().skip(1);
+        let started: Vec<_> = others.map(|part| (part, start(part))).collect();
         let first = parts.first().map(run);
-        let others = started.drain(..).map(|(part, thread)| match thread {
+        let others = started.into_iter().map(|(part, thread)| match thread {
             Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
             Err(_) => run(part),
         });

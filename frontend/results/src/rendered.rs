@@ -35,7 +35,7 @@ const PART_LEN_MIN: usize = 10_000;
 const PARTS_MAX: usize = 4;
 
 /// Renders ranges of the order. A clone keeps the learned match size.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Renderer {
     /// `None`: text as [`Match::write_text`](super::matches::Match::write_text), directly from
     /// frames.
@@ -150,17 +150,14 @@ impl RenderedMatches {
 impl Renderer {
     /// Renders lines `package/path:number:line`.
     pub fn text() -> Renderer {
-        Renderer {
-            write: None,
-            match_bytes: 0,
-        }
+        Renderer::default()
     }
 
     /// Renders with `write`.
     pub fn new(write: Box<WriteMatch>) -> Renderer {
         Renderer {
             write: Some(write.into()),
-            match_bytes: 0,
+            ..Renderer::default()
         }
     }
 
@@ -173,7 +170,7 @@ impl Renderer {
         memory_bytes_max: usize,
     ) -> Result<RenderedMatches, SpoolError> {
         if self.match_bytes == 0 {
-            let frame_bytes = answer.spool().frame_bytes() as usize / answer.len().max(1);
+            let frame_bytes = answer.search.spool.frame_bytes() as usize / answer.len().max(1);
             self.match_bytes = PLACE_BYTES + NAMES_BYTES + frame_bytes;
         }
         loop {
@@ -211,16 +208,14 @@ impl Renderer {
         let part_bytes_max = bytes_max / slices.len().max(1);
         let render = |positions: &[LinePosition]| {
             let expected = positions.len() * self.match_bytes.saturating_sub(PLACE_BYTES);
-            let context_lines = answer.query().context_lines();
+            let context_lines = answer.query().context_lines;
             let mut part = Part::new(self.write.as_deref(), context_lines);
             part.reserve(expected.min(part_bytes_max));
-            let fits = part.read(answer.spool(), positions, part_bytes_max)?;
+            let fits = part.read(&answer.search.spool, positions, part_bytes_max)?;
             Ok(fits.then_some(part))
         };
         let parts = in_parallel(slices.iter().map(|&slice| move || render(slice)));
-        let parts = parts
-            .into_iter()
-            .collect::<Result<Option<Vec<Part<'_>>>, _>>();
+        let parts: Result<Option<Vec<Part<'_>>>, _> = parts.into_iter().collect();
         let parts = answer.checked(parts)?;
         Ok(parts.map(|parts| in_order(first, &slices, parts)))
     }

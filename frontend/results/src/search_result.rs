@@ -3,11 +3,9 @@
 //! Immutable. Matches and order are in the spool, so memory does not grow with them. A range reads
 //! each frame once.
 
-use super::documents::{self, DocumentGroup};
+use super::documents::{DocumentGroup, DocumentList};
 use super::matches::{Copies, Document, MATCH_BYTES, Match};
-use super::outcome::{
-    CorpusSize, Counts, Explain, Missing, Outcome, Overlaps, Reached, Skipped, Timings,
-};
+use super::outcome::{CorpusSize, Counts, Explain, Missing, Outcome, Skipped, Timings};
 use super::packages::{self, PackageGroup};
 use super::{copies, folded};
 use crate::order::{self, FrameAt, Pointer, unpack_frame};
@@ -41,7 +39,7 @@ pub struct FinishedSearch {
     pub generation: String,
     /// The query.
     pub query: Query,
-    /// Hash of the clients' scope.
+    /// Hash of the clients' scope, as [`Scope::hash`](query::Scope::hash).
     pub scope: [u8; 16],
     /// Completeness and costs.
     pub outcome: Outcome,
@@ -62,7 +60,8 @@ pub struct FinishedSearch {
 /// Result of a search.
 #[derive(Debug)]
 pub struct SearchResult {
-    pub(crate) search: FinishedSearch,
+    /// As its execution left it.
+    pub search: FinishedSearch,
     damaged: AtomicBool,
 }
 
@@ -95,11 +94,6 @@ impl SearchResult {
         &self.search.generation
     }
 
-    /// Hash of the clients' scope, as [`Scope::hash`](query::Scope::hash).
-    pub fn scope(&self) -> [u8; 16] {
-        self.search.scope
-    }
-
     /// The query.
     pub fn query(&self) -> &Query {
         &self.search.query
@@ -112,14 +106,14 @@ impl SearchResult {
             self.search.found.max(self.search.counts.pointers)
         } else {
             // Backends stop at different points.
-            self.search.query.limit()
+            self.search.query.limit
         }
     }
 
     /// True if [`found`](Self::found) counts all matches, not a minimum.
     pub fn is_counted(&self) -> bool {
-        !self.search.query.is_uncounted()
-            || self.search.found.max(self.search.counts.pointers) < self.search.query.limit()
+        !self.search.query.uncounted
+            || self.search.found.max(self.search.counts.pointers) < self.search.query.limit
     }
 
     /// Number of readable matches that arrived, up to the limit; 0 for a count. Results [as
@@ -131,8 +125,8 @@ impl SearchResult {
     /// Number of matches outside copies; `None` if unknown: with a limit, or
     /// if no matches were sent.
     pub fn unique(&self) -> Option<usize> {
-        let is_known = self.search.query.limit() == 0
-            && matches!(self.search.query.want(), Want::Matches | Want::Documents);
+        let is_known = self.search.query.limit == 0
+            && matches!(self.search.query.want, Want::Matches | Want::Documents);
         is_known.then_some(self.search.counts.unique as usize)
     }
 
@@ -142,16 +136,10 @@ impl SearchResult {
     /// # Panics
     /// If the range is not within `0..unique()`.
     pub fn unique_positions(&self, range: Range<usize>) -> Result<Vec<u64>, SpoolError> {
-        assert!(
-            range.end as u64 <= self.search.counts.unique,
-            "unique {range:?}"
-        );
-        let range = range.start as u64..range.end as u64;
-        self.checked(folded::positions(
-            &self.search.spool.folded,
-            self.search.counts.pointers,
-            range,
-        ))
+        let (counts, range) = (self.search.counts, range.start as u64..range.end as u64);
+        assert!(range.end <= counts.unique, "unique {range:?}");
+        let folded = &self.search.spool.folded;
+        self.checked(folded::positions(folded, counts.pointers, range))
     }
 
     /// Number of copies of each match's document. Blocks on the disk.
@@ -159,19 +147,14 @@ impl SearchResult {
         if self.search.spool.copy_frames.is_empty() {
             return Ok(vec![0; positions.len()]);
         }
-        let mut last: Option<(FrameAt, u64)> = None;
-        let mut count = |pointer: &Pointer| {
-            let frame = pointer.frame();
-            if let Some((_, copies)) = last.filter(|(known, _)| *known == frame) {
-                return Ok(copies);
-            }
-            let group = copies::group_of(&self.search.spool, frame)?;
-            let copies = group.map_or(0, |group| group.documents - 1);
-            last = Some((frame, copies));
-            Ok(copies)
-        };
         let pointers = self.pointers_at(positions)?;
-        self.checked(pointers.iter().map(&mut count).collect())
+        let mut copies = Vec::with_capacity(pointers.len());
+        for run in pointers.chunk_by(|a, b| a.frame() == b.frame()) {
+            let group = copies::group_of(&self.search.spool, run[0].frame());
+            let count = self.checked(group)?.map_or(0, |group| group.documents - 1);
+            copies.resize(copies.len() + run.len(), count);
+        }
+        Ok(copies)
     }
 
     /// Reads a range of the documents with the text and matching lines of the match at `position`,
@@ -193,10 +176,9 @@ impl SearchResult {
             }
         };
         let mut reader = self.search.spool.reader();
-        let documents = frames
-            .into_iter()
-            .map(|frame| reader.batch(frame, |batch| Some(Document::of(batch))));
-        Ok((self.checked(documents.collect())?, count))
+        let document = |frame| reader.batch(frame, |batch| Some(Document::of(batch)));
+        let documents = frames.into_iter().map(document).collect();
+        Ok((self.checked(documents)?, count))
     }
 
     /// True if there is no match to read.
@@ -206,10 +188,10 @@ impl SearchResult {
 
     /// Documents with a match.
     pub fn documents(&self) -> u64 {
-        if self.search.query.is_uncounted() {
+        if self.search.query.uncounted {
             // Backends count the documents they looked at.
-            let listed = documents::count(&self.search.spool.packages);
-            return listed.unwrap_or_default() as u64;
+            let listed = DocumentList::open(&self.search.spool.packages);
+            return listed.ok().flatten().map_or(0, |list| list.count() as u64);
         }
         self.search.documents
     }
@@ -234,24 +216,9 @@ impl SearchResult {
         self.search.outcome.was_stopped && !self.is_complete()
     }
 
-    /// Completeness and costs.
-    pub fn outcome(&self) -> &Outcome {
-        &self.search.outcome
-    }
-
-    /// Files with matches and their order.
-    pub fn spool(&self) -> &Arc<ResultFiles> {
-        &self.search.spool
-    }
-
     /// Missing shards by backend.
     pub fn missing(&self) -> &[Missing] {
         &self.search.outcome.missing
-    }
-
-    /// Progress; only known if incomplete.
-    pub fn reached(&self) -> Reached {
-        self.search.outcome.reached
     }
 
     /// Skipped documents.
@@ -259,24 +226,9 @@ impl SearchResult {
         &self.search.outcome.skipped
     }
 
-    /// Packages in several shards, searched once each.
-    pub fn overlaps(&self) -> &Overlaps {
-        &self.search.outcome.overlaps
-    }
-
     /// Search plan and costs.
     pub fn explain(&self) -> &Explain {
         &self.search.outcome.explain
-    }
-
-    /// Size of the corpus when the query began.
-    pub fn known(&self) -> CorpusSize {
-        self.search.known
-    }
-
-    /// Time taken.
-    pub fn timings(&self) -> &Timings {
-        &self.search.timings
     }
 
     /// Reads a range of the order. Blocks on the disk. Each frame is read once, so
@@ -285,16 +237,12 @@ impl SearchResult {
     /// # Panics
     /// If the range is not within `0..len()`.
     pub fn matches(&self, range: Range<usize>) -> Result<Vec<Match>, SpoolError> {
-        let pointers = self.pointers(range)?;
-        self.read(&pointers)
+        self.read(&self.pointers(range)?)
     }
 
     fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {
-        self.checked(read(
-            &self.search.spool,
-            pointers,
-            self.search.query.context_lines(),
-        ))
+        let context_lines = self.search.query.context_lines;
+        self.checked(read(&self.search.spool, pointers, context_lines))
     }
 
     /// Marks the result as damaged on an error, so it is not shared.
@@ -335,26 +283,34 @@ impl SearchResult {
     /// Length of [`document_list`](Self::document_list), at most
     /// [`DOCUMENTS_MAX`](super::DOCUMENTS_MAX).
     pub fn documents_listed(&self) -> Result<usize, SpoolError> {
-        if self.is_empty() {
-            return Ok(0);
-        }
-        self.checked(documents::count(&self.search.spool.packages))
+        self.listed(|list| Ok(list.count()))
     }
 
     /// Length of [`unique_documents`](Self::unique_documents).
     pub fn unique_documents_listed(&self) -> Result<usize, SpoolError> {
-        if self.is_empty() {
-            return Ok(0);
-        }
-        self.checked(documents::count_unfolded(&self.search.spool.packages))
+        self.listed(|list| Ok(list.count_unfolded()))
     }
 
     /// Reads a range of the listed documents that are no copies, by best match.
     pub fn unique_documents(&self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
-        if range.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.checked(documents::read_unfolded(&self.search.spool.packages, range))
+        self.listed(|list| list.read_unfolded(range))
+    }
+
+    /// Reads a range of the documents, by best match.
+    pub fn document_list(&self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
+        self.listed(|list| list.read(range))
+    }
+
+    /// Default if ordering failed: nothing is listed.
+    fn listed<T: Default>(
+        &self,
+        read: impl FnOnce(&mut DocumentList<'_>) -> Result<T, SpoolError>,
+    ) -> Result<T, SpoolError> {
+        let list = self.checked(DocumentList::open(&self.search.spool.packages))?;
+        list.map_or_else(
+            || Ok(T::default()),
+            |mut list| self.checked(read(&mut list)),
+        )
     }
 
     /// Finds at most `most` matches from line `first` on, in a result with one
@@ -384,18 +340,9 @@ impl SearchResult {
         })
     }
 
-    /// Reads a range of the documents, by best match.
-    pub fn document_list(&self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
-        if range.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.checked(documents::read(&self.search.spool.packages, range))
-    }
-
     /// Reads the matches at these positions.
     pub fn matches_at(&self, positions: &[u64]) -> Result<Vec<Match>, SpoolError> {
-        let pointers = self.pointers_at(positions)?;
-        self.read(&pointers)
+        self.read(&self.pointers_at(positions)?)
     }
 
     /// Reads the matches at these positions, with copies.
@@ -426,17 +373,14 @@ impl SearchResult {
     /// If the range is not within `0..packages()`.
     pub fn package_list(&self, range: Range<usize>) -> Result<Vec<PackageGroup>, SpoolError> {
         assert!(range.end <= self.packages(), "packages {range:?}");
-        self.checked(packages::read(
-            &self.search.spool.packages,
-            self.search.counts.packages,
-            range,
-        ))
+        let count = self.search.counts.packages;
+        self.checked(packages::read(&self.search.spool.packages, count, range))
     }
 
     /// Reads the readable matches by language and directory; `None` with a
     /// limit. Blocks on the disk.
     pub fn facets(&self) -> Result<Option<SpoolFacets>, SpoolError> {
-        if self.search.query.limit() > 0 {
+        if self.search.query.limit > 0 {
             return Ok(None);
         }
         let blob = &self.search.spool.facets;
@@ -465,7 +409,7 @@ pub fn read(
     context_lines: u32,
 ) -> Result<Vec<Match>, SpoolError> {
     let positions = in_spool_order(pointers);
-    let mut matches: Vec<Option<Match>> = pointers.iter().map(|_| None).collect();
+    let mut matches = vec![Match::default(); pointers.len()];
     let mut reader = files.reader();
     for group in positions.chunk_by(|a, b| a.frame() == b.frame()) {
         let lines: Vec<u32> = group.iter().map(|line| line.line_index()).collect();
@@ -473,14 +417,11 @@ pub fn read(
         reader.batch(group[0].frame(), |batch| {
             Match::each(batch, &lines, context_lines, |found| {
                 let line = positions.next().expect("a match for each line");
-                matches[line.pointer_index()] = Some(found);
+                matches[line.pointer_index()] = found;
             })
         })?;
     }
-    let matches = matches.into_iter();
-    Ok(matches
-        .map(|each| each.expect("every pointer is in one group"))
-        .collect())
+    Ok(matches)
 }
 
 /// Spool position of a match ([`Pointer::spool_order`], 96 bits) and index of its pointer (32
@@ -508,9 +449,8 @@ impl LinePosition {
 
 pub(super) fn in_spool_order(pointers: &[Pointer]) -> Vec<LinePosition> {
     let indexed = (0..).zip(pointers);
-    let mut positions: Vec<LinePosition> = indexed
-        .map(|(index, pointer)| LinePosition::new(index, pointer))
-        .collect();
+    let positions = indexed.map(|(index, pointer)| LinePosition::new(index, pointer));
+    let mut positions: Vec<LinePosition> = positions.collect();
     let hash = |position: &LinePosition| pointers[position.pointer_index()].hash();
     order::sort_groups(
         &mut positions,

@@ -19,7 +19,6 @@ mod budget;
 mod directory;
 mod error;
 mod kept;
-mod order_files;
 mod pointer_writer;
 mod pointers;
 mod reader;
@@ -28,11 +27,10 @@ mod result_files;
 pub use blob::{Blob, OpenFile};
 pub use budget::{BeforeWrite, SpoolConfig};
 pub use directory::{Recovered, Spool};
-pub use error::SpoolError;
-pub use order_files::ORDER_PARTS_MAX;
+pub use error::{SpoolError, io_words};
 pub use pointer_writer::PointerWriter;
 pub use pointers::{
-    BLOCK_LEN as POINTERS_A_BLOCK, BLOCKS_AT_ONCE, PointerReader, len_of_pointers,
+    BLOCK_LEN as POINTERS_A_BLOCK, BLOCKS_AT_ONCE, ORDER_PARTS_MAX, PointerReader, len_of_pointers,
     partition_pointers,
 };
 pub use reader::FrameReader;

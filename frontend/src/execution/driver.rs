@@ -146,12 +146,12 @@ impl Execution {
             id: answer.identity().to_owned(),
             generation: answer.generation().to_owned(),
             query: answer.query().clone(),
-            scope: answer.scope(),
+            scope: answer.search.scope,
             client: UNKNOWN,
-            spool: Arc::clone(answer.spool()),
+            spool: Arc::clone(&answer.search.spool),
             ordered: true,
             runtime,
-            known: answer.known(),
+            known: answer.search.known,
             overlaps: Arc::default(),
             state: Mutex::new(ExecutionState::finished(Instant::now())),
             streams: Vec::new(),
@@ -174,7 +174,7 @@ impl Execution {
             return None;
         }
         let begun = Instant::now();
-        let permit = admission.try_any(self.client, !self.query.is_uncounted())?;
+        let permit = admission.try_any(self.client, !self.query.uncounted)?;
         self.admit(&permit, begun);
         Some(permit)
     }
@@ -202,7 +202,7 @@ impl Execution {
                 self.acquire.notified().await;
                 let begun = Instant::now();
                 // Uncounted searches take little work or are refused.
-                let may_be_heavy = !self.query.is_uncounted();
+                let may_be_heavy = !self.query.uncounted;
                 let permit = admission.any(self.client, may_be_heavy).await;
                 self.admit(&permit, begun);
                 permit

@@ -175,7 +175,7 @@ impl SearchHandle {
     /// Pointers to the best matches so far.
     pub fn top_matches(&self) -> TopMatches {
         let stats = self.execution.streams.iter().map(|stream| &stream.stats);
-        TopMatches::new(stats, self.query().limit())
+        TopMatches::new(stats, self.query().limit)
     }
 
     /// Pointers to at most ten best documents so far, with or without copies of better ones.
@@ -183,10 +183,10 @@ impl SearchHandle {
         let stats = self.execution.streams.iter().map(|stream| &stream.stats);
         let copies = match folds {
             false => TopCopies::All,
-            true if copies_match_alike(self.query().expr()) => TopCopies::Folded,
+            true if copies_match_alike(&self.query().expr) => TopCopies::Folded,
             true => TopCopies::Unsure,
         };
-        BestDocuments::new(stats, self.query().limit(), copies)
+        BestDocuments::new(stats, self.query().limit, copies)
     }
 
     /// Counts so far by package, language, kind and directory, renewed a few times a second.
@@ -207,7 +207,7 @@ impl SearchHandle {
 
     /// Reads matches. Blocks on the disk.
     pub fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {
-        let context_lines = self.execution.query.context_lines();
+        let context_lines = self.execution.query.context_lines;
         results::read(&self.execution.spool, pointers, context_lines)
     }
 
@@ -267,7 +267,7 @@ impl SearchHandle {
 
     /// Reads matches as they arrive.
     pub fn follower(&self) -> MatchStream {
-        let context_lines = self.execution.query.context_lines();
+        let context_lines = self.execution.query.context_lines;
         MatchStream::new(Arc::clone(&self.execution.spool), context_lines)
     }
 
@@ -288,12 +288,12 @@ impl SearchHandle {
             () = self.interest.withdrawn() => return Err(SearchError::Withdrawn),
             answer = self.execution.finished() => answer,
         };
-        if answer.outcome().shed {
+        if answer.search.outcome.shed {
             return Err(SearchError::Overloaded {
                 retry_after_s: RETRY_AFTER_S,
             });
         }
-        match &answer.outcome().refused {
+        match &answer.search.outcome.refused {
             Some(bad) => Err(SearchError::BadQuery(self.query().named(bad.clone()))),
             None => Ok(answer),
         }

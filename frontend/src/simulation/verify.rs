@@ -187,7 +187,7 @@ fn check_missing(
     }
     for (stream, script) in scenario.scripts.iter().enumerate() {
         let has_refused = script.fault == Fault::Failure(FailureKind::BadQuery)
-            && answer.outcome().refused.is_some();
+            && answer.search.outcome.refused.is_some();
         let is_missing = |from: &str, id| missing.contains(&(from.to_owned(), id));
         let is_there = |id: ShardId| !is_missing(&name(stream), id) && !is_missing(SPOOL, id);
         for shard in script.shards.iter().filter(|shard| is_there(shard.id)) {

@@ -101,6 +101,7 @@ enum Follow {
     Cut,
 }
 
+#[derive(Default)]
 struct Code<'t> {
     text: &'t [u8],
     at: usize,
@@ -113,9 +114,8 @@ impl<'t> Code<'t> {
     fn behind(text: &'t [u8], depth: usize) -> Code<'t> {
         Code {
             text,
-            at: 0,
-            lines: 0,
             depth,
+            ..Code::default()
         }
     }
 
@@ -125,11 +125,8 @@ impl<'t> Code<'t> {
 
     /// Next byte that is not blank, not taken.
     fn token(&mut self) -> Option<u8> {
-        let first = self
-            .rest()
-            .iter()
-            .position(|byte| !byte.is_ascii_whitespace());
-        self.at += first?;
+        let mut bytes = self.rest().iter();
+        self.at += bytes.position(|byte| !byte.is_ascii_whitespace())?;
         if self.skip_comment() {
             self.token()
         } else {
@@ -189,11 +186,9 @@ impl<'t> Code<'t> {
         } else {
             return false;
         };
-        self.lines += rest[..length.unwrap_or(rest.len())]
-            .iter()
-            .filter(|&&byte| byte == b'\n')
-            .count();
-        self.at += length.unwrap_or(rest.len());
+        let comment = &rest[..length.unwrap_or(rest.len())];
+        self.lines += memchr::memchr_iter(b'\n', comment).count();
+        self.at += comment.len();
         true
     }
 
@@ -242,14 +237,10 @@ impl<'t> Code<'t> {
     /// Tells `= value` from `= 0;` and `== value`.
     fn behind_equals(&mut self) -> Follow {
         self.at += 1;
+        let ends = [&b"0"[..], b"default", b"delete"];
         match self.token() {
             Some(b'=' | b'~' | b'>') => Follow::Other,
-            _ if [&b"0"[..], b"default", b"delete"]
-                .iter()
-                .any(|word| self.rest().starts_with(word)) =>
-            {
-                Follow::End
-            }
+            _ if ends.iter().any(|word| self.rest().starts_with(word)) => Follow::End,
             Some(_) => Follow::Body,
             None => Follow::Cut,
         }

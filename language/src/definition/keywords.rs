@@ -1,98 +1,35 @@
 //! Keywords and modifiers around a name, by their part in a definition. All languages share them.
 
-pub(super) fn begins_function(keyword: &[u8]) -> bool {
-    matches!(keyword, b"fn" | b"func" | b"function" | b"sub" | b"proc")
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident: $($word:literal)*;)*) => {$(
+        $(#[$doc])*
+        pub(super) fn $name(word: &[u8]) -> bool {
+            matches!(word, $($word)|*)
+        }
+    )*};
 }
 
-/// True if the defined name always follows.
-pub(super) fn defines(keyword: &[u8]) -> bool {
-    matches!(
-        keyword,
-        b"def"
-            | b"defun"
-            | b"defmacro"
-            | b"trait"
-            | b"macro_rules!"
-            | b"defn"
-            | b"module"
-            | b"newtype"
-            | b"data"
-            | b"interface"
-            | b"package"
-    )
-}
+words! {
+    begins_function: b"fn" b"func" b"function" b"sub" b"proc";
 
-/// True if the name that follows is defined only where its body opens.
-pub(super) fn begins_body(keyword: &[u8]) -> bool {
-    matches!(
-        keyword,
-        b"class" | b"struct" | b"enum" | b"union" | b"type" | b"object" | b"record"
-    )
-}
+    /// True if the defined name always follows.
+    defines: b"def" b"defun" b"defmacro" b"trait" b"macro_rules!" b"defn" b"module" b"newtype"
+        b"data" b"interface" b"package";
 
-pub(super) fn begins_value(keyword: &[u8]) -> bool {
-    matches!(keyword, b"static" | b"const" | b"let" | b"var" | b"val")
-}
+    /// True if the name that follows is defined only where its body opens.
+    begins_body: b"class" b"struct" b"enum" b"union" b"type" b"object" b"record";
 
-pub(super) fn is_type_keyword(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"class" | b"struct" | b"enum" | b"union" | b"interface"
-    )
-}
+    begins_value: b"static" b"const" b"let" b"var" b"val";
 
-pub(super) fn is_modifier(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"abstract"
-            | b"async"
-            | b"class"
-            | b"const"
-            | b"crate"
-            | b"declare"
-            | b"default"
-            | b"enum"
-            | b"export"
-            | b"extern"
-            | b"final"
-            | b"global"
-            | b"inline"
-            | b"internal"
-            | b"local"
-            | b"open"
-            | b"override"
-            | b"partial"
-            | b"private"
-            | b"protected"
-            | b"pub"
-            | b"public"
-            | b"readonly"
-            | b"sealed"
-            | b"static"
-            | b"strict"
-            | b"typedef"
-            | b"unsafe"
-            | b"virtual"
-    )
-}
+    is_type_keyword: b"class" b"struct" b"enum" b"union" b"interface";
 
-pub(super) fn is_method_modifier(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"abstract"
-            | b"constexpr"
-            | b"explicit"
-            | b"final"
-            | b"inline"
-            | b"internal"
-            | b"override"
-            | b"private"
-            | b"protected"
-            | b"public"
-            | b"static"
-            | b"synchronized"
-            | b"virtual"
-    )
+    is_modifier: b"abstract" b"async" b"class" b"const" b"crate" b"declare" b"default" b"enum"
+        b"export" b"extern" b"final" b"global" b"inline" b"internal" b"local" b"open" b"override"
+        b"partial" b"private" b"protected" b"pub" b"public" b"readonly" b"sealed" b"static"
+        b"strict" b"typedef" b"unsafe" b"virtual";
+
+    is_method_modifier: b"abstract" b"constexpr" b"explicit" b"final" b"inline" b"internal"
+        b"override" b"private" b"protected" b"public" b"static" b"synchronized" b"virtual";
 }
 
 pub(super) const STATEMENTS: [&[u8]; 20] = [

@@ -9,6 +9,9 @@ const INSTRUCTION: u8 = 2;
 const IN_DOUBLE: u8 = 3;
 const IN_SINGLE: u8 = 4;
 
+/// Tags around a value. Its `depth` is an index here, plus 1.
+const TAGS: [Option<RawElement>; 3] = [None, Some(RawElement::Script), Some(RawElement::Style)];
+
 pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut ColouredParts) -> LineState {
     let mut at = 0;
     while at < line.len() {
@@ -43,17 +46,13 @@ fn in_text(line: &[u8], at: usize, tokens: &mut ColouredParts) -> (LineState, us
         return (LineState::Code, open + 1);
     }
     let forms = [("<!--", COMMENT), ("<![CDATA[", CDATA), ("<?", INSTRUCTION)];
-    let form = forms
-        .iter()
-        .find(|(open, _)| tag.starts_with(open.as_bytes()));
-    if let Some((_, form)) = form {
+    let mut forms = forms.iter();
+    if let Some((_, form)) = forms.find(|(open, _)| tag.starts_with(open.as_bytes())) {
         return (quote(*form, 0), open);
     }
     let signs = tag.iter().take_while(|byte| b"</!".contains(byte)).count();
-    let name = tag[signs..]
-        .iter()
-        .take_while(|byte| is_of_name(**byte))
-        .count();
+    let name = tag[signs..].iter();
+    let name = name.take_while(|byte| is_of_name(**byte)).count();
     if name == 0 {
         return (LineState::Code, open + 1);
     }
@@ -88,13 +87,9 @@ fn in_tag(
         b'<' => (LineState::Code, 0),
         b'"' | b'\'' => {
             let form = if tag[0] == b'"' { IN_DOUBLE } else { IN_SINGLE };
-            let depth = match is_raw {
-                None => 1,
-                Some(RawElement::Script) => 2,
-                Some(RawElement::Style) => 3,
-            };
+            let known = TAGS.iter().position(|tag| *tag == is_raw);
             tokens.push((at..at + 1, Colour::String));
-            (quote(form, depth), 1)
+            (quote(form, 1 + known.unwrap_or(0) as u16), 1)
         }
         byte if is_of_name(byte) => {
             let name = tag.iter().take_while(|byte| is_of_name(**byte)).count();
@@ -105,7 +100,7 @@ fn in_tag(
     }
 }
 
-/// Reads to the end of a form. For a value, `depth` encodes its tag.
+/// Reads to the end of a form.
 fn in_form(
     line: &[u8],
     at: usize,
@@ -121,9 +116,7 @@ fn in_form(
         _ => ("'", Colour::String),
     };
     let text = &line[at..];
-    let found = text
-        .windows(close.len())
-        .position(|bytes| bytes == close.as_bytes());
+    let found = memchr::memmem::find(text, close.as_bytes());
     let bytes = found.map_or(text.len(), |found| found + close.len());
     match tokens.last_mut() {
         Some((range, last)) if range.end == at && *last == colour => range.end += bytes,
@@ -131,12 +124,8 @@ fn in_form(
     }
     let after = match depth {
         0 => LineState::Code,
-        1 => LineState::Tag { is_raw: None },
-        2 => LineState::Tag {
-            is_raw: Some(RawElement::Script),
-        },
         _ => LineState::Tag {
-            is_raw: Some(RawElement::Style),
+            is_raw: TAGS[usize::from(depth).min(TAGS.len()) - 1],
         },
     };
     let state = if found.is_some() {
@@ -152,11 +141,8 @@ fn in_raw_text(text: &[u8], element: RawElement) -> (LineState, usize) {
         RawElement::Script => b"</script",
         RawElement::Style => b"</style",
     };
-    let found = text
-        .windows(end.len())
-        .position(|bytes| bytes.eq_ignore_ascii_case(end));
-    match found {
-        Some(0) => (LineState::Code, 0),
+    let mut parts = text.windows(end.len());
+    match parts.position(|bytes| bytes.eq_ignore_ascii_case(end)) {
         Some(found) => (LineState::Code, found),
         None => (LineState::RawText(element), text.len()),
     }

@@ -13,22 +13,22 @@ pub(super) struct Quote {
 }
 
 /// May continue in the next line.
-const LINES: u16 = 1;
+pub(super) const LINES: u16 = 1;
 /// A backslash escapes a byte, or the end of the line.
-const BACKSLASH: u16 = 2;
+pub(super) const BACKSLASH: u16 = 2;
 /// A doubled end is content.
-const DOUBLED: u16 = 4;
-const NESTS: u16 = 8;
+pub(super) const DOUBLED: u16 = 4;
+pub(super) const NESTS: u16 = 8;
 /// Exactly one character: `'a` is something else in Rust.
-const ONE: u16 = 16;
+pub(super) const ONE: u16 = 16;
 /// Follows a blank or a bracket, or is first.
-const BLANK: u16 = 32;
+pub(super) const BLANK: u16 = 32;
 /// First in its line.
-const FIRST: u16 = 64;
+pub(super) const FIRST: u16 = 64;
 /// Begins in the first column.
-const COLUMN: u16 = 128;
+pub(super) const COLUMN: u16 = 128;
 /// Ends in the first column.
-const CLOSES_IN_COLUMN: u16 = 256;
+pub(super) const CLOSES_IN_COLUMN: u16 = 256;
 
 impl Quote {
     const fn new(open: &'static str, close: &'static str, colour: Colour, rules: u16) -> Quote {
@@ -84,22 +84,9 @@ impl Quote {
         }
     }
 
-    pub(super) const fn has(self, rule: Rule) -> bool {
-        self.rules & rule as u16 != 0
+    pub(super) const fn has(self, rule: u16) -> bool {
+        self.rules & rule != 0
     }
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Rule {
-    Lines = LINES as isize,
-    Backslash = BACKSLASH as isize,
-    Doubled = DOUBLED as isize,
-    Nests = NESTS as isize,
-    One = ONE as isize,
-    Blank = BLANK as isize,
-    First = FIRST as isize,
-    Column = COLUMN as isize,
-    ClosesInColumn = CLOSES_IN_COLUMN as isize,
 }
 
 pub(super) const fn line(open: &'static str) -> Quote {

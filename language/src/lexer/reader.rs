@@ -7,7 +7,7 @@ use super::family::{
     ANY_CASE, AT, BACKSLASH, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG, MARKUP,
     PERCENT, QUOTING, RAW, REGEX,
 };
-use super::quote::{Quote, Rule};
+use super::quote::{self, Quote};
 use super::syntax::Syntax;
 use super::{Colour, ColouredParts, LineState, markup};
 
@@ -232,9 +232,8 @@ impl Reader<'_> {
             self.at += 1;
             return self.two_parts(open, has_two, start);
         }
-        let colour = syntax
-            .word(word)
-            .filter(|_| self.last != b'.' || syntax.has(ANY_CASE));
+        let is_word = self.last != b'.' || syntax.has(ANY_CASE);
+        let colour = syntax.word(word).filter(|_| is_word);
         self.push(start, colour);
         self.last = match colour {
             Some(Colour::Keyword) => b'(',
@@ -249,9 +248,7 @@ impl Reader<'_> {
             word,
             b"q" | b"qq" | b"qw" | b"qr" | b"qx" | b"m" | b"s" | b"tr" | b"y"
         );
-        let before = start
-            .checked_sub(1)
-            .map_or(b' ', |before| self.line[before]);
+        let before = self.line[..start].last().copied().unwrap_or(b' ');
         let (open, next) = (self.byte(0), self.byte(1));
         let opens = open.is_ascii_punctuation() && !b")}]>,;=_".contains(&open)
             || open == b' ' && matches!(next, b'(' | b'{' | b'[') && word[0] == b'q';
@@ -279,7 +276,7 @@ impl Reader<'_> {
     }
 
     fn form(&self) -> Option<(u8, &'static Quote)> {
-        let (rest, forms) = (self.rest(), (0..).zip(self.syntax.family.quotes));
+        let (rest, mut forms) = (self.rest(), (0..).zip(self.syntax.family.quotes));
         let fits = |quote: &Quote| {
             let open = quote.open.as_bytes();
             let before = &self.line[..self.at];
@@ -293,12 +290,11 @@ impl Reader<'_> {
                 rest.starts_with(open)
             };
             is_there
-                && (!quote.has(Rule::Blank) || is_apart())
-                && (!quote.has(Rule::Column) || self.at == 0)
-                && (!quote.has(Rule::First) || self.last == 0 && self.tokens.is_empty())
-                && (!quote.has(Rule::One) || is_character(&rest[open.len()..], open[0]))
+                && (!quote.has(quote::BLANK) || is_apart())
+                && (!quote.has(quote::COLUMN) || self.at == 0)
+                && (!quote.has(quote::FIRST) || self.last == 0 && self.tokens.is_empty())
+                && (!quote.has(quote::ONE) || is_character(&rest[open.len()..], open[0]))
         };
-        let mut forms = forms;
         forms.find(|(_, quote)| fits(quote))
     }
 }
@@ -349,8 +345,4 @@ fn closing(open: u8) -> u8 {
 fn hash(bytes: &[u8]) -> u32 {
     let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     bytes.iter().fold(0x811c_9dc5, mix)
-}
-
-fn memchr(byte: u8, text: &[u8]) -> Option<usize> {
-    text.iter().position(|other| *other == byte)
 }

@@ -3,7 +3,7 @@
 use super::family::{
     ANY_CASE, DIRECTIVES, Family, HASHES, HEREDOC, LONG, MARKUP, PERCENT, QUOTING, RAW,
 };
-use super::quote::{Quote, Rule};
+use super::quote::{self, Quote};
 use super::{Colour, LineState};
 use fnv::FnvHashMap;
 
@@ -49,31 +49,21 @@ impl Syntax {
     /// True if a form may outlast its line, besides by a backslash.
     pub fn lasts_over_lines(&self) -> bool {
         let features = MARKUP | HEREDOC | HASHES | RAW | LONG | QUOTING | PERCENT;
-        self.has(features)
-            || self
-                .family
-                .quotes
-                .iter()
-                .any(|quote| quote.has(Rule::Lines))
+        let mut quotes = self.family.quotes.iter();
+        self.has(features) || quotes.any(|quote| quote.has(quote::LINES))
     }
 
     /// Guesses the state before some lines. `None`: like code.
-    pub fn guess<'t>(&self, lines: impl Iterator<Item = &'t [u8]>) -> Option<LineState> {
-        let is_block = |quote: &&Quote| {
+    pub fn guess<'t>(&self, mut lines: impl Iterator<Item = &'t [u8]>) -> Option<LineState> {
+        let is_block = |quote: &Quote| {
             quote.colour == Some(Colour::Comment)
-                && quote.has(Rule::Lines)
-                && !quote.has(Rule::ClosesInColumn)
+                && quote.has(quote::LINES)
+                && !quote.has(quote::CLOSES_IN_COLUMN)
         };
-        let form = self
-            .family
-            .quotes
-            .iter()
-            .position(|quote| is_block(&quote))?;
-        let block = &self.family.quotes[form];
-        let known = lines
-            .map(|line| is_inside(line, block))
-            .find(|it| !matches!(it, Inside::Unknown));
-        matches!(known, Some(Inside::Yes)).then_some(LineState::Quote {
+        let quotes = self.family.quotes;
+        let form = quotes.iter().position(is_block)?;
+        let is_known_inside = lines.find_map(|line| is_inside(line, &quotes[form]))?;
+        is_known_inside.then_some(LineState::Quote {
             form: form as u8,
             depth: 1,
         })
@@ -111,26 +101,21 @@ impl Syntax {
     }
 }
 
-enum Inside {
-    Yes,
-    No,
-    Unknown,
-}
-
-fn is_inside(line: &[u8], block: &Quote) -> Inside {
+/// `None`: unknown.
+fn is_inside(line: &[u8], block: &Quote) -> Option<bool> {
     let (open, close) = (block.open.as_bytes(), block.close.as_bytes());
     let text = line.trim_ascii_start();
     // No blank follows the star in `*p = 1`.
     let has_star = open.ends_with(b"*") && matches!(text, [b'*'] | [b'*', b' ' | b'\t' | b'/', ..]);
     if has_star {
-        return Inside::Yes;
+        return Some(true);
     }
     let find = |sign: &[u8]| line.windows(sign.len()).position(|part| part == sign);
     match (find(open), find(close)) {
-        (Some(begin), Some(end)) if begin < end => Inside::No,
-        (Some(_), None) => Inside::No,
+        (Some(begin), Some(end)) if begin < end => Some(false),
+        (Some(_), None) => Some(false),
         // Maybe in a string.
-        (_, Some(end)) if !line[..end].contains(&b'"') => Inside::Yes,
-        _ => Inside::Unknown,
+        (_, Some(end)) if !line[..end].contains(&b'"') => Some(true),
+        _ => None,
     }
 }

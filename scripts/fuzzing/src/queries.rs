@@ -61,7 +61,7 @@ fn check_place(typed: &str, bad: &BadQuery) {
 
 /// Notices and backend errors point into the query.
 fn check_places(q: &str, parsed: &ParsedQuery) {
-    for atom in 0..parsed.query.expr().atoms().len() {
+    for atom in 0..parsed.query.expr.atoms().len() {
         let mut bad = BadQuery::new("refused");
         (bad.at, bad.atom) = (Some(0), Some(atom));
         let located = parsed.locate(bad);
@@ -79,7 +79,7 @@ fn check_again(query: &Query) {
         ..QueryInput::default()
     };
     let again = Query::parse(&typed).unwrap_or_else(|bad| panic!("{text:?}: {bad:?}"));
-    let of = |query: &Query| (query.expr().clone(), query.names(), query.limit());
+    let of = |query: &Query| (query.expr.clone(), query.names, query.limit);
     assert_eq!(of(&again.query), of(query), "{text:?}");
 }
 

@@ -116,7 +116,7 @@ fn parse_again(query: &Query) -> Option<ParsedQuery> {
         ..QueryInput::default()
     };
     let parsed = Query::parse(&typed).ok();
-    parsed.filter(|parsed| parsed.query.expr() == query.expr())
+    parsed.filter(|parsed| parsed.query.expr == query.expr)
 }
 
 /// Without backends the search ends at once, and decides the status.
@@ -326,7 +326,7 @@ impl Follower {
             complete: answer.is_complete(),
             pending: self.search.pending(),
             missing: Missing::of(answer),
-            overlaps: Overlaps::of(answer.overlaps()),
+            overlaps: Overlaps::of(&answer.search.outcome.overlaps),
             documents: answer.documents(),
             packages: answer.packages(),
             timings: Some(Timings::new(answer, Duration::ZERO)),

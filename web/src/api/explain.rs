@@ -49,14 +49,14 @@ pub(crate) async fn explain(
 }
 
 fn cost(answer: &SearchResult, backends: &[BackendStatus]) -> SearchCost {
-    let (explain, phases) = (answer.explain(), answer.timings().phases);
-    let blocks = explain.candidates;
+    let (explain, phases) = (answer.explain(), answer.search.timings.phases);
+    let blocks = explain.sum.candidates;
     let verify_us = blocks as f64 * BLOCK_US;
     let estimate_us = (phases.plan_us + phases.candidates_us) as f64;
     SearchCost {
         blocks,
-        of: explain.blocks,
-        share: share(blocks, explain.blocks),
+        of: explain.sum.blocks,
+        share: share(blocks, explain.sum.blocks),
         bytes: blocks.saturating_mul(block_bytes(backends)),
         milliseconds: (estimate_us + verify_us).round() / 1000.0,
         class: if blocks > HEAVY_BLOCKS {

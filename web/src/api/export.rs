@@ -100,7 +100,7 @@ pub(crate) async fn by_id(
     let mut query = format.query(search.query().clone())?;
     // A search for matches has their text too.
     let text = order.of_text(format);
-    if query.text() != TextOrder::None && query.text() != text {
+    if query.text != TextOrder::None && query.text != text {
         query = query.with_text(text);
     }
     if query != *search.query() {

@@ -204,7 +204,7 @@ pub(crate) fn facets_of(
     answer: &SearchResult,
     head: SummaryHead,
 ) -> Result<Option<Facets>, SpoolError> {
-    if matches!(answer.query().want(), Want::Count | Want::Estimate) {
+    if matches!(answer.query().want, Want::Count | Want::Estimate) {
         return Ok(None);
     }
     let Some(facets) = answer.facets()? else {

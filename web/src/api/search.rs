@@ -286,7 +286,7 @@ fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Proble
         pending: request.pending,
         missing: Missing::of(answer),
         skipped: answer.skipped().into(),
-        overlaps: Overlaps::of(answer.overlaps()),
+        overlaps: Overlaps::of(&answer.search.outcome.overlaps),
         searched: Some(answer.into()),
         reached: Reached::of(answer),
         found: Some(answer.found()),

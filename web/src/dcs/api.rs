@@ -189,7 +189,10 @@ fn head(answer: &SearchResult) -> HeaderMap {
     HeaderMap::from_iter([
         (header::CONTENT_TYPE, json),
         (header::CACHE_CONTROL, cache),
-        (FILES_TOTAL, HeaderValue::from(answer.explain().documents)),
+        (
+            FILES_TOTAL,
+            HeaderValue::from(answer.explain().sum.documents),
+        ),
         (COMPLETE, HeaderValue::from_static(complete)),
     ])
 }

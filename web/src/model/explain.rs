@@ -130,7 +130,7 @@ impl Explanation {
         cheaper: Vec<String>,
     ) -> Explanation {
         let explain = answer.explain();
-        let patterns = query.expr().patterns().into_iter();
+        let patterns = query.expr.patterns().into_iter();
         let patterns = patterns.zip(&explain.estimates);
         Explanation {
             generation: answer.generation().to_owned(),
@@ -138,8 +138,8 @@ impl Explanation {
             notices: notices(about_query),
             complete: answer.is_complete(),
             missing: Missing::of(answer),
-            expression: query.expr().into(),
-            names: query.names(),
+            expression: (&query.expr).into(),
+            names: query.names,
             plan: explain.plan.clone(),
             patterns: patterns
                 .map(|(pattern, estimate)| PatternCost::new(pattern, estimate, cost.of))

@@ -262,7 +262,7 @@ impl From<&SearchResult> for Searched {
     fn from(answer: &SearchResult) -> Self {
         Searched {
             documents: answer.explain().shard_documents,
-            of: answer.known().documents,
+            of: answer.search.known.documents,
         }
     }
 }
@@ -270,7 +270,7 @@ impl From<&SearchResult> for Searched {
 impl Reached {
     /// `None` for a complete answer.
     pub(crate) fn of(answer: &SearchResult) -> Option<Reached> {
-        let reached = answer.reached();
+        let reached = answer.search.outcome.reached;
         (!answer.is_complete()).then_some(Reached {
             blocks_done: reached.blocks_done,
             blocks_total: reached.blocks_total,
@@ -338,7 +338,7 @@ impl Timings {
     /// Timings of an answer, and of the page `rendered` from it.
     pub(crate) fn new(answer: &SearchResult, rendered: Duration) -> Self {
         let milliseconds = |time: Duration| time.as_micros() as f64 / 1000.0;
-        let timings = answer.timings();
+        let timings = answer.search.timings;
         let phases = timings.phases;
         Timings {
             queue_ms: milliseconds(timings.queue),
@@ -393,11 +393,11 @@ impl From<&Explain> for IndexUse {
         IndexUse {
             plan: explain.plan.clone(),
             shards: explain.shards,
-            blocks: explain.blocks,
-            candidates: explain.candidates,
-            matched_blocks: explain.matched_blocks,
-            documents: explain.documents,
-            verified_bytes: explain.verified_bytes,
+            blocks: explain.sum.blocks,
+            candidates: explain.sum.candidates,
+            matched_blocks: explain.sum.matched_blocks,
+            documents: explain.sum.documents,
+            verified_bytes: explain.sum.verified_bytes,
         }
     }
 }
@@ -469,7 +469,7 @@ impl ExportEnd {
                 pending,
                 missing: Missing::of(answer),
                 skipped: answer.skipped().into(),
-                overlaps: Overlaps::of(answer.overlaps()),
+                overlaps: Overlaps::of(&answer.search.outcome.overlaps),
                 searched: answer.into(),
                 reached: Reached::of(answer),
                 found: answer.found(),

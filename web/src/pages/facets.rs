@@ -151,7 +151,7 @@ impl FacetsView {
 
 /// `None` if not all matches were sent. Blocks on the disk.
 fn counts(answer: &SearchResult) -> Result<Option<FacetsSoFar>, SpoolError> {
-    if matches!(answer.query().want(), Want::Count | Want::Estimate) || answer.is_empty() {
+    if matches!(answer.query().want, Want::Count | Want::Estimate) || answer.is_empty() {
         return Ok(None);
     }
     let Some(others) = answer.facets()? else {

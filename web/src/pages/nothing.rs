@@ -199,7 +199,7 @@ fn word(form: &Form, part: &QueryPart) -> Option<Pattern> {
         return None;
     }
     let alone = parts::with_text(form, form.q.get(term.clone())?);
-    match parts::parse(&alone).ok()?.query.expr() {
+    match &parts::parse(&alone).ok()?.query.expr {
         Expr::Pattern(pattern) => Some(pattern.clone()),
         _ => None,
     }
@@ -261,7 +261,7 @@ fn package(form: &Form, part: &QueryPart) -> Option<Filter> {
             ..parts::with_text(form, "")
         },
     };
-    match parts::parse(&alone).ok()?.query.expr() {
+    match &parts::parse(&alone).ok()?.query.expr {
         Expr::Filter(filter) if filter.field == Field::Package => Some(filter.clone()),
         _ => None,
     }

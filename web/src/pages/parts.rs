@@ -109,7 +109,7 @@ fn meaning(form: &Form, whole: &ParsedQuery) -> &'static str {
         // Negated terms and options alone are not queries.
         _ => return if has_sign { EXCLUDED } else { "option" },
     };
-    match parsed.query.expr() {
+    match &parsed.query.expr {
         Expr::Pattern(pattern) => match (pattern.syntax, pattern.ignore_case) {
             (Syntax::Literal, true) => "text, in upper or lower case",
             (Syntax::Literal, false) => "text, in this case",

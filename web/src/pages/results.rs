@@ -90,7 +90,7 @@ impl ResultsPage<'_> {
     }
 
     fn overlaps_label(&self) -> String {
-        match self.answer.overlaps().packages.len() {
+        match self.answer.search.outcome.overlaps.packages.len() {
             0 => String::new(),
             1 => "1 package on several backends: the newest build was searched".to_owned(),
             count => format!(
@@ -176,7 +176,7 @@ pub(super) fn finished_page(
     } else {
         shown.items(view.read(answer, slice.range.clone())?)?
     };
-    let want = answer.query().want();
+    let want = answer.query().want;
     let page = ResultsPage {
         answer,
         interpreted_as: visible::plain(answer.query().interpreted_as().as_bytes()),
@@ -198,7 +198,7 @@ pub(super) fn finished_page(
         want_count: matches!(want, Want::Count | Want::Estimate),
         // A permanent link shows the same on every frontend.
         elapsed: match form.generation {
-            None => elapsed_text(answer.timings().total()),
+            None => elapsed_text(answer.search.timings.total()),
             Some(_) => String::new(),
         },
         tabs: form.tabs(),

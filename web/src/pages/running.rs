@@ -84,7 +84,7 @@ pub(super) fn wanted(form: &Form) -> Best {
 /// True if the answer's page folds copies: of names and limited searches they are unknown.
 pub(super) fn folds(search: &SearchHandle, form: &Form) -> bool {
     let query = search.query();
-    form.copies != Some(Copies::All) && query.limit() == 0 && !query.names()
+    form.copies != Some(Copies::All) && query.limit == 0 && !query.names
 }
 
 impl SoFar {

@@ -157,7 +157,7 @@ fn filters_of(form: &Form, typed: &str) -> Option<Vec<FormFilter>> {
         None => ("", typed),
     };
     let parsed = parts::parse(&parts::with_text(form, bare)).ok()?;
-    let all = match parsed.query.expr() {
+    let all = match &parsed.query.expr {
         Expr::Any(all) if sign.is_empty() => &all[..],
         one => std::slice::from_ref(one),
     };

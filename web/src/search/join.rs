@@ -105,7 +105,7 @@ pub(crate) async fn by_id(
     id: &str,
 ) -> Result<SearchHandle, Problem> {
     let search = export_by_id(coordinator, links, scope, params, id).await?;
-    if search.query().text() == TextOrder::None {
+    if search.query().text == TextOrder::None {
         return Ok(search);
     }
     let query = search.query().clone().with_text(TextOrder::None);

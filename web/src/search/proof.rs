@@ -49,7 +49,7 @@ pub(crate) async fn best_of(
 ) -> Option<Arc<SearchResult>> {
     let query = search.query();
     let is_small = search.documents_known() < DOCUMENTS_MIN;
-    if query.want() != Want::Matches || query.limit() > 0 || query.names() || is_small {
+    if query.want != Want::Matches || query.limit > 0 || query.names || is_small {
         return None;
     }
     let query = best.query(query).ok()?;

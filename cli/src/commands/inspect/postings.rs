@@ -117,7 +117,7 @@ pub(super) fn show_plan(
 
 fn compile(pattern: Pattern) -> Result<TrigramQuery, BadQuery> {
     let query = Query::new(Expr::Pattern(pattern), 0)?;
-    let compiled = CompiledQuery::new(query.expr(), false).map_err(|refused| {
+    let compiled = CompiledQuery::new(&query.expr, false).map_err(|refused| {
         let mut bad = BadQuery::new(refused.reason);
         bad.at = refused.at;
         bad

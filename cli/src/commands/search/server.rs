@@ -41,7 +41,7 @@ pub(super) fn search(
         server.get_whole("/api/v2/search", &[&typed.parameters()[..], &view].concat())?
     };
     let page: Page<'_> = serde_json::from_slice(&page).context(UNEXPECTED)?;
-    if page.total == 0 || query.want() == Want::Count {
+    if page.total == 0 || query.want == Want::Count {
         return Ok(page.into());
     }
     // Other servers know the link, in case this one drains.
@@ -82,7 +82,7 @@ fn print_export(
     };
     let done = done.context(BROKE_OFF)?;
     // Matches have at least one line.
-    let least = match query.limit() {
+    let least = match query.limit {
         0 if done.complete => done.found,
         _ => 0,
     };

@@ -9,9 +9,7 @@ pub(super) fn translated(typed: &str, at: usize) -> SourceText {
     let mut scanner = Scanner {
         typed,
         base: at,
-        at: 0,
-        text: SourceText::default(),
-        class: None,
+        ..Scanner::default()
     };
     while scanner.at < typed.len() {
         scanner.step();
@@ -19,6 +17,7 @@ pub(super) fn translated(typed: &str, at: usize) -> SourceText {
     scanner.text.into_regexp()
 }
 
+#[derive(Default)]
 struct Scanner<'a> {
     typed: &'a str,
     base: usize,

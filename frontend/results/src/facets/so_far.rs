@@ -4,6 +4,7 @@ use super::{Facets, ordered};
 use crate::order::StringPool;
 use rustc_hash::FxHashMap;
 use schema::message::{Facet, SpoolFacets};
+use std::cmp::Reverse;
 
 /// Values per kind that a stream publishes: more than pages show, since a value low on one
 /// backend may be high overall.
@@ -21,10 +22,8 @@ pub struct FacetsSoFar {
 impl FacetsSoFar {
     /// Counts of one stream; `matches` is indexed by package id in `names`.
     pub fn of_stream(facets: &Facets, matches: &[u64], names: &StringPool) -> FacetsSoFar {
-        let numbered = (0..).zip(matches.iter().copied());
-        let packages = most(numbered.collect(), |id: &u32| names.name(*id));
         FacetsSoFar {
-            packages: named(packages, |id| names.name(id).to_vec()),
+            packages: most(names.names().zip(matches.iter().copied())),
             others: SpoolFacets {
                 languages: of_names(&facets.languages),
                 directories: of_names(&facets.directories),
@@ -67,27 +66,20 @@ impl FacetsSoFar {
 }
 
 fn of_names(counts: &FxHashMap<Box<[u8]>, u64>) -> Vec<Facet> {
-    let counts = counts.iter().map(|(name, &count)| (name, count));
-    named(most(counts.collect(), |name| name), |name| name.to_vec())
+    most(counts.iter().map(|(name, &count)| (&**name, count)))
 }
 
-/// Entries with the most matches, most first, then by name.
-fn most<'a, K>(mut counts: Vec<(K, u64)>, name: impl Fn(&K) -> &'a [u8]) -> Vec<(K, u64)>
-where
-    K: 'a,
-{
-    let key = |(value, count): &(K, u64)| (std::cmp::Reverse(*count), name(value));
+/// Values with the most matches, most first, then by name.
+fn most<'a>(counts: impl Iterator<Item = (&'a [u8], u64)>) -> Vec<Facet> {
+    let key = |&(name, count): &(&'a [u8], u64)| (Reverse(count), name);
+    let mut counts: Vec<_> = counts.collect();
     if counts.len() > PUBLISHED_MAX {
-        counts.select_nth_unstable_by(PUBLISHED_MAX, |a, b| key(a).cmp(&key(b)));
+        counts.select_nth_unstable_by_key(PUBLISHED_MAX, key);
         counts.truncate(PUBLISHED_MAX);
     }
-    counts.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
-    counts
-}
-
-fn named<K>(counts: Vec<(K, u64)>, name: impl Fn(K) -> Vec<u8>) -> Vec<Facet> {
+    counts.sort_unstable_by_key(key);
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-    counts.map(|(value, count)| (name(value), count)).collect()
+    counts.map(|(name, count)| (name.to_vec(), count)).collect()
 }
 
 #[cfg(test)]

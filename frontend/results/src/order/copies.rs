@@ -9,7 +9,7 @@
 //! FrameEntry, a frame of a document that has copies
 //!      0          64   position of the frame
 //!      8          64   number of its group, and in the lowest bit whether the document is folded
-//! GroupEntry, documents with the same text
+//! CopyGroup, documents with the same text
 //!      0          64   number of its first DocumentPointer in the list
 //!      8          64   number of documents
 //! ```
@@ -114,20 +114,22 @@ impl FrameEntry {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct GroupEntry(pub(crate) Pointer);
+/// Documents with equal text and matching lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyGroup {
+    pub(crate) start: u64,
+    /// Number of documents, at least two.
+    pub documents: u64,
+}
 
-impl GroupEntry {
-    pub(crate) fn new(start: u64, documents: u64) -> GroupEntry {
-        GroupEntry(entry([start, documents]))
+impl CopyGroup {
+    pub(crate) fn of(entry: Pointer) -> CopyGroup {
+        let [start, documents] = entry.key;
+        CopyGroup { start, documents }
     }
 
-    pub(crate) fn start(&self) -> u64 {
-        self.0.key[0]
-    }
-
-    pub(crate) fn documents(&self) -> u64 {
-        self.0.key[1]
+    pub(crate) fn entry(self) -> Pointer {
+        entry([self.start, self.documents])
     }
 }
 

@@ -48,10 +48,9 @@ impl Continued {
 
     /// Offset of the document's first frame; `offset` itself if unknown.
     fn first(&self, offset: u64) -> u64 {
-        let found = self
-            .frames
-            .binary_search_by_key(&offset, |&(offset, _)| offset);
-        found.map_or(offset, |at| self.frames[at].1)
+        let frames = &self.frames;
+        let found = frames.binary_search_by_key(&offset, |&(offset, _)| offset);
+        found.map_or(offset, |at| frames[at].1)
     }
 }
 
@@ -119,10 +118,9 @@ impl<S> LoserTree<S> {
     where
         S: Sorted<E>,
     {
-        let heads: Result<Vec<_>, E> = sources
-            .iter_mut()
-            .map(|source| Ok(source.next()?.unwrap_or(LAST)))
-            .collect();
+        let heads = sources.iter_mut();
+        let heads = heads.map(|source| Ok(source.next()?.unwrap_or(LAST)));
+        let heads: Result<Vec<_>, E> = heads.collect();
         let mut tree = LoserTree {
             nodes: vec![usize::MAX; sources.len()],
             heads: heads?,

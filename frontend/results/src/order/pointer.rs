@@ -237,23 +237,24 @@ pub struct TopPointers {
 impl TopPointers {
     /// Adds a match unless it is worse than those kept.
     pub fn offer(&mut self, pointer: Pointer) {
-        let full = self.pointers.len() == BEST_MAX;
-        if full && pointer.sort_key() > self.pointers[BEST_MAX - 1].sort_key() {
-            return;
-        }
-        let at = self
-            .pointers
-            .partition_point(|other| other.sort_key() <= pointer.sort_key());
-        if at < BEST_MAX {
-            self.pointers.truncate(BEST_MAX - 1);
-            self.pointers.insert(at, pointer);
-        }
+        keep_best(&mut self.pointers, BEST_MAX, pointer);
     }
 
     /// Best first.
     pub fn pointers(&self) -> &[Pointer] {
         &self.pointers
     }
+}
+
+/// Adds a pointer to the best `most`, unless it is worse than those.
+pub(super) fn keep_best(best: &mut Vec<Pointer>, most: usize, pointer: Pointer) {
+    let key = pointer.sort_key();
+    if best.len() == most && key >= best[most - 1].sort_key() {
+        return;
+    }
+    let at = best.partition_point(|other| other.sort_key() <= key);
+    best.truncate(most - 1);
+    best.insert(at, pointer);
 }
 
 #[cfg(test)]

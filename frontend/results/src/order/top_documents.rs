@@ -1,7 +1,7 @@
 //! Best documents of a stream so far, with their best lines.
 
 use super::copies::TextHash;
-use super::pointer::{BEST_MAX, Pointer};
+use super::pointer::{BEST_MAX, Pointer, keep_best};
 
 /// Lines of a document shown while a query runs.
 pub const BEST_LINES_MAX: usize = 3;
@@ -28,14 +28,7 @@ pub struct TopDocument {
 impl TopDocument {
     /// Adds a match unless it is worse than those kept.
     pub fn offer(&mut self, pointer: Pointer) {
-        let key = pointer.sort_key();
-        let full = self.lines.len() == BEST_LINES_MAX;
-        if full && key >= self.lines[BEST_LINES_MAX - 1].sort_key() {
-            return;
-        }
-        let at = self.lines.partition_point(|other| other.sort_key() < key);
-        self.lines.truncate(BEST_LINES_MAX - 1);
-        self.lines.insert(at, pointer);
+        keep_best(&mut self.lines, BEST_LINES_MAX, pointer);
     }
 
     fn best(&self) -> (u128, u64) {

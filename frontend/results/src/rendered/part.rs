@@ -1,7 +1,6 @@
 //! Part of a window: the matches of some frames, in spool order.
 
-use crate::line_text::push_match;
-use crate::matches::Match;
+use crate::matches::{Match, push_match};
 use crate::search_result::LinePosition;
 use crate::spool::{ResultFiles, SpoolError, TextFrame};
 use schema::line_text::LineText;
@@ -166,9 +165,9 @@ impl<'a> Part<'a> {
     /// if too large for a place.
     fn chunk(&mut self, chunk: &Arc<Vec<u8>>, text: &[u8]) -> Option<(u32, u32)> {
         let at = (text.as_ptr().addr()).checked_sub(chunk.as_ptr().addr())?;
-        u32::try_from(chunk.len())
-            .ok()
-            .filter(|_| at + text.len() <= chunk.len())?;
+        if at + text.len() > chunk.len() || u32::try_from(chunk.len()).is_err() {
+            return None;
+        }
         let chunks = &mut self.bytes.chunks;
         if !chunks.last().is_some_and(|last| Arc::ptr_eq(last, chunk)) {
             chunks.push(Arc::clone(chunk));

@@ -28,12 +28,6 @@ enum Storage {
     Closed(Arc<Kept>, Mutex<Weak<File>>),
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Read {
-    pub(super) bytes: usize,
-    pub(super) from_disk: bool,
-}
-
 /// A file kept open by a reader, and the bytes before it.
 #[derive(Debug, Default)]
 pub struct OpenFile(Option<(Arc<Kept>, Arc<File>)>);
@@ -47,7 +41,11 @@ impl Blob {
         }
     }
 
+    /// Opens a file of this length, if not 0; `None` if there is none.
     pub(super) fn open(path: PathBuf, bytes: u64) -> Option<Blob> {
+        if bytes == 0 {
+            return Some(Blob::new(path));
+        }
         let is_whole = path.metadata().is_ok_and(|meta| meta.len() == bytes);
         is_whole.then(|| Blob {
             path,
@@ -159,41 +157,46 @@ impl Blob {
         offset: u64,
         held: &mut OpenFile,
     ) -> Result<usize, SpoolError> {
-        Ok(self.read(space, offset, held)?.bytes)
+        Ok(self.read(space, offset, held)?.0)
     }
 
-    /// Like [`read_at`](Self::read_at), and tells if bytes were on disk.
+    /// Reads all of `space`; a shorter file is corrupt.
+    pub(crate) fn read_all(
+        &self,
+        space: &mut [u8],
+        offset: u64,
+        held: &mut OpenFile,
+    ) -> Result<(), SpoolError> {
+        let bytes = self.read_at(space, offset, held)?;
+        let is_whole = bytes == space.len();
+        is_whole.then_some(()).ok_or_else(|| self.corrupt(offset))
+    }
+
+    /// Like [`read_at`](Self::read_at). Also returns true if bytes were on disk.
     pub(super) fn read(
         &self,
         space: &mut [u8],
         offset: u64,
         held: &mut OpenFile,
-    ) -> Result<Read, SpoolError> {
-        let in_memory = |bytes| Read {
-            bytes,
-            from_disk: false,
-        };
+    ) -> Result<(usize, bool), SpoolError> {
         if held.0.is_none() {
             held.0 = Some(match &*self.read_state() {
-                Storage::Memory(memory) => return Ok(in_memory(memory.copy_to(space, offset))),
+                Storage::Memory(memory) => return Ok((memory.copy_to(space, offset), false)),
                 Storage::Open(memory, file) => (Arc::clone(memory), Arc::clone(file)),
                 Storage::Closed(memory, open) => (Arc::clone(memory), self.reopen(open)?),
             });
         }
         let Some((memory, file)) = &held.0 else {
-            return Ok(in_memory(0));
+            return Ok((0, false));
         };
         let copied = memory.copy_to(space, offset);
         if copied == space.len() {
-            return Ok(in_memory(copied));
+            return Ok((copied, false));
         }
         let (at, before_file) = (offset + copied as u64, memory.end());
         let file_len = self.len().saturating_sub(before_file);
         let read = self.read_file(file, file_len, &mut space[copied..], at - before_file)?;
-        Ok(Read {
-            bytes: copied + read,
-            from_disk: true,
-        })
+        Ok((copied + read, true))
     }
 
     fn reopen(&self, open: &Mutex<Weak<File>>) -> Result<Arc<File>, SpoolError> {

@@ -35,11 +35,7 @@ impl Spool {
         config: SpoolConfig,
     ) -> Result<(Arc<Spool>, Vec<Recovered>), SpoolError> {
         let in_memory = directory.as_os_str().is_empty();
-        let lock = if in_memory {
-            None
-        } else {
-            Some(lock(directory)?)
-        };
+        let lock = (!in_memory).then(|| lock(directory)).transpose()?;
         let spool = Arc::new(Spool {
             directory: directory.to_owned(),
             budget: Arc::new(Budget::new(config)),

@@ -1,6 +1,5 @@
 //! Errors of a spool.
 
-use crate::io_words::io_words;
 use crate::order::Collision;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -80,6 +79,18 @@ pub(super) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> SpoolError + us
     move |source| SpoolError::Io { path, source }
 }
 
+/// Error without its number. Many kinds have no words, such as `Input/output error`.
+pub fn io_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    match error.raw_os_error() {
+        Some(number) => {
+            let end = format!(" (os error {number})");
+            text.strip_suffix(&end).unwrap_or(&text).to_owned()
+        }
+        None => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,5 +110,16 @@ mod tests {
         assert_eq!(of_system(28), "the spool's disk has no storage space left");
         let other = words(io::Error::new(io::ErrorKind::UnexpectedEof, "/secret/x"));
         assert_eq!(other, "the spool's disk failed: unexpected end of file");
+    }
+
+    #[test]
+    fn an_error_of_the_system_is_named_without_its_number() {
+        let of = |number| io_words(&io::Error::from_raw_os_error(number));
+        assert_eq!(of(5), "Input/output error");
+        assert_eq!(of(122), "Disk quota exceeded");
+        assert_eq!(
+            io_words(&io::Error::other("odd (os error 5)")),
+            "odd (os error 5)"
+        );
     }
 }

@@ -38,9 +38,8 @@ impl Kept {
     }
 
     fn len(&self) -> u64 {
-        self.chunks
-            .front()
-            .map_or(0, |first| self.end - first.start)
+        let first = self.chunks.front();
+        first.map_or(0, |first| self.end - first.start)
     }
 
     pub(super) fn chunks(&self) -> impl Iterator<Item = &[u8]> {

@@ -11,6 +11,7 @@ use super::blob::{Blob, OpenFile};
 use super::error::SpoolError;
 use crate::order::Pointer;
 use std::ops::Range;
+use std::path::Path;
 use zerocopy::{FromZeros, IntoBytes};
 
 /// Pointers in a full block.
@@ -161,6 +162,74 @@ pub fn partition_pointers(
         }
     }
     Ok(len.min(blocks.start * BLOCK_LEN as u64))
+}
+
+/// Parts of an order. Memory latency and disk bound merging: more threads gain little, and other
+/// queries need processors.
+pub const ORDER_PARTS_MAX: usize = 4;
+
+/// Total order of a result's matches: files of pointers, one after the other. A thread writes each;
+/// unused ones have no file. Lengths of parts locate pointer n.
+#[derive(Debug)]
+pub struct OrderFiles {
+    parts: Vec<Blob>,
+}
+
+impl OrderFiles {
+    /// Opens files of these lengths; `None` if one is missing or a length is impossible.
+    pub(super) fn open(directory: &Path, bytes: &[u64]) -> Option<OrderFiles> {
+        let part = |number: usize| {
+            let bytes = bytes.get(number).copied().unwrap_or(0);
+            len_of(bytes)?;
+            Blob::open(directory.join(format!("order-{number}")), bytes)
+        };
+        let parts: Option<_> = (0..ORDER_PARTS_MAX).map(part).collect();
+        parts
+            .filter(|_| bytes.len() <= ORDER_PARTS_MAX)
+            .map(|parts| OrderFiles { parts })
+    }
+
+    /// File of a part.
+    pub fn part(&self, number: usize) -> &Blob {
+        &self.parts[number]
+    }
+
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Blob> {
+        self.parts.iter()
+    }
+
+    /// Lengths of the parts.
+    pub fn bytes(&self) -> Vec<u64> {
+        self.parts.iter().map(Blob::len).collect()
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.parts.iter().map(len_of_pointers).sum()
+    }
+
+    /// Reads a range of the order.
+    pub fn read(&self, range: Range<u64>) -> Result<Vec<Pointer>, SpoolError> {
+        let count = range.end.saturating_sub(range.start) as usize;
+        let mut pointers = Vec::with_capacity(count);
+        let mut start = 0;
+        for part in &self.parts {
+            let len = len_of_pointers(part);
+            let of = |at: u64| at.clamp(start, start + len) - start;
+            let mut reader = PointerReader::new(part, of(range.start)..of(range.end));
+            while let block @ [_, ..] = reader.next_block()? {
+                pointers.extend_from_slice(block);
+            }
+            start += len;
+        }
+        if pointers.len() < count {
+            return Err(self.corrupt());
+        }
+        Ok(pointers)
+    }
+
+    pub(super) fn corrupt(&self) -> SpoolError {
+        self.parts[0].corrupt(0)
+    }
 }
 
 #[cfg(test)]

@@ -180,9 +180,9 @@ impl<'a> FrameReader<'a> {
             self.open = (backend, OpenFile::default());
         }
         let space = &mut self.words.as_mut_bytes()[have..want];
-        let read = frames.read(space, offset + have as u64, &mut self.open.1)?;
-        self.stayed_in_memory = !read.from_disk && (self.stayed_in_memory || have == 0);
-        let end = have + read.bytes;
+        let (bytes, on_disk) = frames.read(space, offset + have as u64, &mut self.open.1)?;
+        self.stayed_in_memory = !on_disk && (self.stayed_in_memory || have == 0);
+        let end = have + bytes;
         self.held.1.end = offset + end as u64;
         Ok(end)
     }

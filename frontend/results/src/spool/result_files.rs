@@ -22,7 +22,7 @@
 use super::blob::Blob;
 use super::budget::Budget;
 use super::error::{SpoolError, io_error};
-use super::order_files::OrderFiles;
+use super::pointers::OrderFiles;
 use crate::order::FrameAt;
 use schema::frame;
 use schema::message::SpoolManifest;
@@ -66,22 +66,12 @@ impl std::fmt::Debug for ResultFiles {
 
 impl ResultFiles {
     pub(super) fn new(budget: &Arc<Budget>, directory: PathBuf, backends: usize) -> ResultFiles {
-        let blob = |name: &str| Blob::new(directory.join(name));
-        ResultFiles {
-            frames: (0..backends).map(|n| blob(&n.to_string())).collect(),
-            order: OrderFiles::new(&directory),
-            packages: blob("packages"),
-            facets: blob("facets"),
-            folded: blob("folded"),
-            copies: blob("copies"),
-            copy_groups: blob("copy-groups"),
-            copy_frames: blob("copy-frames"),
-            disk_bytes: AtomicU64::new(0),
-            memory_bytes: AtomicU64::new(0),
-            finished: AtomicBool::new(false),
-            budget: Arc::clone(budget),
-            directory,
-        }
+        let nothing = SpoolManifest {
+            frame_bytes: vec![0; backends],
+            ..SpoolManifest::default()
+        };
+        let files = ResultFiles::of(budget, directory, &nothing);
+        files.expect("empty files are not opened")
     }
 
     /// Opens a finished result of an earlier process; `None` if it is not whole.
@@ -97,32 +87,10 @@ impl ResultFiles {
             return None;
         }
         let manifest = SpoolManifest::decode(frame.payload).ok()?;
-        let open = |name: &str, bytes: u64| Blob::open(directory.join(name), bytes);
-        let open_if_any = |name: &str, bytes: u64| match bytes {
-            0 => Some(Blob::new(directory.join(name))),
-            _ => open(name, bytes),
-        };
-        let frames = (0_usize..).zip(&manifest.frame_bytes);
-        let frames: Option<Vec<_>> = frames
-            .map(|(n, &bytes)| open_if_any(&n.to_string(), bytes))
-            .collect();
-        let files = ResultFiles {
-            frames: frames?,
-            order: OrderFiles::open(directory, &manifest.order_bytes)?,
-            packages: open("packages", manifest.packages_bytes)?,
-            facets: open("facets", manifest.facets_bytes)?,
-            folded: open_if_any("folded", manifest.folded_bytes)?,
-            copies: open_if_any("copies", manifest.copies_bytes)?,
-            copy_groups: open_if_any("copy-groups", manifest.copy_groups_bytes)?,
-            copy_frames: open_if_any("copy-frames", manifest.copy_frames_bytes)?,
-            disk_bytes: AtomicU64::new(0),
-            memory_bytes: AtomicU64::new(0),
-            finished: AtomicBool::new(true),
-            budget: Arc::clone(budget),
-            directory: directory.to_owned(),
-        };
+        let files = ResultFiles::of(budget, directory.to_owned(), &manifest)?;
+        // The caller removes the directory of a result that is not whole.
+        files.finished.store(true, Relaxed);
         if files.order.len() != manifest.pointers {
-            // Dropped as finished: the caller removes the directory.
             return None;
         }
         // May exceed a budget that has shrunk; then older results are evicted first.
@@ -132,19 +100,43 @@ impl ResultFiles {
         Some((files, manifest))
     }
 
-    fn blobs(&self) -> impl Iterator<Item = &Blob> {
-        let others = [&self.packages, &self.facets];
-        let parts = self.frames.iter().chain(self.order.parts());
-        parts.chain(others).chain(self.copy_files())
+    /// Files of these lengths; empty ones do not exist.
+    fn of(
+        budget: &Arc<Budget>,
+        directory: PathBuf,
+        lengths: &SpoolManifest,
+    ) -> Option<ResultFiles> {
+        let open = |name: &str, bytes: u64| Blob::open(directory.join(name), bytes);
+        let frames = (0_usize..).zip(&lengths.frame_bytes);
+        let frames = frames.map(|(n, &bytes)| open(&n.to_string(), bytes));
+        Some(ResultFiles {
+            frames: frames.collect::<Option<_>>()?,
+            order: OrderFiles::open(&directory, &lengths.order_bytes)?,
+            packages: open("packages", lengths.packages_bytes)?,
+            facets: open("facets", lengths.facets_bytes)?,
+            folded: open("folded", lengths.folded_bytes)?,
+            copies: open("copies", lengths.copies_bytes)?,
+            copy_groups: open("copy-groups", lengths.copy_groups_bytes)?,
+            copy_frames: open("copy-frames", lengths.copy_frames_bytes)?,
+            disk_bytes: AtomicU64::new(0),
+            memory_bytes: AtomicU64::new(0),
+            finished: AtomicBool::new(false),
+            budget: Arc::clone(budget),
+            directory,
+        })
     }
 
-    fn copy_files(&self) -> [&Blob; 4] {
-        [
+    fn blobs(&self) -> impl Iterator<Item = &Blob> {
+        let lists = [
+            &self.packages,
+            &self.facets,
             &self.folded,
             &self.copies,
             &self.copy_groups,
             &self.copy_frames,
-        ]
+        ];
+        let parts = self.frames.iter().chain(self.order.parts());
+        parts.chain(lists)
     }
 
     /// Appends frames of a backend, as received.
@@ -245,11 +237,8 @@ impl ResultFiles {
         if !self.budget.config.durable || self.disk_bytes.load(Relaxed) == 0 {
             return Ok(());
         }
-        let parts = self.frames.iter().chain(self.order.parts());
-        let parts = parts.chain(self.copy_files());
-        let parts = parts.filter(|blob| !blob.is_empty());
-        let others = [&self.packages, &self.facets];
-        for blob in parts.chain(others).filter(|blob| blob.is_in_memory()) {
+        let blobs = self.blobs().filter(|blob| !blob.is_empty());
+        for blob in blobs.filter(|blob| blob.is_in_memory()) {
             self.move_to_disk(blob)?;
         }
         let new = self.scratch("manifest.new")?;

@@ -8,32 +8,13 @@ use crate::lexer::family::{
     ANY_CASE, AT, DIGIT_QUOTES, DIRECTIVES, Family, HASHES, HEREDOC, KEYS, RAW, REGEX,
 };
 
-const C_QUOTES: &[Quote] = &[
-    continued_line("//"),
-    block("/*", "*/"),
-    string("\""),
-    string("'"),
-];
-const SLASHES: &[Quote] = &[
-    line("//"),
-    block("/*", "*/"),
-    string("\""),
-    one("'"),
-    string("'"),
-];
+const C_QUOTES: &[Quote] = &[continued_line("//"), block("/*", "*/"), string("\""), string("'")];
+const SLASHES: &[Quote] = &[line("//"), block("/*", "*/"), string("\""), one("'"), string("'")];
 const JAVA_QUOTES: &[Quote] = &[
-    line("//"),
-    block("/*", "*/"),
-    text("\"\"\"", "\"\"\""),
-    string("\""),
-    string("'"),
+    line("//"), block("/*", "*/"), text("\"\"\"", "\"\"\""), string("\""), string("'"),
 ];
 const SCRIPT_QUOTES: &[Quote] = &[
-    line("//"),
-    block("/*", "*/"),
-    string("\""),
-    string("'"),
-    text("`", "`"),
+    line("//"), block("/*", "*/"), string("\""), string("'"), text("`", "`"),
 ];
 
 const C_WORDS: &str = "break case const continue default do else enum extern for goto if inline \

@@ -7,11 +7,7 @@ use crate::lexer::family::{BACKSLASH, Family, KEYS};
 const LISP_QUOTES: &[Quote] = &[line(";"), nested("#|", "|#"), text("\"", "\"")];
 const ML_QUOTES: &[Quote] = &[nested("(*", "*)"), text("\"", "\""), one("'")];
 const HASKELL_QUOTES: &[Quote] = &[
-    raw("{-#", "#-}").coloured(Meta),
-    nested("{-", "-}"),
-    line("--"),
-    string("\""),
-    one("'"),
+    raw("{-#", "#-}").coloured(Meta), nested("{-", "-}"), line("--"), string("\""), one("'"),
 ];
 
 const LISP_WORDS: &str = "and begin begin0 case cond condition-case let let* letrec letrec* lambda named-lambda if or not \

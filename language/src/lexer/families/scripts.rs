@@ -9,17 +9,10 @@ use crate::lexer::family::{
 };
 
 const PYTHON_QUOTES: &[Quote] = &[
-    line("#"),
-    text("\"\"\"", "\"\"\""),
-    text("'''", "'''"),
-    string("\""),
-    string("'"),
+    line("#"), text("\"\"\"", "\"\"\""), text("'''", "'''"), string("\""), string("'"),
 ];
 const SHELL_QUOTES: &[Quote] = &[
-    line("#").blank(),
-    text("\"", "\""),
-    text("$'", "'"),
-    raw("'", "'"),
+    line("#").blank(), text("\"", "\""), text("$'", "'"), raw("'", "'"),
 ];
 const HASH_QUOTES: &[Quote] = &[line("#"), string("\""), string("'")];
 

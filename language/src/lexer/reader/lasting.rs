@@ -2,19 +2,17 @@
 //! state at the end of the line, or `None` if it ends before.
 
 use super::super::family::STRING_KEYS;
-use super::super::quote::{Quote, Rule};
+use super::super::quote::{self, Quote};
 use super::super::{Colour, LineState};
-use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash, memchr};
+use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash};
 
 impl Reader<'_> {
     /// Continues a form of an earlier line.
     pub(super) fn go_on(&mut self, state: LineState) -> Option<LineState> {
         match state {
             LineState::Quote { form, depth } => {
-                match self.syntax.family.quotes.get(usize::from(form)) {
-                    Some(quote) => self.quoted(form, quote, 0, depth),
-                    None => None,
-                }
+                let quote = self.syntax.family.quotes.get(usize::from(form))?;
+                self.quoted(form, quote, 0, depth)
             }
             LineState::Long { level, is_comment } => self.long(level, is_comment, 0),
             LineState::Hashes(hashes) => self.hashes(hashes, 0),
@@ -42,13 +40,13 @@ impl Reader<'_> {
         if close.is_empty() {
             self.at = self.line.len();
             self.push(start, quote.colour);
-            let goes_on = quote.has(Rule::Backslash) && self.line.ends_with(b"\\");
+            let goes_on = quote.has(quote::BACKSLASH) && self.line.ends_with(b"\\");
             return goes_on.then(|| state(1));
         }
         let (first, again) = (close[0], quote.open.as_bytes()[0]);
         while self.at < self.line.len() {
             let byte = self.byte(0);
-            if byte == b'\\' && quote.has(Rule::Backslash) {
+            if byte == b'\\' && quote.has(quote::BACKSLASH) {
                 if self.at + 1 == self.line.len() {
                     self.at += 1;
                     self.push(start, quote.colour);
@@ -57,16 +55,16 @@ impl Reader<'_> {
                 self.at += 2;
             } else if byte == first
                 && self.rest().starts_with(close)
-                && (!quote.has(Rule::ClosesInColumn) || self.at == 0)
+                && (!quote.has(quote::CLOSES_IN_COLUMN) || self.at == 0)
             {
                 self.at += close.len();
-                if quote.has(Rule::Doubled) && self.rest().starts_with(close) {
+                if quote.has(quote::DOUBLED) && self.rest().starts_with(close) {
                     self.at += close.len();
                     continue;
                 }
                 depth -= 1;
                 if depth == 0 {
-                    if quote.has(Rule::ClosesInColumn) {
+                    if quote.has(quote::CLOSES_IN_COLUMN) {
                         self.at = self.line.len();
                     }
                     let colour = self.colour_of_key(quote, start);
@@ -74,7 +72,7 @@ impl Reader<'_> {
                     return None;
                 }
             } else if byte == again
-                && quote.has(Rule::Nests)
+                && quote.has(quote::NESTS)
                 && self.rest().starts_with(quote.open.as_bytes())
             {
                 self.at += quote.open.len();
@@ -84,7 +82,7 @@ impl Reader<'_> {
             }
         }
         self.push(start, quote.colour);
-        quote.has(Rule::Lines).then(|| state(depth))
+        quote.has(quote::LINES).then(|| state(depth))
     }
 
     /// A string before a colon may be a key.
@@ -104,32 +102,19 @@ impl Reader<'_> {
 
     pub(super) fn hashes(&mut self, hashes: u16, start: usize) -> Option<LineState> {
         let count = usize::from(hashes);
-        while let Some(found) = memchr(b'"', self.rest()) {
-            self.at += found + 1;
-            let behind = self.rest().iter().take(count);
-            if behind.take_while(|byte| **byte == b'#').count() == count {
-                self.at += count;
-                self.push(start, Some(Colour::String));
-                return None;
-            }
-        }
-        self.push_rest(start, Colour::String);
-        Some(LineState::Hashes(hashes))
+        let is_end = |it: &Self| (it.signs(b'#', count) == count).then_some(count);
+        self.until(b'"', is_end, start, Colour::String)
+            .then_some(LineState::Hashes(hashes))
     }
 
     pub(super) fn raw(&mut self, delimiter: u32, start: usize) -> Option<LineState> {
-        while let Some(found) = memchr(b')', self.rest()) {
-            self.at += found + 1;
-            let behind = self.rest().iter().take(DELIMITER_BYTES_MAX + 1);
-            let end = behind.clone().position(|byte| *byte == b'"');
-            if let Some(end) = end.filter(|end| hash(&self.rest()[..*end]) == delimiter) {
-                self.at += end + 1;
-                self.push(start, Some(Colour::String));
-                return None;
-            }
-        }
-        self.push_rest(start, Colour::String);
-        Some(LineState::Raw(delimiter))
+        let is_end = |it: &Self| {
+            let mut behind = it.rest().iter().take(DELIMITER_BYTES_MAX + 1);
+            let end = behind.position(|byte| *byte == b'"')?;
+            (hash(&it.rest()[..end]) == delimiter).then_some(end + 1)
+        };
+        self.until(b')', is_end, start, Colour::String)
+            .then_some(LineState::Raw(delimiter))
     }
 
     pub(super) fn long(&mut self, level: u16, is_comment: bool, start: usize) -> Option<LineState> {
@@ -139,18 +124,39 @@ impl Reader<'_> {
             Colour::String
         };
         let count = usize::from(level);
-        while let Some(found) = memchr(b']', self.rest()) {
+        let is_end = |it: &Self| {
+            let is_there = it.signs(b'=', count) == count && it.byte(count) == b']';
+            is_there.then_some(count + 1)
+        };
+        self.until(b']', is_end, start, colour)
+            .then_some(LineState::Long { level, is_comment })
+    }
+
+    /// Colours up to an end: `sign`, and as many bytes as `is_end` finds behind it. Returns true
+    /// if the line has none.
+    fn until(
+        &mut self,
+        sign: u8,
+        is_end: impl Fn(&Self) -> Option<usize>,
+        start: usize,
+        colour: Colour,
+    ) -> bool {
+        while let Some(found) = memchr::memchr(sign, self.rest()) {
             self.at += found + 1;
-            let behind = self.rest().iter().take(count);
-            let equals = behind.take_while(|byte| **byte == b'=').count();
-            if equals == count && self.byte(count) == b']' {
-                self.at += count + 1;
+            if let Some(bytes) = is_end(self) {
+                self.at += bytes;
                 self.push(start, Some(colour));
-                return None;
+                return false;
             }
         }
         self.push_rest(start, colour);
-        Some(LineState::Long { level, is_comment })
+        true
+    }
+
+    /// Number of these signs here, up to `most`.
+    fn signs(&self, sign: u8, most: usize) -> usize {
+        let signs = self.rest().iter().take(most);
+        signs.take_while(|byte| **byte == sign).count()
     }
 
     pub(super) fn delimited(

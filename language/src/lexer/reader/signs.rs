@@ -3,7 +3,7 @@
 
 use super::super::Colour;
 use super::super::family::{BACKSLASH, DIRECTIVES, KEYS};
-use super::{NAME_BYTES_MAX, Reader, closing, hash, memchr};
+use super::{NAME_BYTES_MAX, Reader, closing, hash};
 
 /// Bounds the search for the end of each slash; without one it is a division.
 const REGEX_BYTES_MAX: usize = 256;
@@ -40,7 +40,7 @@ impl Reader<'_> {
             self.skip(|byte| byte == b' ' || byte == b'\t');
             let path = self.at;
             if self.byte(0) == b'<'
-                && let Some(end) = memchr(b'>', self.rest())
+                && let Some(end) = memchr::memchr(b'>', self.rest())
             {
                 self.at += end + 1;
                 self.push(path, Some(Colour::String));

@@ -15,7 +15,7 @@ pub(crate) fn suggestions(query: &Query, estimates: &[Estimate], cost: &SearchCo
     if cost.blocks == 0 || is_cheap {
         return Vec::new();
     }
-    let expr = query.expr();
+    let expr = &query.expr;
     let mut said: Vec<String> = expr
         .patterns()
         .into_iter()
@@ -114,7 +114,7 @@ mod tests {
             plan: "all".to_owned(),
             candidates: blocks,
         };
-        let estimates = vec![estimate; query.expr().patterns().len()];
+        let estimates = vec![estimate; query.expr.patterns().len()];
         let said = suggestions(&query, &estimates, &cost(blocks));
         let first = |said: &String| said.split(' ').take(3).collect::<Vec<_>>().join(" ");
         said.iter().map(first).collect()

@@ -64,9 +64,9 @@ impl Format {
 
     /// Paths need one match of each document.
     pub(crate) fn query(self, query: Query) -> Result<Query, BadQuery> {
-        match (self, query.want()) {
+        match (self, query.want) {
             (Format::Paths(_), Want::Matches) => {
-                let limit = query.limit();
+                let limit = query.limit;
                 query.wanting(Want::Documents, limit)
             }
             (Format::Paths(_), Want::Count | Want::Estimate) => {
@@ -101,7 +101,7 @@ impl Order {
             let detail = "order=found needs format=jsonl or format=text";
             return Err(Problem::bad_request(detail).hint("leave out order, or the format"));
         }
-        if query.limit() > 0 {
+        if query.limit > 0 {
             let detail = "order=found cannot select the best matches, which a limit asks for";
             return Err(Problem::bad_request(detail).hint("leave out the limit, or order=found"));
         }

@@ -3,7 +3,7 @@
 //! A query follows `>`, after its language unless native. Indented lines are this test's output;
 //! UPDATE_EXPECT=1 rewrites them.
 
-use super::{BadQuery, ParsedQuery, Query, QueryInput, dcs};
+use crate::{BadQuery, ParsedQuery, Query, QueryInput, dcs};
 use expect_test::expect_file;
 use schema::message::{Expr, Field, Pattern, Reading, Syntax};
 use std::fmt::Write;
@@ -14,9 +14,9 @@ fn valid_queries_have_this_meaning() {
         Ok(parsed) => understood(q, &parsed),
         Err(bad) => panic!("{language}> {q}: {bad:?}"),
     };
-    let out = table(include_str!("spec.txt"), shown);
+    let out = table(include_str!("../spec.txt"), shown);
     assert!(out.matches("> ").count() >= 100);
-    expect_file!["spec.txt"].assert_eq(&out);
+    expect_file!["../spec.txt"].assert_eq(&out);
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn invalid_queries_have_these_errors() {
         Ok(parsed) => panic!("{language}> {q}: {}", parsed.query.interpreted_as()),
         Err(bad) => fault(q, &bad),
     };
-    expect_file!["faults.txt"].assert_eq(&table(include_str!("faults.txt"), shown));
+    expect_file!["../faults.txt"].assert_eq(&table(include_str!("../faults.txt"), shown));
 }
 
 fn parse(language: &str, q: &str) -> Result<ParsedQuery, BadQuery> {
@@ -54,15 +54,15 @@ fn table(old: &str, shown: impl Fn(&str, &str) -> String) -> String {
 fn understood(q: &str, parsed: &ParsedQuery) -> String {
     let query = &parsed.query;
     let one_line = |text: String| text.replace('\n', "␤");
-    let mut out = format!("    {}", one_line(notation(query.expr())));
-    if query.names() {
+    let mut out = format!("    {}", one_line(notation(&query.expr)));
+    if query.names {
         out.push_str("  names");
     }
-    if query.limit() > 0 {
-        write!(out, "  limit {}", query.limit()).unwrap();
+    if query.limit > 0 {
+        write!(out, "  limit {}", query.limit).unwrap();
     }
-    if query.context_lines() != Query::CONTEXT_DEFAULT {
-        write!(out, "  context {}", query.context_lines()).unwrap();
+    if query.context_lines != Query::CONTEXT_DEFAULT {
+        write!(out, "  context {}", query.context_lines).unwrap();
     }
     if let Some(timeout) = parsed.timeout {
         write!(out, "  timeout {timeout:?}").unwrap();

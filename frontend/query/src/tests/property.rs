@@ -1,13 +1,11 @@
 //! Properties: any input parses or is refused, and parsed queries render to
 //! text with the same meaning.
 
-use super::input::joined;
-use super::lex::Lexer;
-use super::regexp::check_syntax;
-use super::revision_name;
-use super::source_text::SourceText;
-use super::{ParsedQuery, Query, QueryInput, dcs};
-use crate::filter;
+use crate::input::joined;
+use crate::lex::Lexer;
+use crate::regexp::check_syntax;
+use crate::source_text::SourceText;
+use crate::{ParsedQuery, Query, QueryInput, dcs, filter, revision_name};
 use proptest::prelude::*;
 use schema::message::{DocumentKind, Expr, Field, Filter, Pattern, Reading, Syntax, Want};
 
@@ -21,7 +19,7 @@ fn check_again(query: &Query) {
         Ok(parsed) => parsed.query,
         Err(bad) => panic!("{text:?}: {bad:?}\n{query:?}"),
     };
-    let of = |query: &Query| (query.expr().clone(), query.names(), query.limit());
+    let of = |query: &Query| (query.expr.clone(), query.names, query.limit);
     assert_eq!(of(&again), of(query), "{text:?}");
     assert_eq!(again.interpreted_as(), text);
 }
@@ -30,8 +28,8 @@ fn check_offsets(q: &str, parsed: &ParsedQuery) {
     for notice in &parsed.notices {
         assert!(q.is_char_boundary(notice.at.unwrap()));
     }
-    for atom in 0..parsed.query.expr().atoms().len() {
-        let mut bad = super::BadQuery::new("refused");
+    for atom in 0..parsed.query.expr.atoms().len() {
+        let mut bad = crate::BadQuery::new("refused");
         bad.atom = Some(atom);
         let located = parsed.locate(bad);
         assert_eq!(located.atom, None);
@@ -140,7 +138,7 @@ fn text() -> impl Strategy<Value = String> {
 
 fn regexp() -> impl Strategy<Value = String> {
     let valid = |text: String| {
-        let text = SourceText::plain(&text).into_regexp();
+        let text = SourceText::plain(0, &text).into_regexp();
         let is_valid = check_syntax(text.as_str()).is_ok();
         is_valid.then(|| text.as_str().to_owned())
     };
@@ -218,7 +216,7 @@ fn query() -> impl Strategy<Value = Query> {
     };
     let parts = (prop_oneof![expr(false), expr(true)], 0..4_u64);
     parts.prop_filter_map("a query", |((expr, names), limit)| {
-        super::checked::check_positive(&expr).ok()?;
+        crate::checked::check_positive(&expr).ok()?;
         let query = Query::new(expr, 2).ok()?;
         let query = query.wanting(Want::Matches, limit).ok()?;
         Some(if names { query.of_names() } else { query })
@@ -284,9 +282,9 @@ proptest! {
 
     #[test]
     fn regular_expressions_have_a_canonical_form(text in text()) {
-        let once = SourceText::plain(&text).into_regexp();
+        let once = SourceText::plain(0, &text).into_regexp();
         prop_assert_eq!(once.clone().into_regexp().as_str().to_owned(), once.as_str());
-        let typed = super::lex::slashed(once.as_str());
+        let typed = crate::lex::slashed(once.as_str());
         if check_syntax(once.as_str()).is_ok() {
             let (again, _) = Lexer::new(&typed).regexp().unwrap();
             prop_assert_eq!(again.as_str(), once.as_str());
