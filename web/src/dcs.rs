@@ -7,10 +7,8 @@
 //! are missing.
 
 mod api;
-mod key;
 mod links;
 mod lists;
-mod shapes;
 
 pub(crate) use api::{COMPLETE, FILES_TOTAL, preflight};
 
@@ -26,20 +24,15 @@ const JSON: &str = include_str!("dcs/openapi.json");
 /// Routes, including `/search` and `/show`, which our pages share.
 pub(crate) fn routes() -> Router<App> {
     let description = |kind, text| get(async move || ([(header::CONTENT_TYPE, kind)], text));
+    let search = || get(api::search).options(api::options);
     let [all, by_package] = api::PATHS;
     Router::new()
-        .route(all, get(api::search).options(api::options))
-        .route(
-            by_package,
-            get(api::search_per_package).options(api::options),
-        )
+        .route(all, search())
+        .route(by_package, search())
         .route("/openapi.yaml", description("application/yaml", YAML))
         .route("/openapi.json", description("application/json", JSON))
         .route("/search", get(links::search_page))
         .route("/show", get(links::show_page))
         .route("/results/{query}/{page}", get(links::results))
-        .route(
-            "/perpackage-results/{query}/2/{page}",
-            get(links::results_per_package),
-        )
+        .route("/perpackage-results/{query}/2/{page}", get(links::results))
 }

@@ -6,10 +6,11 @@ use crate::http::stream_body::Exports;
 use crate::problem::Problem;
 use crate::search::rendered::RenderedAnswers;
 use crate::source::colour_cache::ColourCache;
+use crate::suggest::Corpus;
 use access::{Access, Authorization, LinkSecrets, Viewer};
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
-use frontend::Coordinator;
+use frontend::{Coordinator, Scope};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,6 +46,11 @@ impl Deref for App {
 impl App {
     pub(crate) fn new(shared: Shared) -> App {
         App(Arc::new(shared))
+    }
+
+    pub(crate) fn corpus<'a>(&'a self, scope: &'a Scope) -> Corpus<'a> {
+        let coordinator = &self.coordinator;
+        Corpus { coordinator, scope }
     }
 }
 

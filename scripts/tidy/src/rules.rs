@@ -200,8 +200,8 @@ pub(crate) const CRATES: [Crate; 17] = [
         layers: &[
             "viewer",
             "authorization link_secrets sender",
-            "cookie key_file",
-            "attempts keys",
+            "cookie",
+            "keys",
         ],
         shared_names: &[],
     },

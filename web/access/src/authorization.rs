@@ -9,15 +9,12 @@
 mod client;
 mod credentials;
 mod decisions;
-mod globs;
 mod heard;
 mod key_set;
 mod options;
-mod ring_provider;
 mod service;
 mod shared;
 mod tokens;
-mod verified;
 mod visible;
 
 pub use options::{AuthorizationOptions, BadAuthorization};
@@ -27,17 +24,16 @@ use credentials::{Credentials, Principal};
 use decisions::{Decisions, Unknown};
 use frontend::cache::CacheError;
 use frontend::{Hints, PackageNames, Scope};
-use globs::NameGlobs;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
-use options::{Checked, DeciderSettings};
+use options::DeciderSettings;
 use service::{SINGLE_NAMES_MAX, Service};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tls::ClientConfig;
-use tokens::{TokenFault, Tokens};
+use tokens::{TokenFault, Tokens, Verified};
 use tokio::sync::watch;
-use verified::Verified;
-use visible::{LastSplit, NameSplit};
+use visible::{Last, NameGlobs, NameSplit};
 
 const RETRY_AFTER_S: u64 = 5;
 
@@ -50,22 +46,26 @@ pub fn describe() {
 }
 
 /// Decides which packages callers may see.
-#[derive(Debug)]
 pub struct Authorization {
     public: NameGlobs,
     identifying: Vec<HeaderName>,
     principal_key: [u8; 32],
     decider: Decider,
     /// Split once for all callers.
-    split: Arc<LastSplit>,
+    split: Arc<Last<Arc<NameSplit>>>,
     /// Never changes: tokens have no cached decisions.
     no_denials: watch::Sender<u64>,
 }
 
-#[derive(Debug)]
 enum Decider {
     Service(Arc<Decisions>),
     Tokens(Arc<Tokens>),
+}
+
+impl fmt::Debug for Authorization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Authorization").finish_non_exhaustive()
+    }
 }
 
 /// Credentials of a request.
@@ -105,26 +105,17 @@ impl Authorization {
         tls: ClientConfig,
         hints: Option<&Arc<Hints>>,
     ) -> Result<Option<Authorization>, BadAuthorization> {
-        let Some(Checked {
-            source,
-            ttl,
-            public,
-        }) = options.checked()?
-        else {
+        let Some((decider, public)) = options.checked()? else {
             return Ok(None);
         };
         let client = HttpClient::new(tls);
         let shared = hints.and_then(|hints| Some((Arc::clone(hints), hints.hash_key()?)));
         let (hints, hash_key) = shared.unzip();
         let split = Arc::default();
-        let (identifying, decider) = match source {
-            DeciderSettings::Service {
-                url,
-                batch,
-                headers,
-            } => {
-                let service = Service::new(client, url, batch);
-                let decisions = Decisions::new(service, ttl, hints, Arc::clone(&split));
+        let (identifying, decider) = match decider {
+            DeciderSettings::Service { url, headers } => {
+                let service = Service::new(client, url, options.batch);
+                let decisions = Decisions::new(service, options.ttl, hints, Arc::clone(&split));
                 (headers, Decider::Service(decisions))
             }
             DeciderSettings::Tokens { keys, rules } => {
@@ -152,20 +143,15 @@ impl Authorization {
             .iter()
             .filter(|name| !self.public.matches(name))
             .count();
-        if private <= SINGLE_NAMES_MAX || self.decides_many() {
+        let is_single =
+            matches!(&self.decider, Decider::Service(decisions) if !decisions.is_batch());
+        if private <= SINGLE_NAMES_MAX || !is_single {
             return Ok(());
         }
         Err(BadAuthorization(format!(
             "{private} packages are not public, and --auth-url decides about at most {SINGLE_NAMES_MAX} one by one; \
              add --auth-batch if the service can decide about many at once, or list public ones with --public"
         )))
-    }
-
-    fn decides_many(&self) -> bool {
-        match &self.decider {
-            Decider::Service(decisions) => decisions.is_batch(),
-            Decider::Tokens(_) => true,
-        }
     }
 
     /// Fetches public keys again before they expire. Needs a tokio runtime.
@@ -259,7 +245,7 @@ impl Authorization {
             if let Err(error) = self.check_names(names) {
                 tracing::error!(%error, "searches are refused");
             }
-            NameSplit::new(Arc::clone(names), &self.public)
+            Arc::new(NameSplit::new(Arc::clone(names), &self.public))
         })
     }
 }
@@ -289,16 +275,14 @@ async fn verified(tokens: &Tokens, caller: &Caller) -> Result<Option<Arc<Verifie
 
 /// Token of the header `authorization`. Other schemes may be meant for a proxy.
 fn bearer(headers: &HeaderMap) -> Result<Option<Arc<[u8]>>, Refusal> {
-    let mut tokens = headers
-        .get_all(header::AUTHORIZATION)
-        .iter()
-        .filter_map(|value| {
-            let (scheme, token) = value.as_bytes().split_at_checked("bearer ".len())?;
-            scheme
-                .eq_ignore_ascii_case(b"bearer ")
-                .then(|| token.trim_ascii())
-        });
-    let token = tokens.next().map(Arc::from);
+    let token = |value: &HeaderValue| {
+        let (scheme, token) = value.as_bytes().split_at_checked("bearer ".len())?;
+        let is_ours = scheme.eq_ignore_ascii_case(b"bearer ");
+        is_ours.then(|| Arc::from(token.trim_ascii()))
+    };
+    let values = headers.get_all(header::AUTHORIZATION).iter();
+    let mut tokens = values.filter_map(token);
+    let token = tokens.next();
     if tokens.next().is_some() {
         return Err(Refusal::BadToken("more than one token was sent".to_owned()));
     }

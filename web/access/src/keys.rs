@@ -5,7 +5,12 @@
 use blake3::Hash;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher};
+use std::path::Path;
 use std::sync::Arc;
+use watched_file::{BadFile, WatchedFile, read_text};
+
+/// Bytes of two thousand keys, each compared with every request.
+const BYTES_MAX: u64 = 256 << 10;
 
 /// Prefix of keys, so that leaked ones are recognised.
 const PREFIX: &str = "trawl_";
@@ -69,6 +74,25 @@ impl NewKey {
 fn is_name(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     (1..=NAME_LEN_MAX).contains(&text.len()) && text.bytes().all(is_allowed)
+}
+
+/// Keys of a file, reread when it changes, to revoke keys at run time.
+#[derive(Debug)]
+pub struct ApiKeys(WatchedFile<KnownKeys>);
+
+impl ApiKeys {
+    /// Reads a key file, now and after changes.
+    pub fn open(path: &Path) -> Result<ApiKeys, BadFile> {
+        let read = |path: &Path| {
+            let text = read_text(path, "the file of keys", BYTES_MAX)?;
+            KnownKeys::parse(&text).map_err(|reason| BadFile::unusable(path, reason))
+        };
+        WatchedFile::open(path, "keys", read).map(ApiKeys)
+    }
+
+    pub(super) fn current(&self) -> Arc<KnownKeys> {
+        self.0.current()
+    }
 }
 
 #[derive(Debug)]
@@ -154,6 +178,7 @@ fn entry(line: &str) -> Result<(KeyName, Hash), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn parsed(text: &str) -> Vec<String> {
         let keys = KnownKeys::parse(text).unwrap();
@@ -233,5 +258,51 @@ mod tests {
             assert!(error.contains(expected), "{text}: {error}");
             assert!(!error.contains(&good.key), "{error}");
         }
+    }
+
+    #[test]
+    fn a_changed_key_file_is_read_again_and_bad_contents_change_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("keys");
+        let (a, b) = (NewKey::random("a").unwrap(), NewKey::random("b").unwrap());
+        fs::write(&path, format!("{}\n{}\n", a.line, b.line)).unwrap();
+        let keys = ApiKeys::open(&path).unwrap();
+        let knows = |key: &NewKey| keys.current().name_of(key.key.as_bytes()).is_some();
+        assert!(knows(&a) && knows(&b));
+        // Same length, in a new file as an editor writes it.
+        let c = NewKey::random("c").unwrap();
+        fs::write(
+            directory.path().join("new"),
+            format!("{}\n{}\n", c.line, b.line),
+        )
+        .unwrap();
+        fs::rename(directory.path().join("new"), &path).unwrap();
+        keys.0.read_if_changed();
+        assert!(!knows(&a) && knows(&b) && knows(&c));
+        for bad in ["", "b", &a.key] {
+            fs::write(&path, bad).unwrap();
+            keys.0.read_if_changed();
+            assert!(knows(&b) && knows(&c), "{bad}");
+        }
+        fs::remove_file(&path).unwrap();
+        keys.0.read_if_changed();
+        assert!(knows(&b));
+        fs::write(&path, a.line.as_bytes()).unwrap();
+        keys.0.read_if_changed();
+        assert!(knows(&a) && !knows(&b));
+    }
+
+    #[test]
+    fn a_key_file_that_cannot_be_used_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("keys");
+        let error = || ApiKeys::open(&path).unwrap_err().to_string();
+        assert!(error().contains("cannot read the file of keys"));
+        fs::write(&path, " \n").unwrap();
+        assert!(error().contains("no keys"));
+        fs::write(&path, "#".repeat(BYTES_MAX as usize + 1)).unwrap();
+        assert!(error().contains("at most 262144 bytes"));
+        fs::write(&path, b"\xff").unwrap();
+        assert!(error().contains("cannot read"));
     }
 }

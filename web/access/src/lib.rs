@@ -13,10 +13,8 @@
 //! # Ok::<(), access::BadName>(())
 //! ```
 
-mod attempts;
 mod authorization;
 mod cookie;
-mod key_file;
 mod keys;
 mod link_secrets;
 mod sender;
@@ -26,8 +24,7 @@ pub use authorization::{
     Authorization, AuthorizationOptions, BadAuthorization, Caller, Refusal, describe,
 };
 pub use cookie::{COOKIE_LIFETIME, CookieSecret};
-pub use key_file::ApiKeys;
-pub use keys::{BadName, KeyName, NewKey};
+pub use keys::{ApiKeys, BadName, KeyName, NewKey};
 pub use link_secrets::{LinkKeys, LinkSecrets, SIGNATURE_BYTES};
 pub use sender::{Access, Sender};
 pub use viewer::Viewer;

@@ -8,7 +8,7 @@
 //! shown.
 
 use blake3::Hash;
-use std::fmt::{self, Debug};
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use watched_file::{BadFile, WatchedFile, read_text};
@@ -35,6 +35,10 @@ impl LinkSecrets {
     /// Reads a file with one secret a line, now and after changes. Empty lines and `#` comments
     /// are ignored.
     pub fn open(path: &Path) -> Result<LinkSecrets, BadFile> {
+        let read = |path: &Path| {
+            let text = read_text(path, "the secrets", BYTES_MAX)?;
+            LinkKeys::parse(&text).map_err(|reason| BadFile::unusable(path, reason))
+        };
         let file = WatchedFile::open(path, "secrets of links", read)?;
         Ok(LinkSecrets(Some(Arc::new(file))))
     }
@@ -46,25 +50,17 @@ impl LinkSecrets {
     }
 }
 
-/// Keys made of the secrets.
-#[derive(Clone)]
-pub struct LinkKeys {
-    signing: [u8; 32],
-    /// Keys that only verify.
-    others: Vec<[u8; 32]>,
-}
+/// Keys made of the secrets; the first signs.
+pub struct LinkKeys(Vec<[u8; 32]>);
 
 impl Default for LinkKeys {
     /// Key of servers without secrets.
     fn default() -> LinkKeys {
-        LinkKeys {
-            signing: key(""),
-            others: Vec::new(),
-        }
+        LinkKeys(vec![key("")])
     }
 }
 
-impl Debug for LinkKeys {
+impl fmt::Debug for LinkKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("LinkKeys")
     }
@@ -73,13 +69,13 @@ impl Debug for LinkKeys {
 impl LinkKeys {
     /// Signs with the first secret.
     pub fn sign(&self, bytes: &[u8]) -> [u8; SIGNATURE_BYTES] {
-        signature(&self.signing, bytes)
+        signature(&self.0[0], bytes)
     }
 
     /// Returns true if one of the secrets has signed the bytes.
     pub fn verify(&self, bytes: &[u8], signed: [u8; SIGNATURE_BYTES]) -> bool {
-        let mut keys = std::iter::once(&self.signing).chain(&self.others);
-        keys.any(|key| is_same(signature(key, bytes), signed))
+        let is_by = |key| is_same(signature(key, bytes), signed);
+        self.0.iter().any(is_by)
     }
 
     fn parse(text: &str) -> Result<LinkKeys, String> {
@@ -97,18 +93,11 @@ impl LinkKeys {
             }
             keys.push(key(secret));
         }
-        let mut keys = keys.into_iter();
-        let Some(signing) = keys.next() else {
-            return Err(
-                "there is no secret; make one with: head -c 32 /dev/urandom | base64".to_owned(),
-            );
-        };
-        let others: Vec<_> = keys.collect();
-        if others.len() >= SECRETS_MAX {
-            let reason = format!("at most {SECRETS_MAX} secrets are allowed");
-            return Err(reason);
+        match keys.len() {
+            0 => Err("there is no secret; make one with: head -c 32 /dev/urandom | base64".into()),
+            1..=SECRETS_MAX => Ok(LinkKeys(keys)),
+            _ => Err(format!("at most {SECRETS_MAX} secrets are allowed")),
         }
-        Ok(LinkKeys { signing, others })
     }
 }
 
@@ -129,11 +118,6 @@ fn is_same(one: [u8; SIGNATURE_BYTES], other: [u8; SIGNATURE_BYTES]) -> bool {
         Hash::from_bytes(bytes)
     };
     hash(one) == hash(other)
-}
-
-fn read(path: &Path) -> Result<LinkKeys, BadFile> {
-    let text = read_text(path, "the secrets", BYTES_MAX)?;
-    LinkKeys::parse(&text).map_err(|reason| BadFile::unusable(path, reason))
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use crate::pages;
 use crate::problem::Problem;
 use crate::search::params::{NEXT, Params, lossy};
 use crate::state::App;
-use crate::suggest::{near_packages, versions};
 use access::Viewer;
 use axum::extract::State;
 use axum::http::header;
@@ -71,7 +70,7 @@ pub(crate) async fn tree(
     let name = params.required("package")?;
     let path = directory(params.bytes("path").unwrap_or_default());
     let scope = viewer.scope_with(name).await?;
-    let Some(package) = versions(&app.coordinator, &scope, name).await?.pop() else {
+    let Some(package) = app.corpus(&scope).versions(name).await?.pop() else {
         return Err(no_package(&app, &viewer, name).await);
     };
     let request = part(&params, ListKind::Children, &package.package, &path)?;
@@ -166,7 +165,7 @@ async fn no_package(app: &App, viewer: &Viewer, name: &[u8]) -> Problem {
         Ok(scope) => scope,
         Err(refusal) => return refusal.into(),
     };
-    match near_packages(&app.coordinator, &scope, name).await {
+    match app.corpus(&scope).near_packages(name).await {
         Ok(similar) if !similar.is_empty() => problem.hint(did_you_mean(&similar)),
         Ok(_) => problem.hint("/api/v2/index/packages lists all packages"),
         Err(unreachable) => unreachable,

@@ -8,8 +8,7 @@ use crate::model::{
     Commit, CommitEntry, CommitLog, Commits, Ref, Refs, RevisionName, RevisionNames,
 };
 use crate::problem::Problem;
-use crate::repositories::histories;
-use crate::repositories::{check_name, names, problem};
+use crate::repositories::{self, check_name, names, problem};
 use crate::search::params::{NEXT, Params};
 use crate::state::App;
 use access::Viewer;
@@ -115,7 +114,7 @@ pub(crate) async fn log(
 ) -> Result<Response, Problem> {
     params.expect(&[&["repo", "rev"], LOG])?;
     let count = params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
-    let history = histories::look_up(&app.coordinator, &viewer, &params, count).await?;
+    let history = repositories::history(&app.coordinator, &viewer, &params, count).await?;
     let commits = history.commits().iter();
     Ok(response::json(&CommitLog {
         repo: history.repo.to_owned(),

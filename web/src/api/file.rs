@@ -3,7 +3,7 @@
 use super::openapi::described as doc;
 use crate::problem::Problem;
 use crate::search::params::Params;
-use crate::source::file_range::{describe, fetch};
+use crate::source::file_range::describe;
 use crate::state::App;
 use access::Viewer;
 use axum::extract::State;
@@ -38,7 +38,7 @@ pub(crate) async fn raw(
     let count = params.number("count", COUNT_DEFAULT)?;
     let range = FileRange::Bytes { offset, count };
     let scope = viewer.scope_of(params.required("package")?).await?;
-    let mut reply = fetch(&app.coordinator, &scope, &params, range).await?.reply;
+    let mut reply = app.corpus(&scope).fetch(&params, range).await?.reply;
     let mut response = std::mem::take(&mut reply.text).into_response();
     let headers = response.headers_mut();
     // Keeps browsers from showing repository bytes as a page.

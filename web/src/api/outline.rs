@@ -6,7 +6,6 @@ use crate::model::FileOutline;
 use crate::problem::Problem;
 use crate::search::params::Params;
 use crate::source::colours::{DocumentColours, split_lines};
-use crate::source::file_range::fetch_beginning;
 use crate::source::outline::Outline;
 use crate::state::App;
 use access::Viewer;
@@ -30,7 +29,8 @@ pub(crate) async fn outline(
 ) -> Result<Json<FileOutline>, Problem> {
     params.expect(&[&["package", "path", "rev"]])?;
     let scope = viewer.scope_of(params.required("package")?).await?;
-    let found = fetch_beginning(&app.coordinator, &scope, &params, FILE_BYTES_MAX).await?;
+    let found = app.corpus(&scope);
+    let found = found.fetch_beginning(&params, FILE_BYTES_MAX).await?;
     let answer = blocking(move || {
         let FileReply {
             language,

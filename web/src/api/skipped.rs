@@ -8,7 +8,6 @@ use crate::model::{PackageState, Why};
 use crate::problem::Problem;
 use crate::search::params::{Params, lossy};
 use crate::state::App;
-use crate::suggest::{near_files, near_packages, versions};
 use access::Viewer;
 use axum::extract::State;
 use axum::response::Response;
@@ -64,7 +63,7 @@ async fn of_package(
 ) -> Result<Why, Problem> {
     let scope = viewer.scope_with(name).await?;
     let request = part(params, ListKind::Skipped, name, b"")?;
-    let versions = versions(&app.coordinator, &scope, name).await?;
+    let versions = app.corpus(&scope).versions(name).await?;
     if versions.is_empty() {
         return unknown_package(app, viewer, name).await;
     }
@@ -74,8 +73,9 @@ async fn of_package(
 }
 
 async fn unknown_package(app: &App, viewer: &Viewer, name: &[u8]) -> Result<Why, Problem> {
+    let scope = viewer.scope().await?;
     let why = Why {
-        similar: shown(near_packages(&app.coordinator, &viewer.scope().await?, name).await?),
+        similar: shown(app.corpus(&scope).near_packages(name).await?),
         ..Why::default()
     };
     Ok(why.of_package(name, PackageState::Unknown))
@@ -90,7 +90,7 @@ async fn of_path(
     path: &[u8],
 ) -> Result<Why, Problem> {
     let scope = viewer.scope_with(name).await?;
-    let Some(package) = versions(&app.coordinator, &scope, name).await?.pop() else {
+    let Some(package) = app.corpus(&scope).versions(name).await?.pop() else {
         return Ok(unknown_package(app, viewer, name).await?.of_path(path));
     };
     let directory = package.package.clone();
@@ -115,7 +115,7 @@ async fn of_path(
     } else if !list.entries.is_empty() {
         PackageState::Skipped
     } else {
-        why.similar = shown(near_files(&app.coordinator, &scope, &directory, path).await?);
+        why.similar = shown(app.corpus(&scope).near_files(&directory, path).await?);
         PackageState::Unknown
     };
     why.skipped = list.entries.into_iter().map(Into::into).collect();

@@ -5,8 +5,8 @@
 //! foreign pages could read a user's private sources. Keys of `/api/v2` are valid too, and required
 //! if every page requires one.
 
-use super::key::is_known;
 use super::lists;
+use crate::http::conditional::REVALIDATE;
 use crate::http::guard;
 use crate::http::response::{self, NO_STORE};
 use crate::http::watched::Watched;
@@ -15,12 +15,13 @@ use crate::search::params::Params;
 use crate::state::App;
 use access::Viewer;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use frontend::query::{BadQuery, ParsedQuery, dcs};
 use frontend::{SearchError, SearchRequest, SearchResult};
 use schema::message::Syntax;
+use std::hint::black_box;
 use std::sync::Arc;
 
 const KEY: HeaderName = HeaderName::from_static("x-dcs-apikey");
@@ -28,33 +29,6 @@ pub(crate) const FILES_TOTAL: HeaderName = HeaderName::from_static("x-codesearch
 pub(crate) const COMPLETE: HeaderName = HeaderName::from_static("x-codesearch-complete");
 
 pub(super) const PATHS: [&str; 2] = ["/api/v1/search", "/api/v1/searchperpackage"];
-
-/// The next request may get another answer.
-const NO_CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
-
-#[derive(Clone, Copy)]
-enum ListKind {
-    Matches,
-    PerPackage,
-}
-
-pub(super) async fn search(
-    State(app): State<App>,
-    viewer: Viewer,
-    headers: HeaderMap,
-    params: Params,
-) -> Response {
-    respond(&app, &viewer, &headers, &params, ListKind::Matches).await
-}
-
-pub(super) async fn search_per_package(
-    State(app): State<App>,
-    viewer: Viewer,
-    headers: HeaderMap,
-    params: Params,
-) -> Response {
-    respond(&app, &viewer, &headers, &params, ListKind::PerPackage).await
-}
 
 /// Answers preflight requests before the CORS layer, which knows no keys.
 pub(crate) async fn preflight(request: Request, next: Next) -> Response {
@@ -85,18 +59,19 @@ pub(super) async fn options(headers: HeaderMap) -> Response {
     response
 }
 
-async fn respond(
-    app: &App,
-    viewer: &Viewer,
-    headers: &HeaderMap,
-    params: &Params,
-    kind: ListKind,
+pub(super) async fn search(
+    State(app): State<App>,
+    viewer: Viewer,
+    headers: HeaderMap,
+    params: Params,
+    uri: Uri,
 ) -> Response {
     let keys = &app.dcs_api_keys;
     let given = headers.get(KEY).map(HeaderValue::as_bytes);
     let is_open = keys.is_empty() && !app.access.as_ref().is_some_and(|it| it.is_required());
     let mut response = if is_open || params.site.has_key || is_known(keys, given) {
-        find(app, viewer, params, kind).await.into_response()
+        let found = find(&app, &viewer, &params, uri.path() == PATHS[1]);
+        found.await.into_response()
     } else if keys.is_empty() {
         guard::count_refused(false);
         guard::refused(false).into_response()
@@ -119,7 +94,7 @@ async fn find(
     app: &App,
     viewer: &Viewer,
     params: &Params,
-    kind: ListKind,
+    by_package: bool,
 ) -> Result<Response, Problem> {
     let parsed = parse(params)?;
     let scope = viewer.scope().await?;
@@ -133,9 +108,10 @@ async fn find(
     let finished = search.finished().await;
     let answer = finished.map_err(|error| problem(error, &parsed))?;
     let (head, of) = (head(&answer), Arc::clone(&answer));
-    let body = match kind {
-        ListKind::Matches => export.body(lists::matches(answer), &scope).await?,
-        ListKind::PerPackage => export.body(lists::packages(answer), &scope).await?,
+    let body = if by_package {
+        export.body(lists::packages(answer), &scope).await?
+    } else {
+        export.body(lists::matches(answer), &scope).await?
     };
     let body = Watched::new(&app.coordinator, viewer, &scope).guard(body, None);
     let mut response = (head, body).into_response();
@@ -181,7 +157,7 @@ fn invalid(bad: BadQuery) -> Problem {
 
 fn head(answer: &SearchResult) -> HeaderMap {
     let (complete, cache) = if answer.is_complete() {
-        ("true", NO_CACHE)
+        ("true", REVALIDATE)
     } else {
         ("false", NO_STORE)
     };
@@ -195,4 +171,45 @@ fn head(answer: &SearchResult) -> HeaderMap {
         ),
         (COMPLETE, HeaderValue::from_static(complete)),
     ])
+}
+
+/// The time reveals only the lengths of keys.
+fn is_known(keys: &[String], given: Option<&[u8]>) -> bool {
+    let Some(given) = given else {
+        return false;
+    };
+    let known = keys.iter().map(|key| is_equal(key.as_bytes(), given));
+    // `fold` compares all keys, without an early exit.
+    known.fold(false, |found, is_this| found | is_this)
+}
+
+fn is_equal(a: &[u8], b: &[u8]) -> bool {
+    let differing = a
+        .iter()
+        .zip(b)
+        .fold(0, |bits, (a, b)| black_box(bits | (a ^ b)));
+    a.len() == b.len() && differing == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_known;
+
+    #[test]
+    fn accepts_only_whole_keys() {
+        let keys = ["first-key".to_owned(), "second".to_owned()];
+        for (given, allowed) in [
+            (Some("first-key"), true),
+            (Some("second"), true),
+            (Some("first-ke"), false),
+            (Some("first-keyy"), false),
+            (Some("First-key"), false),
+            (Some(""), false),
+            (None, false),
+        ] {
+            let given = given.map(str::as_bytes);
+            assert_eq!(is_known(&keys, given), allowed, "{given:?}");
+            assert!(!is_known(&[], given));
+        }
+    }
 }

@@ -27,78 +27,56 @@ pub(crate) async fn search_page(
     if params.bytes("literal").is_none() && params.bytes("perpkg").is_none() {
         return pages::search(State(app), viewer, known, params).await;
     }
-    let link = Link {
-        query: params.bytes("q").unwrap_or_default(),
-        syntax: if is_set_to("literal", b"1") {
-            Syntax::Literal
-        } else {
-            Syntax::Regexp
-        },
-        by_package: is_set_to("perpkg", b"1"),
-        page: params.bytes("page").unwrap_or_default(),
+    let syntax = if is_set_to("literal", b"1") {
+        Syntax::Literal
+    } else {
+        Syntax::Regexp
     };
-    link.redirect(Form::new(&params))
+    let [query, page] = ["q", "page"].map(|name| params.bytes(name).unwrap_or_default());
+    let href = href(query, syntax, is_set_to("perpkg", b"1"), page);
+    redirect(href, Form::new(&params))
 }
 
 pub(crate) async fn results(Path((query, page)): Path<(String, String)>, uri: Uri) -> Response {
-    older(&query, &page, false, uri).await
-}
-
-pub(crate) async fn results_per_package(
-    Path((query, page)): Path<(String, String)>,
-    uri: Uri,
-) -> Response {
-    older(&query, &page, true, uri).await
-}
-
-async fn older(query: &str, page: &str, by_package: bool, uri: Uri) -> Response {
     let number = page.strip_prefix("page_");
     let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let Some(page) = number.filter(is_number) else {
         return problem::not_found(uri).await.into_response();
     };
     // Older queries were always regular expressions.
-    let link = Link {
-        query: query.as_bytes(),
-        syntax: Syntax::Regexp,
+    let by_package = uri.path().starts_with("/perpackage-results/");
+    let href = href(
+        query.as_bytes(),
+        Syntax::Regexp,
         by_package,
-        page: page.as_bytes(),
-    };
-    link.redirect(Form::default())
+        page.as_bytes(),
+    );
+    redirect(href, Form::default())
 }
 
-struct Link<'a> {
-    query: &'a [u8],
-    syntax: Syntax,
-    by_package: bool,
-    page: &'a [u8],
+fn redirect(href: Result<String, Problem>, form: Form) -> Response {
+    match href {
+        Ok(href) => found(&href),
+        Err(problem) => pages::problem_page(problem, form),
+    }
 }
 
-impl Link<'_> {
-    fn redirect(&self, form: Form) -> Response {
-        match self.href() {
-            Ok(href) => found(&href),
-            Err(problem) => pages::problem_page(problem, form),
-        }
+fn href(query: &[u8], syntax: Syntax, by_package: bool, page: &[u8]) -> Result<String, Problem> {
+    let query = str::from_utf8(query);
+    let query = query.map_err(|_| Problem::bad_request("q is not UTF-8"))?;
+    let query = dcs::parse(query, syntax)?.query;
+    let mut href = format!("/search?q={}", encode(query.interpreted_as().as_bytes()));
+    if by_package {
+        href.push_str("&group=package");
     }
-
-    fn href(&self) -> Result<String, Problem> {
-        let query = str::from_utf8(self.query);
-        let query = query.map_err(|_| Problem::bad_request("q is not UTF-8"))?;
-        let query = dcs::parse(query, self.syntax)?.query;
-        let mut href = format!("/search?q={}", encode(query.interpreted_as().as_bytes()));
-        if self.by_package {
-            href.push_str("&group=package");
+    if !matches!(page, b"" | b"0") {
+        // Their pages count lines.
+        if !by_package {
+            href.push_str("&group=none");
         }
-        if !matches!(self.page, b"" | b"0") {
-            // Their pages count lines.
-            if !self.by_package {
-                href.push_str("&group=none");
-            }
-            href.push_str(&format!("&page={}", encode(self.page)));
-        }
-        Ok(href)
+        href.push_str(&format!("&page={}", encode(page)));
     }
+    Ok(href)
 }
 
 pub(crate) async fn show_page(State(app): State<App>, viewer: Viewer, params: Params) -> Response {

@@ -1,12 +1,17 @@
-//! JSON arrays of all matches or packages, one element a line.
+//! JSON arrays of all matches, or of packages with their best matches, one element a line.
+//!
+//! Clients rely on two oddities: lines are escaped like Go's `html.EscapeString`, even in JSON, and
+//! empty context lines are dropped. Bytes that are not UTF-8 become U+FFFD; `/api/v2` has them.
 
-use super::shapes::{MatchShape, PER_PACKAGE, PackageShape};
 use crate::http::stream_body::{MatchSource, PIECE_BYTES, ReadMemory, Source};
-use frontend::{PackageGroup, Renderer, SearchResult, SpoolError};
+use frontend::{ContextLine, Match, PackageGroup, Renderer, SearchResult, SpoolError};
+use schema::name::package_name;
 use std::sync::Arc;
 use std::vec;
 
 const PACKAGES_AT_ONCE: usize = 64;
+
+const PER_PACKAGE: usize = 2;
 
 pub(super) fn matches(answer: Arc<SearchResult>) -> impl Source {
     let renderer = Renderer::new(Box::new(|found, out| push(&MatchShape::from(found), out)));
@@ -98,7 +103,11 @@ impl Source for PackageSource {
                 break;
             };
             let matches = self.answer.matches_of(&package, PER_PACKAGE)?;
-            push(&PackageShape::new(&package, &matches), &mut out);
+            let shape = PackageShape {
+                package: lossy(package_name(&package.name)),
+                results: matches.iter().map(Into::into).collect(),
+            };
+            push(&shape, &mut out);
             self.written += 1;
         }
         Ok(Some(out).filter(|out| !out.is_empty()))
@@ -107,5 +116,75 @@ impl Source for PackageSource {
     fn forget(&mut self) {
         // These packages are read again.
         self.read = Vec::new().into_iter();
+    }
+}
+
+#[derive(Debug, serde::Serialize)]
+struct MatchShape {
+    package: String,
+    path: String,
+    line: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    context_before: Vec<String>,
+    context: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    context_after: Vec<String>,
+}
+
+impl From<&Match> for MatchShape {
+    fn from(found: &Match) -> Self {
+        let package = lossy(&found.document.package);
+        MatchShape {
+            path: format!("{package}/{}", lossy(&found.document.path)),
+            package,
+            line: found.line,
+            context_before: context(&found.before),
+            context: escaped(&found.text),
+            context_after: context(&found.after),
+        }
+    }
+}
+
+/// Named without its version.
+#[derive(Debug, serde::Serialize)]
+struct PackageShape {
+    package: String,
+    results: Vec<MatchShape>,
+}
+
+fn context(lines: &[ContextLine]) -> Vec<String> {
+    let lines = lines.iter().filter(|line| !line.text.is_empty());
+    lines.map(|line| escaped(&line.text)).collect()
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn escaped(line: &[u8]) -> String {
+    let mut out = String::with_capacity(line.len());
+    for letter in String::from_utf8_lossy(line).chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\'' => out.push_str("&#39;"),
+            '"' => out.push_str("&#34;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_lines_as_clients_expect() {
+        let line = b"if (a < b && c > '\\'') puts(\"\xff\");";
+        let expected =
+            "if (a &lt; b &amp;&amp; c &gt; &#39;\\&#39;&#39;) puts(&#34;\u{fffd}&#34;);";
+        assert_eq!(escaped(line), expected);
     }
 }

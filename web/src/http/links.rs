@@ -84,6 +84,10 @@ impl<'a> FileAddress<'a> {
         FileAddress { revision, ..self }
     }
 
+    pub(crate) fn with_query(self, query: &'a str) -> FileAddress<'a> {
+        FileAddress { query, ..self }
+    }
+
     /// The path ends with `/` or is empty.
     pub(crate) fn directory_href(self) -> String {
         let href = format!("{}{}", package_href(self.package), encode(self.path));

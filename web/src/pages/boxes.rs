@@ -5,14 +5,14 @@
 
 use super::filters;
 use super::form::Form;
-use super::matches::{CopiesView, LineView, RevisionsView, match_lines};
-use super::visible::{self, Piece};
+use super::visible::{self, Piece, VisibleLine};
 use crate::http::links::FileAddress;
 use crate::http::site::Site;
 use crate::source::colour_cache::PageColours;
-use crate::source::colours::DocumentColours;
+use crate::source::colours::{ColouredParts, DocumentColours};
 use askama::Template;
-use frontend::{Match, SearchResult, SpoolError};
+use frontend::{ContextLine, Document, DocumentRevisions, Match, SearchResult, SpoolError, Window};
+use std::ops::Range;
 
 pub(super) struct BoxView {
     /// For the script.
@@ -27,17 +27,12 @@ pub(super) struct BoxView {
     /// 0 for several matches or a match of the name.
     pub(super) line: u32,
     pub(super) language: String,
-    pub(super) revisions: RevisionsView,
-    pub(super) rows: Vec<Row>,
+    pub(super) revisions: DocumentRevisions,
+    pub(super) rows: Vec<LineView>,
     /// Matches of the file, if counted and more than one.
     pub(super) total: Option<u64>,
     pub(super) more: Option<More>,
     pub(super) copies: Option<CopiesView>,
-}
-
-pub(super) struct Row {
-    pub(super) gap: bool,
-    pub(super) line: LineView,
 }
 
 pub(super) struct More {
@@ -67,11 +62,7 @@ impl BoxView {
             href: if first.is_name() {
                 address.show_href(0)
             } else {
-                FileAddress {
-                    query: &query,
-                    ..address
-                }
-                .show_href(best.line)
+                address.with_query(&query).show_href(best.line)
             },
             raw_href: address.raw_href(),
             export_href: alone
@@ -83,15 +74,8 @@ impl BoxView {
             ),
             line,
             language: document.language.clone(),
-            revisions: (&document.revisions).into(),
-            rows: rows(
-                matches,
-                FileAddress {
-                    query: &query,
-                    ..address
-                },
-                &colours,
-            ),
+            revisions: document.revisions.clone(),
+            rows: rows(matches, address.with_query(&query), &colours),
             total: None,
             more: None,
             copies: None,
@@ -123,17 +107,6 @@ impl BoxView {
         self.line = 0;
         self
     }
-
-    pub(super) fn with_copies(
-        mut self,
-        answer: &SearchResult,
-        found: &Match,
-        form: &Form,
-        all_href: &str,
-    ) -> Result<BoxView, SpoolError> {
-        self.copies = CopiesView::of(answer, found, (form, all_href))?;
-        Ok(self)
-    }
 }
 
 /// Names of a document, if filters can contain them.
@@ -151,17 +124,17 @@ fn best(matches: &[Match]) -> &Match {
     best.expect("a box has a match")
 }
 
-fn rows(matches: &[Match], address: FileAddress<'_>, colours: &DocumentColours) -> Vec<Row> {
+fn rows(matches: &[Match], address: FileAddress<'_>, colours: &DocumentColours) -> Vec<LineView> {
+    let lines = matches.iter();
+    let mut rows: Vec<_> = lines
+        .flat_map(|found| match_lines(found, address, colours))
+        .collect();
     let mut last = None;
-    let lines = matches
-        .iter()
-        .flat_map(|found| match_lines(found, address, colours));
-    let row = |line: LineView| {
-        let gap = last.is_some_and(|last: u32| line.number > last.saturating_add(1));
+    for line in &mut rows {
+        line.gap = last.is_some_and(|last: u32| line.number > last.saturating_add(1));
         last = Some(line.number);
-        Row { gap, line }
-    };
-    lines.map(row).collect()
+    }
+    rows
 }
 
 pub(super) fn fragment(boxes: Vec<BoxView>, site: &Site) -> String {
@@ -173,10 +146,154 @@ pub(super) fn fragment(boxes: Vec<BoxView>, site: &Site) -> String {
     site.render(&Boxes { boxes })
 }
 
+const COPIES_SHOWN_MAX: usize = 10;
+
+/// The file's page shows all.
+const LINES_MAX: usize = 50;
+
+/// First copies of a document, as names and addresses.
+#[derive(Clone)]
+pub(super) struct CopiesView {
+    pub(super) count: u64,
+    pub(super) names: Vec<(String, String)>,
+    pub(super) more: u64,
+    pub(super) more_href: String,
+}
+
+pub(super) struct LineView {
+    pub(super) number: u32,
+    pub(super) href: String,
+    /// Follows lines that are not shown.
+    pub(super) gap: bool,
+    pub(super) hit: bool,
+    pub(super) shown: VisibleLine,
+}
+
+/// Lines of a match and its context; empty for a match of the name. `address` includes the query,
+/// for marks. Lines ascend, as `colours` requires.
+pub(super) fn match_lines(
+    found: &Match,
+    address: FileAddress<'_>,
+    colours: &DocumentColours,
+) -> Vec<LineView> {
+    if found.is_name() {
+        return Vec::new();
+    }
+    let view = |number, text: &[u8], ranges: &[_], window, hit| LineView {
+        number,
+        href: address.show_href(number),
+        gap: false,
+        hit,
+        shown: shown((number, text), ranges, window, colours),
+    };
+    let beside = |line: &ContextLine| view(line.line, &line.text, &[], line.window, false);
+    if found.window.is_none() {
+        let texts = (found.before.iter().map(|line| &line.text[..]))
+            .chain(found.text.split(|&byte| byte == b'\n'))
+            .chain(found.after.iter().map(|line| &line.text[..]));
+        let first = found.before.first().map_or(found.line, |line| line.line);
+        colours.guess(first, texts);
+    }
+    let mut hits = Vec::new();
+    if found.lines == 1 {
+        hits.push(view(
+            found.line,
+            &found.text,
+            &found.ranges,
+            found.window,
+            true,
+        ));
+    } else {
+        let mut start = 0;
+        let lines = found.text.split(|&byte| byte == b'\n');
+        for (number, text) in (found.line..).zip(lines).take(LINES_MAX) {
+            let ranges = within(&found.ranges, start..start + text.len());
+            start += text.len() + 1;
+            hits.push(view(number, text, &ranges, None, true));
+        }
+    }
+    let before = found.before.iter().map(beside);
+    let after = found.after.iter().map(beside);
+    before.chain(hits).chain(after).collect()
+}
+
+/// `window` is the part of a long line that was sent.
+fn shown(
+    (number, text): (u32, &[u8]),
+    ranges: &[Range<usize>],
+    window: Option<Window>,
+    colours: &DocumentColours,
+) -> VisibleLine {
+    // Colours depend on the text before a window, which is unknown.
+    let tokens = match window {
+        Some(window) if window.start > 0 => ColouredParts::new(),
+        _ => colours.tokens(number, text),
+    };
+    let mut shown = visible::line(text, ranges, &tokens);
+    if let Some(window) = window {
+        shown.cut_before += window.start;
+        shown.cut_after += window.line_bytes - window.start - text.len() as u64;
+    }
+    shown
+}
+
+impl CopiesView {
+    /// Copies, if any. Blocks on the disk.
+    pub(super) fn of(
+        answer: &SearchResult,
+        found: &Match,
+        (form, all_href): (&Form, &str),
+    ) -> Result<Option<CopiesView>, SpoolError> {
+        let query = &form.marking_parameters();
+        let Some(copies) = found.copies else {
+            return Ok(None);
+        };
+        let first = 0..COPIES_SHOWN_MAX as u64 + 1;
+        let (documents, _) = answer.documents_with_text(copies.position, first)?;
+        let others = documents.iter().filter(|other| **other != *found.document);
+        let name = |other: &Document| {
+            let name = [&other.package[..], &other.path].join(&b'/');
+            let address = form.address_of(other);
+            let href = address.with_query(query).show_href(found.line);
+            (visible::plain(&name), href)
+        };
+        let names: Vec<_> = others.take(COPIES_SHOWN_MAX).map(name).collect();
+        Ok(Some(CopiesView {
+            count: copies.count,
+            more: copies.count.saturating_sub(names.len() as u64),
+            names,
+            more_href: all_href.to_owned(),
+        }))
+    }
+}
+
+/// Drops matches in copies of earlier documents, if `folds`.
+pub(super) fn without_copies(matches: &[Match], folds: bool) -> impl Iterator<Item = &Match> {
+    let is_copy = |found: &Match, other: &Match| {
+        let (found, line) = (&found.document, found.line);
+        line > 0
+            && line == other.line
+            && *found != other.document
+            && found.hash == other.document.hash
+    };
+    matches.iter().enumerate().filter_map(move |(at, found)| {
+        let mut earlier = matches[..at].iter();
+        (!folds || !earlier.any(|other| is_copy(found, other))).then_some(found)
+    })
+}
+
+/// Clips `ranges` to a line.
+pub(super) fn within(ranges: &[Range<usize>], line: Range<usize>) -> Vec<Range<usize>> {
+    let part = |range: &Range<usize>| {
+        let (start, end) = (range.start.max(line.start), range.end.min(line.end));
+        (start < end).then(|| start - line.start..end - line.start)
+    };
+    ranges.iter().filter_map(part).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frontend::{Document, DocumentRevisions};
     use std::sync::Arc;
 
     fn found(text: &[u8]) -> Match {

@@ -1,10 +1,12 @@
-//! Page of a commit of a git repository: message, author, date and changed files.
+//! Pages of a commit (message, author, date and changed files) and of a history: the commits that
+//! changed a repository, file or directory, newest first.
 
-use super::form::Layout;
+use super::file::FileView;
+use super::form::Form;
 use super::{filters, visible};
-use crate::http::links::{FileAddress, RepositoryAddress, package_href};
+use crate::http::links::{FileAddress, RepositoryAddress, encode, package_href};
 use crate::problem::Problem;
-use crate::repositories::{names, problem};
+use crate::repositories::{self, History, names, problem};
 use crate::search::params::Params;
 use crate::state::App;
 use access::Viewer;
@@ -18,39 +20,12 @@ const CHANGES_MAX: u32 = 1000;
 
 #[derive(Template)]
 #[template(path = "commit.html")]
-struct CommitPage {
-    layout: Layout,
-    repo: String,
-    repo_href: String,
-    subject: String,
-    body: String,
-    id: String,
-    history_href: String,
-    author: Signed,
-    /// Present if it differs from the author.
-    committer: Option<Signed>,
-    /// Ids and addresses.
-    parents: Vec<(String, String)>,
-    tags: Vec<String>,
-    shortened: bool,
-    changes: Vec<ChangeRow>,
-    more: bool,
+struct CommitPage<'a> {
+    form: Form,
+    repo: &'a str,
+    commit: &'a Commit,
+    listed: &'a ChangeList,
     notice: Option<String>,
-}
-
-#[derive(PartialEq, Eq)]
-pub(super) struct Signed {
-    pub(super) name: String,
-    pub(super) day: String,
-    moment: String,
-}
-
-struct ChangeRow {
-    kind: &'static str,
-    path: String,
-    /// At the commit; before it for a removed file.
-    href: Option<String>,
-    history_href: String,
 }
 
 pub(crate) async fn commit(
@@ -69,72 +44,51 @@ pub(crate) async fn commit(
     let changes = (app.coordinator)
         .changes(&scope, asked.0, asked.1, CHANGES_MAX)
         .await;
-    let (changes, notice) = match &changes {
+    let (listed, notice) = match &changes {
         Ok(changes) => (&**changes, None),
         Err(error) => (
             &ChangeList::default(),
             Some(problem(error.clone(), repo, rev).detail),
         ),
     };
-    let layout = Layout::of(&params.site);
-    let page = CommitPage::new(layout, repo, &found, changes, notice);
+    let page = CommitPage {
+        form: Form::of(&params.site),
+        repo,
+        commit: &found,
+        listed,
+        notice: notice.map(|notice| visible::plain(notice.as_bytes())),
+    };
     Ok(Html(params.site.render(&page)))
 }
 
-impl CommitPage {
-    fn new(
-        layout: Layout,
-        repo: &str,
-        commit: &Commit,
-        changes: &ChangeList,
-        notice: Option<String>,
-    ) -> CommitPage {
-        let address = |rev| RepositoryAddress { repo, rev };
-        let (author, committer) = (signed(&commit.author), signed(&commit.committer));
-        let parents = commit.parents.iter();
-        let lines = commit.body.split(|&byte| byte == b'\n');
-        CommitPage {
-            layout,
-            repo: visible::plain(repo.as_bytes()),
-            repo_href: package_href(repo.as_bytes()),
-            subject: subject(commit),
-            body: lines.map(visible::plain).collect::<Vec<_>>().join("\n"),
-            id: commit.id.clone(),
-            history_href: address(&commit.id).history_href(b""),
-            committer: Some(committer).filter(|committer| *committer != author),
-            author,
-            parents: parents
-                .map(|parent| (filters::short_id(parent), address(parent).commit_href()))
-                .collect(),
-            tags: commit.tags.iter().map(|tag| visible::plain(tag)).collect(),
-            shortened: commit.shortened,
-            changes: (changes.changes.iter())
-                .map(|change| ChangeRow::new(repo, commit, change))
-                .collect(),
-            more: changes.more,
-            notice: notice.map(|notice| visible::plain(notice.as_bytes())),
-        }
+impl CommitPage<'_> {
+    fn repo(&self) -> String {
+        visible::plain(self.repo.as_bytes())
     }
-}
 
-impl ChangeRow {
-    fn new(repo: &str, commit: &Commit, change: &Change) -> ChangeRow {
+    fn body(&self) -> String {
+        let lines = self.commit.body.split(|&byte| byte == b'\n');
+        lines.map(visible::plain).collect::<Vec<_>>().join("\n")
+    }
+
+    fn at<'r>(&'r self, rev: &'r str) -> RepositoryAddress<'r> {
+        let repo = self.repo;
+        RepositoryAddress { repo, rev }
+    }
+
+    fn history_href(&self, path: &[u8]) -> String {
+        self.at(&self.commit.id).history_href(path)
+    }
+
+    /// Kind, and address of the file at the commit; before it for a removed file.
+    fn changed(&self, change: &Change) -> (&'static str, Option<String>) {
         let (kind, at) = match change.kind {
-            ChangeKind::Added => ("added", Some(&commit.id)),
-            ChangeKind::Modified => ("modified", Some(&commit.id)),
-            ChangeKind::Removed => ("removed", commit.parents.first()),
+            ChangeKind::Added => ("added", Some(&self.commit.id)),
+            ChangeKind::Modified => ("modified", Some(&self.commit.id)),
+            ChangeKind::Removed => ("removed", self.commit.parents.first()),
         };
-        let file = |revision| FileAddress::current(repo.as_bytes(), &change.path).at(revision);
-        let address = RepositoryAddress {
-            repo,
-            rev: &commit.id,
-        };
-        ChangeRow {
-            kind,
-            path: visible::plain(&change.path),
-            href: at.map(|at| file(at).show_href(0)),
-            history_href: address.history_href(&change.path),
-        }
+        let file = FileAddress::current(self.repo.as_bytes(), &change.path);
+        (kind, at.map(|at| file.at(at).show_href(0)))
     }
 }
 
@@ -145,12 +99,65 @@ pub(super) fn subject(commit: &Commit) -> String {
     })
 }
 
-pub(super) fn signed(signature: &Signature) -> Signed {
+/// Name and time.
+pub(super) fn signed(signature: &Signature) -> (String, String) {
     let seconds = u64::try_from(signature.seconds).unwrap_or_default();
-    let moment = filters::moment(seconds);
-    Signed {
-        name: visible::plain(&signature.name),
-        day: moment[..10].to_owned(),
-        moment,
+    (visible::plain(&signature.name), filters::moment(seconds))
+}
+
+pub(super) fn day(signature: &Signature) -> String {
+    signed(signature).1[..10].to_owned()
+}
+
+const COMMITS_MAX: u32 = 100;
+
+#[derive(Template)]
+#[template(path = "history.html")]
+struct HistoryPage<'a> {
+    form: Form,
+    history: &'a History<'a>,
+    repo: String,
+    /// Empty: the whole repository.
+    path: String,
+    kept: FileView,
+    next: Option<String>,
+}
+
+pub(crate) async fn history(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Html<String>, Problem> {
+    params.expect(&[&["repo", "rev", "path", "cursor"], FileView::PARAMETERS])?;
+    let kept = FileView::new(&params)?;
+    let history = repositories::history(&app.coordinator, &viewer, &params, COMMITS_MAX).await?;
+    let &History {
+        repo, rev, path, ..
+    } = &history;
+    let page = HistoryPage {
+        form: Form::of(&params.site),
+        history: &history,
+        repo: visible::plain(repo.as_bytes()),
+        path: visible::plain(path),
+        next: history.next().map(|cursor| {
+            let cursor = encode(cursor.as_bytes());
+            let first = RepositoryAddress { repo, rev }.history_href(path);
+            format!("{first}{}&cursor={cursor}", kept.parameters())
+        }),
+        kept,
+    };
+    Ok(Html(params.site.render(&page)))
+}
+
+impl HistoryPage<'_> {
+    fn commit_href(&self, rev: &str) -> String {
+        let repo = self.history.repo;
+        RepositoryAddress { repo, rev }.commit_href()
+    }
+
+    fn file_href(&self, revision: &str) -> String {
+        let file = FileAddress::current(self.history.repo.as_bytes(), self.history.path);
+        let file = file.at(revision).with_query(&self.kept.query);
+        file.near_href(&self.kept.fragment())
     }
 }

@@ -3,30 +3,28 @@
 //! The address is `/p/PACKAGE/` or `/p/PACKAGE/DIR/`, with `?rev=NAME` of a git repository. Without
 //! a version, the newest is shown.
 
-use super::form::Layout;
-use super::package::{self, PackageView, RepositoryView};
-use super::place::Place;
-use super::tree::{self, TreeView};
+use super::form::Form;
+use super::package::{self, PackageView, RepositoryView, committed, words};
+use super::tree::{self, Place, TreeView};
 use super::{filters, visible};
-use crate::http::links::FileAddress;
+use crate::http::links::{FileAddress, package_href};
 use crate::http::path::decode_path;
 use crate::problem::Problem;
 use crate::search::params::{Params, lossy};
 use crate::state::App;
-use crate::suggest::{left_out, versions};
+use crate::suggest::Corpus;
 use access::Viewer;
 use askama::Template;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use frontend::Scope;
 use schema::message::ListEntry;
 use schema::name::package_name;
 
 #[derive(Template)]
 #[template(path = "directory.html")]
 struct DirectoryPage {
-    layout: Layout,
+    form: Form,
     package: String,
     path: String,
     place: Place,
@@ -57,7 +55,8 @@ pub(crate) async fn directory(
         }
     };
     let scope = viewer.scope_of(&name).await?;
-    let (entry, notice) = find(&app, &scope, &name).await?;
+    let corpus = app.corpus(&scope);
+    let (entry, notice) = find(corpus, &name).await?;
     let package = &entry.package[..];
     if !path.is_empty() && !path.ends_with(b"/") {
         let file = FileAddress::current(package, &path).at(revision);
@@ -66,25 +65,25 @@ pub(crate) async fn directory(
     let after = after(&params)?;
     let is_first = after.is_empty();
     let named = (package, revision);
-    let tree = tree::list(&app, &scope, named, &path, after, b"").await?;
+    let tree = tree::list(corpus, named, &path, after, b"").await?;
     if tree.entries.is_empty() && !revision.is_empty() {
         return Err(missing_in(named, &path));
     }
     if tree.entries.is_empty() && !path.is_empty() {
-        return Err(missing(&app, &scope, package, &path).await);
+        return Err(missing(corpus, package, &path).await);
     }
     let about = if path.is_empty() && is_first {
-        Some(package::about(&app, &scope, (&entry, revision), &tree).await?)
+        Some(package::about(&app, corpus, (&entry, revision), &tree).await?)
     } else {
         None
     };
-    let repository = package::repository(&app, &scope, package).await?;
+    let repository = package::repository(corpus, package).await?;
     let page = DirectoryPage {
-        layout: Layout::of(&params.site),
+        form: Form::of(&params.site),
         package: visible::plain(package),
         path: visible::plain(&path),
         place: Place::new(package, &path, revision),
-        revision: visible::plain(revision.as_bytes()),
+        revision: revision.to_owned(),
         notice,
         about,
         history: (repository.as_ref()).map(|repository| repository.history_href(&path, revision)),
@@ -110,15 +109,14 @@ fn names(uri: &Uri) -> Result<(Vec<u8>, Option<Vec<u8>>), Problem> {
 
 /// Returns the package, or its newest version with a notice if this one is not indexed.
 pub(super) async fn find(
-    app: &App,
-    scope: &Scope,
+    corpus: Corpus<'_>,
     name: &[u8],
 ) -> Result<(ListEntry, Option<String>), Problem> {
-    if let Some(found) = versions(&app.coordinator, scope, name).await?.pop() {
+    if let Some(found) = corpus.versions(name).await?.pop() {
         return Ok((found, None));
     }
     let newest = match package_name(name) {
-        other if other != name => versions(&app.coordinator, scope, other).await?.pop(),
+        other if other != name => corpus.versions(other).await?.pop(),
         _ => None,
     };
     let shown = lossy(Some(name));
@@ -132,9 +130,9 @@ pub(super) async fn find(
     Ok((newest, Some(notice)))
 }
 
-async fn missing(app: &App, scope: &Scope, package: &[u8], path: &[u8]) -> Problem {
+async fn missing(corpus: Corpus<'_>, package: &[u8], path: &[u8]) -> Problem {
     let whole = path.strip_suffix(b"/").unwrap_or(path);
-    if let Some(why) = left_out::why(&app.coordinator, scope, (package, whole)).await {
+    if let Some(why) = corpus.why_left_out(package, whole).await {
         return why;
     }
     let [package, path] = [package, path].map(|name| lossy(Some(name)));

@@ -4,12 +4,10 @@
 //! script reloads them ([`fragment`]). A list with selected values lacks the other values, which
 //! the answer filters out; [`fragment`] counts them by a search without the filters of that list.
 
-mod row;
-
 use super::filters;
 use super::form::{Form, FormFilter};
-use super::narrowed::Narrowed;
-use super::selected::{TICKED, TickedValues, exactly};
+use super::selected::{Selection, TICKED, exactly, parameter};
+use super::visible;
 use crate::http::blocking;
 use crate::http::response::NO_STORE;
 use crate::problem::Problem;
@@ -21,9 +19,9 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
+use frontend::query::selecting;
 use frontend::{FacetsSoFar, Scope, SearchHandle, SearchResult, SpoolError};
-use row::FacetRow;
-use schema::message::{DocumentKind, Facet, Field, SpoolFacets, Want};
+use schema::message::{DocumentKind, Expr, Facet, Field, Filter, Reading, SpoolFacets, Want};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -98,12 +96,8 @@ impl FacetsView {
         let Some(counts) = counts(answer)? else {
             return Ok(FacetsView::default());
         };
-        Ok(FacetsView::new(
-            counts,
-            form,
-            answer.query().directory(),
-            wider,
-        ))
+        let directory = answer.query().directory();
+        Ok(FacetsView::new(counts, form, directory, wider))
     }
 
     pub(super) fn so_far(search: &SearchHandle, form: &Form) -> FacetsView {
@@ -124,15 +118,19 @@ impl FacetsView {
         directory: Option<Vec<u8>>,
         wider: &Wider,
     ) -> FacetsView {
-        let mut selected = TickedValues::of(form);
-        let lists = TICKED.map(|field| Values::of(&counts, field, wider, &mut selected));
-        let whole = selected.form();
-        let narrowed = Narrowed::new(&whole, directory);
-        let directory = |(name, count): &Facet| FacetRow::directory(&narrowed, name, *count);
+        let mut query = Selection::new(form, directory);
+        let own = TICKED.map(|field| of_field(&counts, field));
+        for (field, own) in TICKED.into_iter().zip(&own) {
+            query.recognise(field, &names(own).collect::<Vec<_>>());
+        }
+        let of_field = |(field, own): (Field, &Vec<Facet>)| {
+            let wider = wider.iter().find(|(other, _)| *other == field);
+            let all = wider.map_or(own, |(_, facets)| facets);
+            list(&query, field, own, all)
+        };
+        let directory = |(name, count): &Facet| FacetRow::directory(&query, name, *count);
         let directories = &counts.others.directories;
-        let mut lists: Vec<_> = (lists.into_iter())
-            .map(|values| values.list(&selected, &narrowed))
-            .collect();
+        let mut lists: Vec<_> = TICKED.into_iter().zip(&own).map(of_field).collect();
         lists.push(FacetList {
             key: "path",
             title: "Directories",
@@ -143,7 +141,7 @@ impl FacetsView {
         lists.retain(|list| !list.rows.is_empty());
         FacetsView {
             lists,
-            hidden: selected.rest().fields(),
+            hidden: query.fields(),
             next: None,
         }
     }
@@ -222,13 +220,11 @@ pub(crate) async fn fragment(
 
 /// Counts all values of lists with a selection.
 async fn wider(app: &App, scope: &Scope, params: &Params, form: &Form) -> Wider {
-    let selected = TickedValues::of(form);
+    let selected = Selection::new(form, None);
     let mut found = Vec::new();
-    for field in TICKED
-        .into_iter()
-        .filter(|&field| selected.count(field) > 0)
-    {
-        let form = selected.without(field);
+    let ticked = TICKED.into_iter();
+    for field in ticked.filter(|&field| selected.count(field) > 0) {
+        let form = selected.without_all(field);
         let search = wider_counts(app, scope, params, &form);
         if let Ok(Some(counts)) = timeout(WIDER_MAX, search).await {
             found.push((field, of_field(&counts, field)));
@@ -253,65 +249,147 @@ async fn wider_counts(
     blocking(move || counts(&answer)).await.ok()?
 }
 
-struct Values {
-    field: Field,
-    all: Vec<Facet>,
-    /// Values among the query's matches; the rest are not selected.
-    own: Vec<String>,
+fn names(facets: &[Facet]) -> impl Iterator<Item = &str> {
+    facets
+        .iter()
+        .filter_map(|(name, _)| str::from_utf8(name).ok())
 }
 
-impl Values {
-    /// Values of the matches, or of `wider`. Filters are respelled like the values.
-    fn of(
-        counts: &FacetsSoFar,
+/// List of `all` values of a field. Those that are not among the query's `own` are not selected.
+fn list(query: &Selection, field: Field, own: &[Facet], all: &[Facet]) -> FacetList {
+    let (key, title) = match field {
+        Field::Package => ("package", "Packages"),
+        Field::Language => ("lang", "Languages"),
+        _ => ("kind", "Kinds of file"),
+    };
+    let ticked = query.count(field);
+    let is_listed = |filter: &&FormFilter| {
+        let mut listed = names(all).filter_map(|name| exactly(field, name));
+        listed.any(|other| other == **filter)
+    };
+    let others = query.by(field).filter(|filter| !is_listed(filter));
+    let others = others.map(|filter| FacetRow::other(query, filter));
+    let values = all.iter().map(|(name, count)| {
+        let is_own = || names(own).any(|own| own.as_bytes() == name);
+        let selected = ticked > 0 && is_own();
+        FacetRow::value(query, field, (name, *count), selected, ticked)
+    });
+    FacetList {
+        key,
+        title,
+        rows: others.chain(values.take(LISTED_MAX)).collect(),
+        behind: all.len().saturating_sub(LISTED_MAX) as u64,
+        all: (ticked > 0).then(|| query.without_all(field).href(0)),
+    }
+}
+
+/// Value of a list, its box, and links that keep or exclude it.
+#[derive(Clone, Debug)]
+pub(super) struct FacetRow {
+    pub(super) label: String,
+    /// `None` without a match, or if unknown.
+    pub(super) count: Option<u64>,
+    pub(super) ticks: Option<(&'static str, String)>,
+    /// Queries with only these matches, and without them; `None` if no filter can express it.
+    pub(super) only: Option<String>,
+    pub(super) others: Option<String>,
+    pub(super) selected: bool,
+    /// True if `only` removes that filter.
+    pub(super) removes: bool,
+}
+
+impl FacetRow {
+    /// `ticked` values of the field are selected.
+    fn value(
+        query: &Selection,
         field: Field,
-        wider: &Wider,
-        selected: &mut TickedValues,
-    ) -> Values {
-        let own = of_field(counts, field);
-        let names = own.iter().filter_map(|(name, _)| str::from_utf8(name).ok());
-        let names: Vec<_> = names.map(str::to_owned).collect();
-        selected.recognise(
-            field,
-            &names.iter().map(|name| &name[..]).collect::<Vec<_>>(),
-        );
-        let wider = wider.iter().find(|(other, _)| *other == field);
-        let all = wider.map_or(own, |(_, facets)| facets.clone());
-        Values {
-            field,
-            all,
-            own: names,
+        (name, count): (&[u8], u64),
+        selected: bool,
+        ticked: usize,
+    ) -> FacetRow {
+        let text = str::from_utf8(name).ok().filter(|name| !name.is_empty());
+        let filter = text.and_then(|text| exactly(field, text));
+        let removes = selected && ticked == 1;
+        let href = |filter| {
+            if removes {
+                query.without(filter)
+            } else {
+                Some(query.only(filter))
+            }
+        };
+        FacetRow {
+            label: label(field, name),
+            count: Some(count),
+            only: filter.as_ref().and_then(href),
+            others: (filter.as_ref())
+                .filter(|_| !selected)
+                .map(|filter| query.others(filter)),
+            ticks: filter.map(|filter| (filter.name, filter.typed)),
+            selected,
+            removes,
         }
     }
 
-    fn list(&self, selected: &TickedValues, narrowed: &Narrowed<'_>) -> FacetList {
-        let (key, title) = match self.field {
-            Field::Package => ("package", "Packages"),
-            Field::Language => ("lang", "Languages"),
-            _ => ("kind", "Kinds of file"),
+    /// Filter without a listed value: a pattern, an exclusion, or a value without matches.
+    fn other(query: &Selection, filter: &FormFilter) -> FacetRow {
+        let label = match filter.typed.strip_prefix('-') {
+            Some(excluded) => format!("not {excluded}"),
+            None => filter.typed.clone(),
         };
-        let ticked = selected.count(self.field);
-        let is_listed = |filter: &&FormFilter| {
-            let names = self
-                .all
-                .iter()
-                .filter_map(|(name, _)| str::from_utf8(name).ok());
-            let mut listed = names.filter_map(|name| exactly(self.field, name));
-            listed.any(|other| other == **filter)
-        };
-        let others = selected.by(self.field).filter(|filter| !is_listed(filter));
-        let others = others.map(|filter| FacetRow::other(narrowed, filter));
-        let values = self.all.iter().map(|(name, count)| {
-            let is_own = || self.own.iter().any(|own| own.as_bytes() == name);
-            let selected = ticked > 0 && is_own();
-            FacetRow::value(narrowed, self.field, (name, *count), selected, ticked)
-        });
-        FacetList {
-            key,
-            title,
-            rows: others.chain(values.take(LISTED_MAX)).collect(),
-            behind: self.all.len().saturating_sub(LISTED_MAX) as u64,
-            all: (ticked > 0).then(|| selected.without(self.field).href(0)),
+        FacetRow {
+            label: visible::plain(label.as_bytes()),
+            count: None,
+            only: query.without(filter),
+            others: None,
+            ticks: Some((filter.name, filter.typed.clone())),
+            selected: true,
+            removes: true,
         }
     }
+
+    /// Directory with all below it, or the direct files of the selected one.
+    fn directory(query: &Selection, name: &[u8], count: u64) -> FacetRow {
+        let directory = query.directory.as_deref();
+        let is_selected = directory.and_then(|it| it.strip_suffix(b"/")) == Some(name);
+        let text = str::from_utf8(name).ok().map(|name| match name {
+            "" => "^[^/]*$".to_owned(),
+            name if is_selected => format!("{}[^/]*$", selecting(name)),
+            name => selecting(name),
+        });
+        let filter = text.map(|text| Filter {
+            field: Field::Path,
+            reading: Reading::Regexp,
+            text,
+        });
+        let label = match name {
+            b"" => "(files at the top)".to_owned(),
+            name if is_selected => format!("(files in {}/)", visible::plain(name)),
+            name => format!("{}/", visible::plain(name)),
+        };
+        let filter = filter.and_then(|filter| parameter(&Expr::Filter(filter)));
+        let without = filter.as_ref().and_then(|filter| query.without(filter));
+        FacetRow {
+            label,
+            count: Some(count),
+            ticks: None,
+            selected: without.is_some(),
+            removes: without.is_some(),
+            others: (filter.as_ref())
+                .filter(|_| without.is_none())
+                .map(|filter| query.others(filter)),
+            only: without.or_else(|| filter.as_ref().map(|filter| query.only(filter))),
+        }
+    }
+}
+
+fn label(field: Field, name: &[u8]) -> String {
+    let kind = str::from_utf8(name).ok().and_then(DocumentKind::named);
+    let label = match kind.filter(|_| field == Field::Kind) {
+        None => return visible::plain(name),
+        Some(DocumentKind::Source) => "source",
+        Some(DocumentKind::Documentation) => "documentation, other",
+        Some(DocumentKind::Tests) => "tests, examples",
+        Some(DocumentKind::Vendored) => "vendored, generated",
+    };
+    label.to_owned()
 }

@@ -8,20 +8,23 @@ mod blame;
 mod body;
 mod lines;
 mod marks;
-mod opaque;
 mod open;
 mod other_versions;
-mod outline;
 mod page;
 
-use super::{filters, markdown};
+use super::form::Form;
+use super::tree::Place;
+use super::{filters, markdown, visible};
 use crate::http::links::FileAddress;
 use crate::problem::Problem;
 use crate::search::params::Params;
+use crate::source::file_content::is_image;
 use crate::source::file_range::Fetched;
 use crate::source::outline::Outline;
 use crate::state::App;
+use crate::suggest::Corpus;
 use access::Viewer;
+use askama::Template;
 use asked::AskedFile;
 pub(super) use asked::FileView;
 use axum::extract::State;
@@ -29,10 +32,9 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use blame::BlameColumn;
 use body::{PIECE_LINES, PageBody};
-use frontend::Scope;
 use lines::LinesView;
 use open::Opened;
-use page::{FilePage, Shown};
+use page::{FilePage, shown_lines};
 use schema::message::{FileRange, FileRequest};
 
 const PAGE_LEVEL: u8 = 1;
@@ -45,25 +47,26 @@ pub(crate) async fn show(
 ) -> Result<Response, Problem> {
     let asked = AskedFile::new(&params)?;
     let scope = viewer.scope_of(asked.package).await?;
+    let corpus = app.corpus(&scope);
     let range = lines_from(asked.first.unwrap_or(1));
-    let (fetched, mut notices) = match open::open(&app, &scope, &asked, range).await? {
+    let (fetched, mut notices) = match open::open(corpus, &asked, range).await? {
         Opened::File(fetched, notices) => (fetched, notices),
-        Opened::Opaque(bytes) => return Ok(Html(opaque::render(&asked, &bytes)).into_response()),
+        Opened::Opaque(bytes) => return Ok(Html(opaque(&asked, &bytes)).into_response()),
         Opened::Directory(href) => return Ok(Redirect::to(&href).into_response()),
     };
     let lines_max = fetched.reply.total_lines.max(1);
-    if asked.first.unwrap_or(1) > lines_max || asked.lines.first > lines_max {
+    if asked.first.unwrap_or(1) > lines_max || asked.kept.lines.first > lines_max {
         let lines = filters::counted(fetched.reply.total_lines.into(), "line");
         let detail = format!("the file has {lines}");
         let file = FileAddress::current(asked.package, asked.path).at(asked.revision);
         let hint = format!("{} shows the file", file.show_href(0));
         return Err(Problem::missing(detail).hint(hint));
     }
-    let shown = Shown::of(&asked, &fetched.reply);
-    let fetched = from_line(&app, &scope, &asked, fetched, shown.first).await?;
-    let marks = marks::find(&app, &scope, &asked, &fetched).await;
-    let blame = blamed(&app, &scope, &asked, &fetched, &mut notices).await;
-    let rendered = rendered(&app, &scope, &asked, &fetched).await;
+    let shown = shown_lines(&asked, &fetched.reply);
+    let fetched = from_line(corpus, &asked, fetched, shown.first).await?;
+    let marks = marks::find(corpus, &asked, &fetched).await;
+    let blame = blamed(corpus, &asked, &fetched, &mut notices).await;
+    let rendered = rendered(&app, corpus, &asked, &fetched).await;
     let page = FilePage::new(&asked, &fetched, shown, &marks, notices, rendered.is_some());
     let name = (&fetched.package[..], asked.path);
     let colours = app
@@ -72,7 +75,7 @@ pub(crate) async fn show(
     let view = LinesView {
         marks,
         blame,
-        hit: asked.lines,
+        hit: asked.kept.lines,
         colours: colours.await,
         outline: Outline::new(&fetched.reply.language),
     };
@@ -82,17 +85,44 @@ pub(crate) async fn show(
         request,
         fetched.reply,
         shown.last,
-        (page.parts(), view),
+        (page, view),
         rendered,
     );
     let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
     Ok((html, body.send().await).into_response())
 }
 
+/// Page of a repository's file without lines: an image, or other bytes.
+#[derive(Template)]
+#[template(path = "opaque.html")]
+struct OpaquePage {
+    form: Form,
+    package: String,
+    path: String,
+    place: Place,
+    bytes: u64,
+    raw: String,
+    is_image: bool,
+}
+
+fn opaque(asked: &AskedFile<'_>, Fetched { package, reply }: &Fetched) -> String {
+    let address = FileAddress::current(package, asked.path).at(&reply.commit);
+    let page = OpaquePage {
+        form: Form::of(&asked.params.site),
+        package: visible::plain(package),
+        path: visible::plain(asked.path),
+        place: Place::new(package, asked.path, asked.revision),
+        bytes: reply.total_bytes,
+        raw: address.raw_href(),
+        is_image: is_image(reply),
+    };
+    asked.params.site.render(&page)
+}
+
 /// Renders Markdown if it was fetched completely.
 async fn rendered(
     app: &App,
-    scope: &Scope,
+    corpus: Corpus<'_>,
     asked: &AskedFile<'_>,
     Fetched { package, reply }: &Fetched,
 ) -> Option<String> {
@@ -104,13 +134,12 @@ async fn rendered(
         "" => "",
         _ => &reply.commit,
     });
-    Some(markdown::of_file(app, scope, file, &reply.text, PAGE_LEVEL).await)
+    Some(markdown::of_file(app, corpus, file, &reply.text, PAGE_LEVEL).await)
 }
 
 /// Looks up commits on request; a failure becomes a notice.
 async fn blamed(
-    app: &App,
-    scope: &Scope,
+    corpus: Corpus<'_>,
     asked: &AskedFile<'_>,
     fetched: &Fetched,
     notices: &mut Vec<String>,
@@ -118,7 +147,7 @@ async fn blamed(
     if !asked.blame {
         return None;
     }
-    let found = blame::find(app, scope, asked.path, asked.view(), fetched).await;
+    let found = blame::find(corpus, asked.path, asked.view(), fetched).await;
     match &found {
         Err(reason) => notices.push(format!("No blame: {reason}")),
         Ok(found) if !found.is_complete() => notices.push(
@@ -132,8 +161,7 @@ async fn blamed(
 
 /// Fetches the text from line `first`, unless `fetched` begins there.
 async fn from_line(
-    app: &App,
-    scope: &Scope,
+    corpus: Corpus<'_>,
     asked: &AskedFile<'_>,
     fetched: Fetched,
     first: u32,
@@ -145,7 +173,7 @@ async fn from_line(
         range: lines_from(first),
         ..request(asked, &fetched)
     };
-    let reply = app.coordinator.file(scope, &request).await?;
+    let reply = corpus.file(&request).await?;
     if !reply.found || reply.hash != fetched.reply.hash {
         return Err(Problem::unavailable(
             "the file has changed while it was read",

@@ -67,19 +67,6 @@ pub(super) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", grouped(number))
 }
 
-#[askama::filter_fn]
-pub(super) fn plural(number: impl Number, _: &dyn askama::Values) -> askama::Result<&'static str> {
-    Ok(if number.value() == 1 { "" } else { "s" })
-}
-
-#[askama::filter_fn]
-pub(super) fn plural_es(
-    number: impl Number,
-    _: &dyn askama::Values,
-) -> askama::Result<&'static str> {
-    Ok(if number.value() == 1 { "" } else { "es" })
-}
-
 /// Splits a name where a line may break.
 pub(super) fn words(name: &str) -> Vec<&str> {
     name.split_inclusive(['/', '_', '-', '+', '~', ':'])

@@ -3,7 +3,6 @@
 //! It keeps invalid input, for the page of an error. Its methods return related addresses.
 
 use super::visible;
-use crate::http::assets;
 use crate::http::links::{FileAddress, encode};
 use crate::http::site::Site;
 use crate::search::choice::{Case, Choice, Copies, Group, Mode};
@@ -24,11 +23,8 @@ pub(crate) struct Form {
     /// `None` for the default.
     pub(super) copies: Option<Copies>,
     pub(super) filters: Vec<FormFilter>,
-    pub(super) context: Option<String>,
-    pub(super) want: Option<String>,
-    pub(super) limit: Option<String>,
-    pub(super) total: Option<String>,
-    pub(super) timeout: Option<String>,
+    /// Other parameters of the search: [`SEARCH`].
+    pub(super) search: Vec<(&'static str, String)>,
     pub(super) generation: Option<String>,
     /// `None` for the default.
     pub(super) per_page: Option<usize>,
@@ -45,27 +41,15 @@ pub(crate) struct Form {
 /// A page has hundreds of links with these bytes.
 const MARKING_BYTES_MAX: usize = 512;
 
+const SEARCH: [&str; 5] = ["context", "want", "limit", "total", "timeout"];
+
 pub(super) const GROUP_DEFAULT: Group = Group::Document;
 
-#[derive(Clone, Debug)]
-pub(super) struct Tab {
-    pub(super) label: &'static str,
-    pub(super) href: String,
-    pub(super) current: bool,
-}
-
-pub(super) struct SelectOption {
-    pub(super) name: &'static str,
-    pub(super) label: &'static str,
-    pub(super) selected: bool,
-}
+/// Name, label, and true for the chosen one.
+type SelectOption = (&'static str, &'static str, bool);
 
 fn options<C: Choice>(chosen: C) -> Vec<SelectOption> {
-    let option = |&(choice, name, label): &(C, &'static str, &'static str)| SelectOption {
-        name,
-        label,
-        selected: choice == chosen,
-    };
+    let option = |&(choice, name, label): &(C, _, _)| (name, label, choice == chosen);
     C::ALL.iter().map(option).collect()
 }
 
@@ -87,6 +71,14 @@ impl FormFilter {
 }
 
 impl Form {
+    /// Empty form.
+    pub(super) fn of(site: &Site) -> Form {
+        Form {
+            site: site.clone(),
+            ..Form::default()
+        }
+    }
+
     /// Drops values that are not a choice.
     pub(crate) fn new(params: &Params) -> Form {
         let text = |value| lossy(Some(value)).into_owned();
@@ -105,13 +97,11 @@ impl Form {
             filters: filters.collect(),
             per_page: params.number("per_page", 0).ok().filter(|&n| n > 0),
             from: params.number("from", 0).ok().filter(|&line| line > 1),
-            context: typed("context"),
+            search: (SEARCH.into_iter())
+                .filter_map(|name| Some((name, typed(name)?)))
+                .collect(),
             per_package: typed("per_package"),
             per_document: typed("per_document"),
-            want: typed("want"),
-            limit: typed("limit"),
-            total: typed("total"),
-            timeout: typed("timeout"),
             generation: typed("generation"),
             run: typed("run"),
             site: params.site.clone(),
@@ -147,7 +137,7 @@ impl Form {
             mode: self.mode,
             case: self.case,
             word: self.word,
-            ..Form::default()
+            ..Form::of(&self.site)
         }
     }
 
@@ -174,45 +164,44 @@ impl Form {
         self.group.map(Group::name)
     }
 
-    pub(super) fn tabs(&self) -> Vec<Tab> {
-        let tab = |group: Group| Tab {
-            label: group.label(),
-            href: self.href_grouped(group),
-            current: group == self.group(),
-        };
-        [Group::Document, Group::None, Group::Package]
-            .map(tab)
-            .to_vec()
+    /// Labels and addresses of groupings, and true for the current one.
+    pub(super) fn tabs(&self) -> [(&'static str, String, bool); 3] {
+        [Group::Document, Group::None, Group::Package].map(|group| {
+            let href = self.href_with(|form| {
+                form.group = Some(group).filter(|&group| group != GROUP_DEFAULT);
+                form.from = None;
+            });
+            (group.label(), href, group == self.group())
+        })
     }
 
-    fn href_grouped(&self, group: Group) -> String {
-        let mut form = self.clone();
-        form.group = Some(group).filter(|&group| group != GROUP_DEFAULT);
-        (form.run, form.from) = (None, None);
+    /// Address of the first page after a change. Users share it, so it names no running search.
+    pub(super) fn href_with(&self, change: impl FnOnce(&mut Form)) -> String {
+        let mut form = Form {
+            run: None,
+            ..self.clone()
+        };
+        change(&mut form);
         form.href(0)
     }
 
     /// Query as one text, if it was read as several words.
     pub(super) fn href_exact(&self) -> Option<String> {
         let several = self.q.split_whitespace().nth(1).is_some();
-        (several && self.mode == Mode::Keyword).then(|| {
-            let mut form = self.clone();
-            (form.mode, form.run) = (Mode::Literal, None);
-            form.href(0)
-        })
+        (several && self.mode == Mode::Keyword)
+            .then(|| self.href_with(|form| form.mode = Mode::Literal))
     }
 
     /// Parameters that decide which parts of a text match.
     pub(super) fn query_parameters(&self) -> String {
+        let mode = Some(self.mode).filter(|&mode| mode != Mode::default());
         let mut parameters = format!("q={}", encode(self.q.as_bytes()));
-        if self.mode != Mode::default() {
-            parameters.push_str(&format!("&mode={}", self.mode.name()));
-        }
-        if let Some(case) = self.case {
-            parameters.push_str(&format!("&case={}", case.name()));
-        }
-        if self.word {
-            parameters.push_str("&word=yes");
+        for (name, value) in [
+            ("mode", mode.map(Choice::name)),
+            ("case", self.case.map(Choice::name)),
+            ("word", self.word.then_some("yes")),
+        ] {
+            push(&mut parameters, name, value);
         }
         parameters
     }
@@ -234,24 +223,13 @@ impl Form {
     /// Parameters of the search, without those of the display.
     pub(super) fn search_parameters(&self) -> String {
         let mut query = self.query_parameters();
-        let mut push = |name: &str, value: &str| {
-            query.push_str(&format!("&{name}={}", encode(value.as_bytes())));
-        };
         for FormFilter { name, typed } in &self.filters {
-            push(name, typed);
+            push(&mut query, name, Some(typed));
         }
-        for (name, typed) in [
-            ("context", &self.context),
-            ("want", &self.want),
-            ("limit", &self.limit),
-            ("total", &self.total),
-            ("timeout", &self.timeout),
-            ("generation", &self.generation),
-        ] {
-            if let Some(typed) = typed {
-                push(name, typed);
-            }
+        for (name, typed) in &self.search {
+            push(&mut query, name, Some(typed));
         }
+        push(&mut query, "generation", self.generation.as_deref());
         query
     }
 
@@ -264,34 +242,21 @@ impl Form {
     }
 
     fn parameters(&self, page: usize) -> String {
-        let mut href = self.search_parameters();
-        if let Some(group) = self.group {
-            href.push_str(&format!("&group={}", group.name()));
-        }
-        if let Some(copies) = self.copies {
-            href.push_str(&format!("&copies={}", copies.name()));
-        }
-        if let Some(per_page) = self.per_page {
-            href.push_str(&format!("&per_page={per_page}"));
-        }
-        for (name, typed) in [
-            ("per_package", &self.per_package),
-            ("per_document", &self.per_document),
+        let mut query = self.search_parameters();
+        let number = |number: usize| Some(number.to_string()).filter(|_| number > 0);
+        for (name, value) in [
+            ("group", self.group.map(|group| group.name().to_owned())),
+            ("copies", self.copies.map(|copies| copies.name().to_owned())),
+            ("per_page", self.per_page.and_then(number)),
+            ("per_package", self.per_package.clone()),
+            ("per_document", self.per_document.clone()),
+            ("from", self.from.and_then(|line| number(line as usize))),
+            ("page", number(page)),
+            ("run", self.run.clone()),
         ] {
-            if let Some(typed) = typed {
-                href.push_str(&format!("&{name}={}", encode(typed.as_bytes())));
-            }
+            push(&mut query, name, value.as_deref());
         }
-        if let Some(from) = self.from {
-            href.push_str(&format!("&from={from}"));
-        }
-        if page > 0 {
-            href.push_str(&format!("&page={page}"));
-        }
-        if let Some(run) = &self.run {
-            href.push_str(&format!("&run={}", encode(run.as_bytes())));
-        }
-        href
+        query
     }
 
     pub(super) fn fields(&self) -> Vec<(String, String)> {
@@ -307,17 +272,12 @@ impl Form {
     }
 
     pub(super) fn href_copies(&self, copies: Copies) -> String {
-        let mut form = self.clone();
-        form.copies = Some(copies).filter(|&copies| copies != Copies::Folded);
-        form.run = None;
-        form.href(0)
+        let copies = Some(copies).filter(|&copies| copies != Copies::Folded);
+        self.href_with(|form| form.copies = copies)
     }
 
     pub(super) fn href_without(&self, filter: &usize) -> String {
-        let mut form = self.clone();
-        form.filters.remove(*filter);
-        form.run = None;
-        form.href(0)
+        self.href_with(|form| drop(form.filters.remove(*filter)))
     }
 
     pub(super) fn in_package(&self, package: &str) -> Form {
@@ -342,55 +302,23 @@ impl Form {
     }
 
     pub(super) fn href_from(&self, line: u32) -> String {
-        let mut form = self.clone();
-        (form.from, form.run) = (Some(line), None);
-        form.href(0)
+        self.href_with(|form| form.from = Some(line))
     }
 
     /// Independent of later indexing.
     pub(super) fn href_permanent(&self, generation: &str) -> String {
-        let mut form = self.clone();
-        form.generation = Some(generation.to_owned());
-        form.run = None;
-        form.href(0)
+        self.href_with(|form| form.generation = Some(generation.to_owned()))
     }
 
     pub(super) fn href_export(&self, format: &str) -> String {
-        format!(
-            "/api/v2/export?{}&format={format}",
-            self.search_parameters()
-        )
+        let search = self.search_parameters();
+        format!("/api/v2/export?{search}&format={format}")
     }
 }
 
-/// Search form and assets of a page.
-#[derive(Clone, Debug)]
-pub(super) struct Layout {
-    pub(super) form: Form,
-    /// True if the element `fault` explains a fault of the query.
-    pub(super) has_fault: bool,
-    pub(super) style: String,
-    pub(super) script: String,
-    pub(super) icon: String,
-}
-
-impl Layout {
-    /// Empty form.
-    pub(super) fn of(site: &Site) -> Layout {
-        Layout::new(Form {
-            site: site.clone(),
-            ..Form::default()
-        })
-    }
-
-    pub(super) fn new(form: Form) -> Layout {
-        Layout {
-            form,
-            has_fault: false,
-            style: assets::address(assets::STYLE),
-            script: assets::address(assets::SCRIPT),
-            icon: assets::address(assets::ICON),
-        }
+fn push(parameters: &mut String, name: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        parameters.push_str(&format!("&{name}={}", encode(value.as_bytes())));
     }
 }
 

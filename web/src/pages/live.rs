@@ -23,7 +23,7 @@ use axum::extract::State;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use frontend::{SearchHandle, SearchResult};
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -32,28 +32,6 @@ use tracing::Instrument;
 
 /// A slow client gets the newest state instead of a backlog.
 const WAITING_MAX: usize = 2;
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct LiveProgress {
-    matches: u64,
-    blocks_done: u64,
-    blocks_total: u64,
-    /// In words; empty if unknown.
-    left: String,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct LiveBoxes {
-    /// True if later matches cannot change these boxes.
-    r#final: bool,
-    html: String,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct LiveEnd {
-    matches: u64,
-    error: Option<String>,
-}
 
 pub(crate) async fn live(
     State(app): State<App>,
@@ -102,8 +80,10 @@ struct OpenPage {
     form: Form,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
     eta: Eta,
+    /// Boxes, and true if later matches cannot change them.
     shown: Option<(String, bool)>,
-    reported: Option<LiveProgress>,
+    /// Matches and blocks.
+    reported: Option<(u64, u64)>,
 }
 
 impl Report for OpenPage {
@@ -137,32 +117,27 @@ impl Report for OpenPage {
             if let Some(best) = best.filter(is_news)
                 && self.shown.as_ref() != Some(&best)
             {
-                let (html, r#final) = best.clone();
-                self.send("boxes", &LiveBoxes { r#final, html }).await?;
+                let boxes = json!({ "final": best.1, "html": best.0 });
+                self.send("boxes", &boxes).await?;
                 self.shown = Some(best);
             }
         }
         let progress = self.search.progress();
         let left = self.eta.left(&progress);
-        let progress = LiveProgress {
-            matches: progress.matches,
-            blocks_done: progress.blocks_done,
-            blocks_total: progress.blocks_total,
-            left: left.map_or_else(String::new, remaining_text),
-        };
-        self.send("progress", &progress).await?;
-        let count = |progress: &LiveProgress| (progress.matches, progress.blocks_done);
-        let has_changed = self.reported.as_ref().map(count) != Some(count(&progress));
-        self.reported = Some(progress);
-        Some(has_changed)
+        let event = json!({
+            "matches": progress.matches,
+            "blocks_done": progress.blocks_done,
+            "blocks_total": progress.blocks_total,
+            // Empty if unknown.
+            "left": left.map_or_else(String::new, remaining_text),
+        });
+        self.send("progress", &event).await?;
+        let count = Some((progress.matches, progress.blocks_done));
+        Some(std::mem::replace(&mut self.reported, count) != count)
     }
 
     async fn fail(&self, problem: &Problem) -> Option<()> {
-        let end = LiveEnd {
-            matches: self.search.progress().matches,
-            error: Some(problem.detail.clone()),
-        };
-        self.send("done", &end).await
+        self.send("done", &self.failed(&problem.detail)).await
     }
 
     async fn hand_over(&self) -> Option<()> {
@@ -182,21 +157,18 @@ impl OpenPage {
 
     async fn end(&self) -> Option<()> {
         let end = match self.search.finished().await {
-            Ok(answer) => LiveEnd {
-                matches: answer.found(),
-                error: None,
-            },
-            Err(error) => LiveEnd {
-                matches: self.search.progress().matches,
-                error: Some(error.to_string()),
-            },
+            Ok(answer) => json!({ "matches": answer.found(), "error": null }),
+            Err(error) => self.failed(&error.to_string()),
         };
         self.send("done", &end).await
     }
 
-    async fn send(&self, name: &str, data: &impl Serialize) -> Option<()> {
-        let data = serde_json::to_string(data).expect("events are plain data");
-        let event = sse::Event::default().event(name).data(data);
+    fn failed(&self, error: &str) -> Value {
+        json!({ "matches": self.search.progress().matches, "error": error })
+    }
+
+    async fn send(&self, name: &str, data: &Value) -> Option<()> {
+        let event = sse::Event::default().event(name).data(data.to_string());
         self.sender.send(Ok(event)).await.ok()
     }
 }

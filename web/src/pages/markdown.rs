@@ -8,20 +8,21 @@
 //! file.
 
 mod html;
-mod slug;
 mod targets;
 
 use super::visible;
 use crate::http::blocking;
 use crate::http::links::FileAddress;
 use crate::state::App;
-use frontend::Scope;
+use crate::suggest::Corpus;
+use askama::filters::{Html, escape};
 use pulldown_cmark::{
     Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd,
 };
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
-use targets::Targets;
+pub(super) use targets::beginning;
+use targets::{Targets, fragment, slug};
 
 /// Browsers flatten deeper nesting beyond a few hundred.
 const DEPTH_MAX: usize = 50;
@@ -81,7 +82,7 @@ pub(super) fn is_markdown(path: &[u8]) -> bool {
 
 pub(super) async fn of_file(
     app: &App,
-    scope: &Scope,
+    corpus: Corpus<'_>,
     file: FileAddress<'_>,
     text: &[u8],
     below: u8,
@@ -92,7 +93,7 @@ pub(super) async fn of_file(
         (text, addresses)
     })
     .await;
-    let targets = Targets::find(app, scope, addresses, file).await;
+    let targets = Targets::find(&app.base_path, corpus, addresses, file).await;
     blocking(move || Markdown::parse(&text).render(&targets, below)).await
 }
 
@@ -216,7 +217,7 @@ impl<'a> Renderer<'a> {
                 words.push_str(text);
             }
         }
-        let mut slug = slug::of(&words);
+        let mut slug = slug(&words);
         let count = self.slugs.entry(slug.clone()).or_default();
         *count += 1;
         if *count > 1 {
@@ -241,7 +242,7 @@ impl<'a> Renderer<'a> {
 
     fn address(&self, address: &str) -> Option<String> {
         if let Some(heading) = address.strip_prefix('#') {
-            return Some(slug::fragment(heading));
+            return Some(fragment(heading));
         }
         if is_foreign(address) {
             return Some(address.to_owned());
@@ -272,7 +273,8 @@ impl<'a> Renderer<'a> {
         {
             return self.out.push(Event::Text(text.into()));
         }
-        let html = format!("{before}{}{after}", escaped(&text));
+        let Ok(text) = escape(&text, Html);
+        let html = format!("{before}{text}{after}");
         self.out.push(Event::InlineHtml(html.into()));
     }
 }
@@ -289,21 +291,6 @@ fn is_foreign(address: &str) -> bool {
 fn shown(text: &str) -> String {
     let lines = text.split('\n').map(|line| visible::plain(line.as_bytes()));
     lines.collect::<Vec<_>>().join("\n")
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '<' => out.push_str("&#60;"),
-            '>' => out.push_str("&#62;"),
-            '&' => out.push_str("&#38;"),
-            '"' => out.push_str("&#34;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -7,12 +7,12 @@ use super::form::{Form, FormFilter};
 use super::parts::{self, Origin, QueryPart};
 use super::visible;
 use crate::search::choice::{Case, Mode};
-use crate::state::App;
-use crate::suggest::{near_packages, near_words};
+use crate::suggest::Corpus;
 use frontend::query::{ParsedQuery, Query};
-use frontend::{Scope, SearchRequest, SearchResult};
+use frontend::{SearchRequest, SearchResult};
 use futures_util::future::join_all;
 use schema::message::{Expr, Field, Filter, Pattern, Want};
+use std::ops::Range;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -21,6 +21,11 @@ const QUERIES_MAX: usize = 8;
 const WORDS_MAX: usize = 2;
 
 const PACKAGES_MAX: usize = 3;
+
+const WITHOUT: &str = "without";
+const AS_TEXT: &str = "with the text";
+const ANY_CASE: &str = "in upper or lower case";
+const PARTS_OF_WORDS: &str = "also as parts of words";
 
 /// Time limit of all suggestions together.
 const TIME_MAX: Duration = Duration::from_millis(400);
@@ -36,20 +41,10 @@ pub(super) struct NothingFound {
 #[derive(Clone, Debug)]
 pub(super) struct OtherQuery {
     /// Difference, as words before `part`.
-    pub(super) change: Change,
+    pub(super) change: &'static str,
     pub(super) part: String,
     pub(super) href: String,
     pub(super) found: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
-    Without,
-    AsText,
-    AnyCase,
-    PartsOfWords,
-    Mode(Mode),
-    Spelling,
 }
 
 #[derive(Clone, Debug)]
@@ -59,47 +54,35 @@ pub(super) struct UnknownPackage {
     pub(super) similar: Vec<(String, String)>,
 }
 
-impl Change {
-    pub(super) fn words(self) -> &'static str {
-        match self {
-            Change::Without => "without",
-            Change::AsText => "with the text",
-            Change::AnyCase => "in upper or lower case",
-            Change::PartsOfWords => "also as parts of words",
-            Change::Mode(Mode::Keyword) => "as words and filters",
-            Change::Mode(Mode::Literal) => "as exact text",
-            Change::Mode(Mode::Regexp) => "as a regular expression",
-            Change::Spelling => "with the spelling",
-        }
-    }
+/// Counts the matches of other queries.
+#[derive(Clone, Copy)]
+pub(super) struct Suggester<'a> {
+    pub(super) corpus: Corpus<'a>,
+    pub(super) client: u64,
+    pub(super) form: &'a Form,
 }
 
-impl NothingFound {
-    /// Suggestions for a query, if its complete answer has no match.
-    pub(super) async fn of(
-        app: &App,
-        scope: &Scope,
-        client: u64,
-        (form, parsed): (&Form, &ParsedQuery),
+impl Suggester<'_> {
+    /// Suggestions for the query, if its complete answer has no match.
+    pub(super) async fn suggest(
+        self,
+        parsed: &ParsedQuery,
         answer: &SearchResult,
     ) -> Option<NothingFound> {
         if answer.found() > 0 || !answer.is_complete() {
             return None;
         }
+        let form = self.form;
         let parts = parts::parts(form, parsed);
         let others = candidates(form, &parts).into_iter().take(QUERIES_MAX);
-        let others = others.map(|other| counted(app, scope, client, other));
-        let words = parts
-            .iter()
-            .filter_map(|part| Some((part, word(form, part)?)));
+        let others = others.map(|other| self.counted(other));
+        let words = parts.iter().filter_map(|part| word(form, part));
         let spellings = words.take(WORDS_MAX);
-        let spellings =
-            spellings.map(|(part, word)| spellings_of(app, scope, client, (form, part), word));
-        let packages = parts
-            .iter()
-            .filter_map(|part| Some((part, package(form, part)?)));
+        let spellings = spellings.map(|(term, word)| self.spellings_of(term, word));
+        let packages = parts.iter();
+        let packages = packages.filter_map(|part| Some((part, package(form, part)?)));
         let unknown = packages.take(PACKAGES_MAX);
-        let unknown = unknown.map(|(part, it)| unknown_package(app, scope, client, part, it));
+        let unknown = unknown.map(|(part, filter)| self.unknown_package(part, filter));
         let (others, unknown, spellings) =
             tokio::join!(join_all(others), join_all(unknown), join_all(spellings));
         Some(NothingFound {
@@ -108,9 +91,71 @@ impl NothingFound {
             others: others.into_iter().flatten().collect(),
         })
     }
+
+    /// `None` without matches, and on a timeout.
+    async fn counted(
+        self,
+        (change, part, form): (&'static str, String, Form),
+    ) -> Option<OtherQuery> {
+        let found = self.count(parts::parse(&form).ok()?.query).await?;
+        (found > 0).then(|| OtherQuery {
+            change,
+            part,
+            href: form.href(0),
+            found,
+        })
+    }
+
+    async fn count(self, query: Query) -> Option<u64> {
+        let query = query.wanting(Want::Count, 0).ok()?;
+        let request = SearchRequest {
+            client: self.client.into(),
+            timeout: Some(TIME_MAX),
+            ..SearchRequest::new(self.corpus.scope, query)
+        };
+        let counted = async {
+            let search = self.corpus.coordinator.search(request);
+            search.await.ok()?.finished().await.ok()
+        };
+        let answer = timeout(TIME_MAX, counted).await.ok()??;
+        answer.is_complete().then(|| answer.found())
+    }
+
+    async fn spellings_of(self, term: Range<usize>, word: Pattern) -> Vec<OtherQuery> {
+        let others = self.corpus.near_words(self.client, &word).await.into_iter();
+        let others = others.map(|near| {
+            let form = with_term(self.form, &term, &near);
+            self.counted(("with the spelling", near, form))
+        });
+        join_all(others).await.into_iter().flatten().collect()
+    }
+
+    async fn unknown_package(self, part: &QueryPart, filter: Filter) -> Option<UnknownPackage> {
+        let name = filter.text.trim_start_matches('^').trim_end_matches('$');
+        let name = name.to_owned();
+        let all = Query::new(Expr::Filter(filter), 0).ok()?;
+        if self.count(all).await? > 0 {
+            return None;
+        }
+        let similar = timeout(TIME_MAX, self.corpus.near_packages(name.as_bytes())).await;
+        let similar = similar.ok().and_then(Result::ok).unwrap_or_default();
+        let link = |similar: Vec<u8>| {
+            let similar = String::from_utf8(similar).ok()?;
+            let mut form = part.without.clone()?;
+            form.filters.push(FormFilter {
+                name: "package",
+                typed: format!("={similar}"),
+            });
+            Some((similar, form.href(0)))
+        };
+        Some(UnknownPackage {
+            similar: similar.into_iter().filter_map(link).collect(),
+            name: visible::plain(name.as_bytes()),
+        })
+    }
 }
 
-fn candidates(form: &Form, parts: &[QueryPart]) -> Vec<(Change, String, Form)> {
+fn candidates(form: &Form, parts: &[QueryPart]) -> Vec<(&'static str, String, Form)> {
     let mut all = Vec::new();
     let first = Form {
         run: None,
@@ -119,43 +164,47 @@ fn candidates(form: &Form, parts: &[QueryPart]) -> Vec<(Change, String, Form)> {
     for part in parts {
         if let (Origin::Term(term), "filter") = (&part.origin, part.meaning) {
             let typed = form.q.get(term.clone()).unwrap_or_default();
-            let mut q = form.q.clone();
-            q.replace_range(term.clone(), &quoted(typed));
-            all.push((
-                Change::AsText,
-                typed.to_owned(),
-                Form { q, ..first.clone() },
-            ));
+            let quoted = with_term(form, term, &quoted(typed));
+            all.push((AS_TEXT, typed.to_owned(), quoted));
         }
         if let Some(without) = &part.without {
-            all.push((Change::Without, part.text.clone(), without.clone()));
+            all.push((WITHOUT, part.text.clone(), without.clone()));
         }
     }
+    let mut push = |change, change_form: &dyn Fn(&mut Form)| {
+        let mut form = first.clone();
+        change_form(&mut form);
+        all.push((change, String::new(), form));
+    };
     if form.word {
-        let form = Form {
-            word: false,
-            ..first.clone()
-        };
-        all.push((Change::PartsOfWords, String::new(), form));
+        push(PARTS_OF_WORDS, &|form| form.word = false);
     }
     let has_capital = form.q.chars().any(char::is_uppercase);
     if form.case == Some(Case::Yes)
         || (form.case.is_none() && (has_capital || form.mode != Mode::Keyword))
     {
-        let form = Form {
-            case: Some(Case::No),
-            ..first.clone()
-        };
-        all.push((Change::AnyCase, String::new(), form));
+        push(ANY_CASE, &|form| form.case = Some(Case::No));
     }
     for &mode in other_modes(form) {
-        let form = Form {
-            mode,
-            ..first.clone()
+        let words = match mode {
+            Mode::Keyword => "as words and filters",
+            Mode::Literal => "as exact text",
+            Mode::Regexp => "as a regular expression",
         };
-        all.push((Change::Mode(mode), String::new(), form));
+        push(words, &|form| form.mode = mode);
     }
     all
+}
+
+/// Query with another text in place of a term.
+fn with_term(form: &Form, term: &Range<usize>, text: &str) -> Form {
+    let mut q = form.q.clone();
+    q.replace_range(term.clone(), text);
+    Form {
+        q,
+        run: None,
+        ..form.clone()
+    }
 }
 
 /// Other modes, without those that find the same.
@@ -176,84 +225,25 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-async fn counted(
-    app: &App,
-    scope: &Scope,
-    client: u64,
-    (change, part, form): (Change, String, Form),
-) -> Option<OtherQuery> {
-    let found = count(app, scope, client, &form).await?;
-    (found > 0).then(|| OtherQuery {
-        change,
-        part,
-        href: form.href(0),
-        found,
-    })
-}
-
-fn word(form: &Form, part: &QueryPart) -> Option<Pattern> {
-    let Origin::Term(term) = &part.origin else {
-        return None;
-    };
-    if part.meaning == parts::EXCLUDED {
-        return None;
-    }
-    let alone = parts::with_text(form, form.q.get(term.clone())?);
-    match &parts::parse(&alone).ok()?.query.expr {
-        Expr::Pattern(pattern) => Some(pattern.clone()),
+/// Word to be spelled in other ways, and its place, if the part is one.
+fn word(form: &Form, part: &QueryPart) -> Option<(Range<usize>, Pattern)> {
+    match (&part.origin, alone(form, part)?) {
+        (Origin::Term(term), Expr::Pattern(pattern)) if part.meaning != parts::EXCLUDED => {
+            Some((term.clone(), pattern))
+        }
         _ => None,
     }
 }
 
-async fn spellings_of(
-    app: &App,
-    scope: &Scope,
-    client: u64,
-    (form, part): (&Form, &QueryPart),
-    word: Pattern,
-) -> Vec<OtherQuery> {
-    let Origin::Term(term) = &part.origin else {
-        return Vec::new();
-    };
-    let others = near_words(&app.coordinator, scope, client, &word)
-        .await
-        .into_iter();
-    let others = others.map(|near| {
-        let mut q = form.q.clone();
-        q.replace_range(term.clone(), &near);
-        let form = Form {
-            q,
-            run: None,
-            ..form.clone()
-        };
-        counted(app, scope, client, (Change::Spelling, near, form))
-    });
-    join_all(others).await.into_iter().flatten().collect()
-}
-
-/// `None` on a timeout.
-async fn count(app: &App, scope: &Scope, client: u64, form: &Form) -> Option<u64> {
-    let query = parts::parse(form).ok()?.query;
-    count_query(app, scope, client, query).await
-}
-
-async fn count_query(app: &App, scope: &Scope, client: u64, query: Query) -> Option<u64> {
-    let query = query.wanting(Want::Count, 0).ok()?;
-    let request = SearchRequest {
-        client: client.into(),
-        timeout: Some(TIME_MAX),
-        ..SearchRequest::new(scope, query)
-    };
-    let counted = async {
-        let search = app.coordinator.search(request);
-        search.await.ok()?.finished().await.ok()
-    };
-    let answer = timeout(TIME_MAX, counted).await.ok()??;
-    answer.is_complete().then(|| answer.found())
-}
-
 /// Filter by package, if the part is one.
 fn package(form: &Form, part: &QueryPart) -> Option<Filter> {
+    match alone(form, part)? {
+        Expr::Filter(filter) if filter.field == Field::Package => Some(filter),
+        _ => None,
+    }
+}
+
+fn alone(form: &Form, part: &QueryPart) -> Option<Expr> {
     let alone = match &part.origin {
         Origin::Term(term) => parts::with_text(form, form.q.get(term.clone())?),
         Origin::Parameter(index) => Form {
@@ -261,54 +251,14 @@ fn package(form: &Form, part: &QueryPart) -> Option<Filter> {
             ..parts::with_text(form, "")
         },
     };
-    match &parts::parse(&alone).ok()?.query.expr {
-        Expr::Filter(filter) if filter.field == Field::Package => Some(filter.clone()),
-        _ => None,
-    }
-}
-
-async fn unknown_package(
-    app: &App,
-    scope: &Scope,
-    client: u64,
-    part: &QueryPart,
-    filter: Filter,
-) -> Option<UnknownPackage> {
-    let name = filter
-        .text
-        .trim_start_matches('^')
-        .trim_end_matches('$')
-        .to_owned();
-    let all = Query::new(Expr::Filter(filter), 0).ok()?;
-    if count_query(app, scope, client, all).await? > 0 {
-        return None;
-    }
-    let similar = timeout(
-        TIME_MAX,
-        near_packages(&app.coordinator, scope, name.as_bytes()),
-    )
-    .await;
-    let similar = similar.ok().and_then(Result::ok).unwrap_or_default();
-    let link = |similar: Vec<u8>| {
-        let similar = String::from_utf8(similar).ok()?;
-        let mut form = part.without.clone()?;
-        form.filters.push(FormFilter {
-            name: "package",
-            typed: format!("={similar}"),
-        });
-        Some((similar, form.href(0)))
-    };
-    Some(UnknownPackage {
-        similar: similar.into_iter().filter_map(link).collect(),
-        name: visible::plain(name.as_bytes()),
-    })
+    Some(parts::parse(&alone).ok()?.query.expr.clone())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(form: &Form, expected: &[(Change, &str, &str)]) {
+    fn check(form: &Form, expected: &[(&str, &str, &str)]) {
         let parts = parts::parts(form, &parts::parse(form).unwrap());
         let found = candidates(form, &parts);
         let found: Vec<_> = (found.iter())
@@ -324,9 +274,9 @@ mod tests {
             ..Form::default()
         };
         let expected = [
-            (Change::Without, "socket", "lang:c"),
-            (Change::AsText, "lang:c", "socket \"lang:c\""),
-            (Change::Without, "lang:c", "socket"),
+            (WITHOUT, "socket", "lang:c"),
+            (AS_TEXT, "lang:c", "socket \"lang:c\""),
+            (WITHOUT, "lang:c", "socket"),
         ];
         check(&form, &expected);
     }
@@ -338,10 +288,7 @@ mod tests {
             word: true,
             ..Form::default()
         };
-        let expected = [
-            (Change::PartsOfWords, "", "Socket"),
-            (Change::AnyCase, "", "Socket"),
-        ];
+        let expected = [(PARTS_OF_WORDS, "", "Socket"), (ANY_CASE, "", "Socket")];
         check(&form, &expected);
     }
 }

@@ -1,21 +1,25 @@
-//! List of packages, by name.
+//! Lists of packages, by name, and of files left out of the index, with counts of the reasons.
+//!
+//! Backends send the latter in parts without counts, so a bounded number of parts is counted here.
 
-use super::directory::after;
-use super::filters;
-use super::form::Layout;
-use super::visible;
+use super::directory::{after, find};
+use super::form::Form;
+use super::package::words;
+use super::{filters, visible};
 use crate::http::links::{encode, package_href};
+use crate::model::LeftOut;
 use crate::problem::Problem;
 use crate::search::params::{Params, lossy};
 use crate::state::App;
+use crate::suggest::{Corpus, position};
 use access::Viewer;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Html;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::Scope;
+use frontend::{Listing, entry_name};
 use schema::message::{ListEntry, ListKind, ListRequest};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 const PACKAGES_MAX: u32 = 500;
@@ -28,24 +32,15 @@ const TIME_MAX: Duration = Duration::from_millis(500);
 #[derive(Template)]
 #[template(path = "packages.html")]
 struct PackagesPage {
-    layout: Layout,
+    form: Form,
     prefix: String,
     /// Packages visible to the caller.
     total: u64,
-    packages: Vec<PackageRow>,
+    packages: Vec<ListEntry>,
     next: Option<String>,
     /// True if there are too many packages to find all names.
     is_cut: bool,
     missing: Vec<(String, String)>,
-}
-
-struct PackageRow {
-    name: String,
-    href: String,
-    documents: u32,
-    lines: u64,
-    bytes: u64,
-    indexed: String,
 }
 
 /// Lists packages after `after`: names that begin with the text, then those that contain it.
@@ -61,24 +56,25 @@ pub(crate) async fn packages(
         after: after(&params)?,
         ..ListRequest::new(ListKind::Packages, b"", prefix, PACKAGES_MAX)
     };
-    let list = app.coordinator.listing(&scope, &request).await?;
+    let corpus = app.corpus(&scope);
+    let mut list = corpus.listing(&request).await?;
     let last = list.entries.last().filter(|_| list.more);
-    let mut packages: Vec<_> = list.entries.iter().map(PackageRow::new).collect();
+    let next = last.map(|last| {
+        let (prefix, last) = (encode(prefix), position(&last.package));
+        format!("/packages?prefix={prefix}&after={last}")
+    });
     let mut is_cut = false;
     if !list.more && !prefix.is_empty() {
-        let (others, is_whole) = containing(&app, &scope, prefix).await?;
-        packages.extend(others);
+        let (others, is_whole) = containing(corpus, prefix).await?;
+        list.entries.extend(others);
         is_cut = !is_whole;
     }
     let page = PackagesPage {
-        layout: Layout::of(&params.site),
+        form: Form::of(&params.site),
         prefix: lossy(Some(prefix)).into_owned(),
         total: app.coordinator.served(&scope).packages,
-        next: last.map(|last| {
-            let (prefix, last) = (encode(prefix), BASE64.encode(&last.package));
-            format!("/packages?prefix={prefix}&after={last}")
-        }),
-        packages,
+        packages: list.entries,
+        next,
         is_cut,
         missing: list.unreachable,
     };
@@ -86,11 +82,7 @@ pub(crate) async fn packages(
 }
 
 /// Names that contain the text elsewhere, and true if these are all.
-async fn containing(
-    app: &App,
-    scope: &Scope,
-    text: &[u8],
-) -> Result<(Vec<PackageRow>, bool), Problem> {
+async fn containing(corpus: Corpus<'_>, text: &[u8]) -> Result<(Vec<ListEntry>, bool), Problem> {
     let deadline = Instant::now() + TIME_MAX;
     let mut request = ListRequest::new(ListKind::Packages, b"", b"", u32::MAX);
     let contains = |entry: &&ListEntry| {
@@ -100,8 +92,8 @@ async fn containing(
     };
     let mut found = Vec::new();
     for _ in 0..LISTS_MAX {
-        let list = app.coordinator.listing(scope, &request).await?;
-        found.extend(list.entries.iter().filter(contains).map(PackageRow::new));
+        let list = corpus.listing(&request).await?;
+        found.extend(list.entries.iter().filter(contains).cloned());
         let Some(last) = list.entries.into_iter().next_back().filter(|_| list.more) else {
             return Ok((found, true));
         };
@@ -114,15 +106,104 @@ async fn containing(
     Ok((found, false))
 }
 
-impl PackageRow {
-    fn new(entry: &ListEntry) -> PackageRow {
-        PackageRow {
-            name: visible::plain(&entry.package),
-            href: package_href(&entry.package),
-            documents: entry.documents,
-            lines: entry.lines,
-            bytes: entry.text_bytes,
-            indexed: filters::moment(entry.indexed),
+const LISTED_MAX: usize = 500;
+
+/// Parts that are counted; a backend reads all names for each.
+const PARTS_MAX: usize = 4;
+
+/// About as many as a backend sends at once.
+const PART_ENTRIES: u32 = 1000;
+
+#[derive(Template)]
+#[template(path = "skipped.html")]
+struct SkippedPage {
+    form: Form,
+    /// Empty: all packages.
+    package: Vec<u8>,
+    notice: Option<String>,
+    /// Counts, on the first page only.
+    reasons: Vec<(String, usize)>,
+    counted: usize,
+    has_uncounted: bool,
+    files: Vec<ListEntry>,
+    next: Option<String>,
+    json_href: String,
+    missing: Vec<(String, String)>,
+}
+
+pub(crate) async fn skipped(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Html<String>, Problem> {
+    params.expect(&[&["package", "after"]])?;
+    let name = params.bytes("package").filter(|name| !name.is_empty());
+    let (scope, package, notice) = match name {
+        Some(name) => {
+            let scope = viewer.scope_of(name).await?;
+            let (entry, notice) = find(app.corpus(&scope), name).await?;
+            (scope, entry.package, notice)
         }
+        None => (viewer.scope().await?, Vec::new(), None),
+    };
+    let after = after(&params)?;
+    let is_first = after.is_empty();
+    let request = ListRequest {
+        after,
+        ..ListRequest::new(ListKind::Skipped, &package, b"", PART_ENTRIES)
+    };
+    let parts_max = if is_first { PARTS_MAX } else { 1 };
+    let mut list = app.corpus(&scope).parts(request, parts_max).await?;
+    let page = SkippedPage {
+        form: Form::of(&params.site),
+        notice,
+        reasons: if is_first {
+            reasons(&list.entries)
+        } else {
+            Vec::new()
+        },
+        counted: list.entries.len(),
+        has_uncounted: list.more,
+        next: next(&package, &list),
+        json_href: format!("/api/v2/skipped?package={}", encode(&package)),
+        files: {
+            list.entries.truncate(LISTED_MAX);
+            list.entries
+        },
+        missing: list.unreachable,
+        package,
+    };
+    Ok(Html(params.site.render(&page)))
+}
+
+/// Most frequent first.
+fn reasons(entries: &[ListEntry]) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for entry in entries {
+        *counts.entry(&entry.reason).or_default() += 1;
+    }
+    let counts = counts.into_iter();
+    let mut counts: Vec<_> = counts
+        .map(|(reason, count)| (visible::plain(LeftOut::kind(reason).as_bytes()), count))
+        .collect();
+    // Stable: ties stay in order.
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    counts
+}
+
+fn next(package: &[u8], list: &Listing) -> Option<String> {
+    let has_more = list.more || list.entries.len() > LISTED_MAX;
+    let last = list.entries.iter().take(LISTED_MAX).next_back();
+    let last = last.filter(|_| has_more)?;
+    let after = position(&entry_name(ListKind::Skipped, last));
+    Some(format!(
+        "/skipped?package={}&after={after}",
+        encode(package)
+    ))
+}
+
+impl SkippedPage {
+    fn package(&self) -> String {
+        lossy(Some(&self.package)).into_owned()
     }
 }

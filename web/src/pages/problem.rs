@@ -2,8 +2,8 @@
 
 mod ways;
 
-use super::form::{Form, Layout};
-use super::sign_in::{self, Asked};
+use super::form::Form;
+use super::sign_in;
 use super::{filters, visible};
 use crate::http::path::Path;
 use crate::http::site::Site;
@@ -19,7 +19,7 @@ use ways::Way;
 #[derive(Template)]
 #[template(path = "problem.html")]
 struct ProblemPage<'a> {
-    layout: Layout,
+    form: Form,
     problem: &'a Problem,
     caret: Option<String>,
     /// Pages count from 1 in it.
@@ -35,7 +35,7 @@ struct ProblemPage<'a> {
 #[derive(Template)]
 #[template(path = "kinds.html")]
 struct KindsPage {
-    layout: Layout,
+    form: Form,
     kinds: &'static [&'static Kind],
 }
 
@@ -44,7 +44,7 @@ struct KindsPage {
 pub(crate) async fn by_address(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let (is_text, is_json) = (path.starts_with("/api/v1/"), path.starts_with("/api/"));
-    let asked = Asked::new(request.method(), request.uri(), request.headers());
+    let asked = sign_in::asked(&request);
     let site = Site::of(request.headers(), request.extensions());
     let uri = request.uri().clone();
     let mut response = next.run(request).await;
@@ -100,13 +100,10 @@ fn html(
         near,
         ways,
         last_page: problem.last_page.map(|last| form.href(last)),
-        layout: Layout {
-            has_fault: problem.at().is_some(),
-            ..Layout::new(form)
-        },
+        form,
         problem,
     };
-    let page = page.layout.form.site.render(&page);
+    let page = page.form.site.render(&page);
     with_body(response, "text/html; charset=utf-8", page)
 }
 
@@ -156,7 +153,7 @@ fn kinds_page(kinds: &'static [&'static Kind], site: Site) -> Html<String> {
         ..site
     };
     let page = KindsPage {
-        layout: Layout::of(&site),
+        form: Form::of(&site),
         kinds,
     };
     Html(site.render(&page))

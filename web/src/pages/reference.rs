@@ -1,7 +1,7 @@
 //! Reference of the JSON API, generated from the OpenAPI description.
 
 use super::filters;
-use super::form::Layout;
+use super::form::Form;
 use crate::http::site::Site;
 use askama::Template;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use serde_json::Value;
 #[derive(Template)]
 #[template(path = "reference.html")]
 struct ReferencePage<'a> {
-    layout: Layout,
+    form: Form,
     reference: &'a Reference,
 }
 
@@ -25,21 +25,11 @@ struct OperationGroup {
 }
 
 struct OperationView {
-    id: String,
     method: String,
     path: String,
-    summary: String,
-    about: String,
-    parameters: Vec<ParameterView>,
-    /// Status and meaning.
-    answers: Vec<(String, String)>,
-}
-
-struct ParameterView {
-    name: String,
-    kind: String,
-    required: bool,
-    about: String,
+    described: Value,
+    /// With their kinds.
+    parameters: Vec<(Value, String)>,
 }
 
 const METHODS: [&str; 3] = ["get", "post", "delete"];
@@ -64,7 +54,7 @@ impl Reference {
 
     pub(crate) fn page(&self, site: &Site) -> String {
         let page = ReferencePage {
-            layout: Layout::of(site),
+            form: Form::of(site),
             reference: self,
         };
         site.render(&page)
@@ -89,29 +79,36 @@ fn operations(document: &Value, tag: &Value) -> Vec<OperationView> {
 
 fn view(document: &Value, path: &str, method: &str, operation: &Value) -> OperationView {
     let parameters = operation["parameters"].as_array().into_iter().flatten();
-    let answers = operation["responses"].as_object().into_iter().flatten();
-    let is_own = |status: &str| OWN_STATUS.iter().any(|first| status.starts_with(first));
     OperationView {
-        id: text(&operation["operationId"]),
         method: method.to_uppercase(),
         path: path.to_owned(),
-        summary: text(&operation["summary"]),
-        about: text(&operation["description"]),
-        parameters: parameters.map(|each| parameter(document, each)).collect(),
-        answers: answers
-            .filter(|(status, _)| is_own(status))
-            .map(|(status, answer)| (status.clone(), text(&answer["description"])))
+        described: operation.clone(),
+        parameters: parameters
+            .map(|each| (each.clone(), kind(document, &each["schema"])))
             .collect(),
     }
 }
 
-fn parameter(document: &Value, parameter: &Value) -> ParameterView {
-    ParameterView {
-        name: text(&parameter["name"]),
-        kind: kind(document, &parameter["schema"]),
-        required: parameter["required"] == Value::Bool(true),
-        about: text(&parameter["description"]),
+impl OperationView {
+    fn text(&self, name: &str) -> String {
+        text(&self.described[name])
     }
+
+    /// Status and meaning.
+    fn answers(&self) -> impl Iterator<Item = (&String, String)> {
+        let answers = self.described["responses"]
+            .as_object()
+            .into_iter()
+            .flatten();
+        let is_own = |status: &str| OWN_STATUS.iter().any(|first| status.starts_with(first));
+        answers
+            .filter(move |(status, _)| is_own(status))
+            .map(|(status, answer)| (status, text(&answer["description"])))
+    }
+}
+
+fn is_required(parameter: &Value) -> bool {
+    parameter["required"] == Value::Bool(true)
 }
 
 /// Type in words: its values, if there are few.

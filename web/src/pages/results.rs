@@ -3,20 +3,20 @@
 //! A page has ten files by default, each with its best lines. An answer with a single file lists
 //! its lines in order, a hundred a page; "more in this file" leads there.
 
-use super::boxes::{BoxView, More};
+use super::boxes::{BoxView, CopiesView, More};
 use super::facets::FacetsView;
 use super::filters;
-use super::form::{Form, Layout, Tab};
+use super::form::Form;
 use super::nothing::NothingFound;
-use super::page_links::{PageLink, page_links};
 use super::visible;
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
 use crate::search::join::{Items, View, in_line_order};
 use crate::source::colour_cache::PageColours;
 use askama::Template;
+use frontend::page::PageRange;
 use frontend::query::Notice;
-use frontend::{Document, Match, PackageGroup, SearchResult, SkippedDocument, SpoolError, metrics};
+use frontend::{Document, Match, SearchResult, SkippedDocument, SpoolError, metrics};
 use schema::message::Want;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,21 +28,13 @@ const FILE_LINES_MAX: usize = 100;
 #[derive(Template)]
 #[template(path = "results.html")]
 struct ResultsPage<'a> {
-    layout: Layout,
+    form: Form,
     answer: &'a SearchResult,
     interpreted_as: String,
     facets: FacetsView,
-    nothing: Option<NothingFound>,
-    notices: &'a [Notice],
-    /// Names the searched revisions, if the query does not.
-    of_revisions: Option<Notice>,
-    /// Changed files that the answer lacks.
-    pending: u64,
-    /// Query as one text, if it was read as several words.
-    exact: Option<String>,
+    about: AboutQuery,
     again: String,
     /// Matches, or documents with `want_documents`; `total` of them are on the pages.
-    found: u64,
     total: u64,
     folded: Option<u64>,
     /// Address that toggles copies.
@@ -50,11 +42,7 @@ struct ResultsPage<'a> {
     want_documents: bool,
     want_count: bool,
     elapsed: String,
-    tabs: Vec<Tab>,
-    permanent: String,
-    exports: Vec<(&'static str, String)>,
-    page: usize,
-    pages: usize,
+    slice: PageRange,
     page_links: Vec<PageLink>,
     boxes: Vec<BoxView>,
     packages: Vec<PackageView>,
@@ -71,15 +59,16 @@ impl ResultsPage<'_> {
 
     /// Notices about the query come first.
     fn all_notices(&self) -> impl Iterator<Item = &Notice> {
-        self.notices.iter().chain(&self.of_revisions)
+        self.about.notices.iter().chain(&self.about.of_revisions)
     }
 
     /// Most important notice, and number of others.
     fn notices_label(&self) -> Option<(String, usize)> {
         let skipped = self.answer.skipped().count;
         let skipped = (skipped > 0).then(|| format!("{skipped} not searched completely"));
-        let notices = self.notices.iter().map(|notice| notice.reason.clone());
-        let revisions = (self.of_revisions.iter()).map(|_| "default revisions only".to_owned());
+        let notices = (self.about.notices.iter()).map(|notice| notice.reason.clone());
+        let revisions =
+            (self.about.of_revisions.iter()).map(|_| "default revisions only".to_owned());
         let overlaps = Some(self.overlaps_label()).filter(|label| !label.is_empty());
         let mut labels = skipped
             .into_iter()
@@ -99,10 +88,6 @@ impl ResultsPage<'_> {
             ),
         }
     }
-
-    fn was_stopped(&self) -> bool {
-        self.answer.was_stopped()
-    }
 }
 
 struct PackageView {
@@ -114,23 +99,12 @@ struct PackageView {
     boxes: Vec<BoxView>,
 }
 
-impl PackageView {
-    fn new(form: &Form, package: &PackageGroup, boxes: Vec<BoxView>) -> PackageView {
-        let name = str::from_utf8(&package.name).ok();
-        PackageView {
-            name: visible::plain(&package.name),
-            total: package.total,
-            more: package.total - boxes.len() as u64,
-            more_href: name.map(|name| form.in_package(name).href(0)),
-            boxes,
-        }
-    }
-}
-
 pub(super) struct AboutQuery {
     pub(super) nothing: Option<NothingFound>,
     pub(super) notices: Vec<Notice>,
+    /// Names the searched revisions, if the query does not.
     pub(super) of_revisions: Option<Notice>,
+    /// Changed files that the answer lacks.
     pub(super) pending: u64,
 }
 
@@ -149,10 +123,6 @@ pub(super) fn finished_page(
         view.copies = Copies::All;
     }
     form.run = None;
-    let again = Form {
-        generation: None,
-        ..form.clone()
-    };
     // Page links keep this answer, even if the next search finds more.
     let mut pages_form = form.clone();
     if !answer.is_complete() {
@@ -182,13 +152,8 @@ pub(super) fn finished_page(
         interpreted_as: visible::plain(answer.query().interpreted_as().as_bytes()),
         // Matches are worth showing without counts.
         facets: FacetsView::of_answer(answer, &form).unwrap_or_default(),
-        nothing: about.nothing,
-        notices: &about.notices,
-        of_revisions: about.of_revisions,
-        pending: about.pending,
-        exact: form.href_exact(),
-        again: again.href(0),
-        found: answer.found(),
+        about,
+        again: form.href_with(|form| form.generation = None),
         total: answer.len() as u64,
         folded: unique
             .filter(|_| view.copies == Copies::Folded)
@@ -201,24 +166,16 @@ pub(super) fn finished_page(
             None => elapsed_text(answer.search.timings.total()),
             Some(_) => String::new(),
         },
-        tabs: form.tabs(),
-        permanent: form.href_permanent(answer.generation()),
-        exports: EXPORTS
-            .map(|(label, format)| (label, form.href_export(format)))
-            .to_vec(),
-        page: slice.page,
-        pages: slice.pages,
         page_links: page_links(&pages_form, slice.page, slice.pages),
+        slice,
         boxes,
         packages,
-        layout: Layout::new(form),
+        form,
     };
-    let html = page.layout.form.site.render(&page);
+    let html = page.form.site.render(&page);
     metrics::rendered(started);
     Ok(html)
 }
-
-const EXPORTS: [(&str, &str); 3] = [("JSON lines", "jsonl"), ("CSV", "csv"), ("text", "text")];
 
 struct Shown<'a> {
     answer: &'a SearchResult,
@@ -236,19 +193,21 @@ impl Shown<'_> {
             Items::Packages(packages) => {
                 for (each, found) in &packages {
                     let boxes = self.one_by_one(found, colours)?;
-                    groups.push(PackageView::new(self.form, each, boxes));
+                    let name = str::from_utf8(&each.name).ok();
+                    groups.push(PackageView {
+                        name: visible::plain(&each.name),
+                        total: each.total,
+                        more: each.total - boxes.len() as u64,
+                        more_href: name.map(|name| self.form.in_package(name).href(0)),
+                        boxes,
+                    });
                 }
             }
             Items::Documents(documents) => {
                 let documents = documents.iter().filter(|(_, found)| !found.is_empty());
                 for (total, found) in documents {
                     let view = BoxView::of_document(self.form, *total, found, colours);
-                    boxes.push(view.with_copies(
-                        self.answer,
-                        &found[0],
-                        self.form,
-                        &self.all_href,
-                    )?);
+                    boxes.push(self.with_copies(view, &found[0])?);
                 }
             }
         }
@@ -262,9 +221,14 @@ impl Shown<'_> {
     ) -> Result<Vec<BoxView>, SpoolError> {
         let view = |found: &Match| {
             let view = BoxView::new(self.form, std::slice::from_ref(found), colours);
-            view.with_copies(self.answer, found, self.form, &self.all_href)
+            self.with_copies(view, found)
         };
         matches.iter().map(view).collect()
+    }
+
+    fn with_copies(&self, view: BoxView, found: &Match) -> Result<BoxView, SpoolError> {
+        let copies = CopiesView::of(self.answer, found, (self.form, &self.all_href))?;
+        Ok(BoxView { copies, ..view })
     }
 
     fn file(&self, first_line: u32) -> Result<BoxView, Problem> {
@@ -285,7 +249,7 @@ impl Shown<'_> {
             href: Some(self.form.href_from(last.line + 1)),
             continues: true,
         });
-        Ok(view.with_copies(self.answer, &matches[0], self.form, &self.all_href)?)
+        Ok(self.with_copies(view, &matches[0])?)
     }
 }
 
@@ -315,5 +279,73 @@ fn elapsed_text(time: Duration) -> String {
         0 => format!("{} µs", time.as_micros()),
         1..1000 => format!("{} ms", time.as_millis()),
         _ => format!("{:.1} s", time.as_secs_f64()),
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct PageLink {
+    text: String,
+    href: String,
+    rel: &'static str,
+    current: bool,
+    gap: bool,
+}
+
+/// Links to neighbours, the first and last page, and those around the current one.
+fn page_links(form: &Form, page: usize, pages: usize) -> Vec<PageLink> {
+    let link = |text: &str, page: usize, rel| PageLink {
+        text: text.to_owned(),
+        href: form.href(page),
+        rel,
+        ..PageLink::default()
+    };
+    let mut links = Vec::new();
+    if page > 0 {
+        links.push(link("‹ Previous", page - 1, "prev"));
+    }
+    let last = pages.saturating_sub(1);
+    let mut shown: Vec<usize> = (page.saturating_sub(3)..=(page + 3).min(last)).collect();
+    shown.extend([0, last]);
+    shown.sort_unstable();
+    shown.dedup();
+    for (index, &number) in shown.iter().enumerate() {
+        if index > 0 && number > shown[index - 1] + 1 {
+            links.push(PageLink {
+                gap: true,
+                ..PageLink::default()
+            });
+        }
+        links.push(PageLink {
+            current: number == page,
+            ..link(&(number + 1).to_string(), number, "")
+        });
+    }
+    if page < last {
+        links.push(link("Next ›", page + 1, "next"));
+    }
+    links
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(page: usize, pages: usize, expected: Expect) {
+        let text = |link: &PageLink| match (link.gap, link.current) {
+            (true, _) => "…".to_owned(),
+            (_, true) => format!("[{}]", link.text),
+            _ => link.text.clone(),
+        };
+        let links = page_links(&Form::default(), page, pages);
+        expected.assert_eq(&links.iter().map(text).collect::<Vec<_>>().join(" "));
+    }
+
+    #[test]
+    fn links_neighbours_and_both_ends() {
+        check(0, 1, expect!["[1]"]);
+        check(0, 9, expect!["[1] 2 3 4 … 9 Next ›"]);
+        check(5, 12, expect!["‹ Previous 1 … 3 4 5 [6] 7 8 9 … 12 Next ›"]);
+        check(11, 12, expect!["‹ Previous 1 … 9 10 11 [12]"]);
     }
 }

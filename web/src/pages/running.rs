@@ -1,10 +1,9 @@
 //! Page of a running search, which reloads itself or follows the search by script.
 
-use super::boxes::{BoxView, fragment};
+use super::boxes::{BoxView, fragment, without_copies};
 use super::facets::FacetsView;
 use super::filters;
-use super::form::{Form, Layout, Tab};
-use super::matches::without_copies;
+use super::form::Form;
 use crate::http::site::Site;
 use crate::search::choice::{Copies, Group};
 use crate::search::eta::Eta;
@@ -22,7 +21,7 @@ use std::time::Duration;
 #[derive(Template)]
 #[template(path = "running.html")]
 struct RunningPage<'a> {
-    layout: Layout,
+    form: Form,
     facets: FacetsView,
     id: &'a str,
     /// For browsers without the script.
@@ -30,7 +29,6 @@ struct RunningPage<'a> {
     events: String,
     /// Page after the end of the search: this client's answer, even if it stopped the search.
     finished: String,
-    tabs: Vec<Tab>,
     progress: Progress,
     remaining: String,
     boxes: Vec<BoxView>,
@@ -46,7 +44,7 @@ pub(super) fn running_page(
     let facets = FacetsView::so_far(search, &form);
     // A shared address must not stop the search.
     form.run = None;
-    let (follow, tabs) = (form.href(page), form.tabs());
+    let follow = form.href(page);
     let SoFar { boxes, .. } = SoFar::read(search, proven, &form)?;
     form.run = Some(search.id().to_owned());
     let progress = search.progress();
@@ -56,14 +54,13 @@ pub(super) fn running_page(
         follow,
         events: form.events_href(),
         finished: form.href(page),
-        tabs,
-        layout: Layout::new(Form { run: None, ..form }),
+        form: Form { run: None, ..form },
         id: search.id(),
         remaining: remaining.map_or_else(String::new, remaining_text),
         progress,
         boxes,
     };
-    Ok(page.layout.form.site.render(&page))
+    Ok(page.form.site.render(&page))
 }
 
 pub(super) struct SoFar {
@@ -95,13 +92,10 @@ impl SoFar {
         form: &Form,
     ) -> Result<SoFar, SpoolError> {
         let folds = folds(search, form);
-        if let Some(best) = proven
-            && let Some(boxes) = proven_boxes(best, form, folds)?
-        {
-            return Ok(SoFar {
-                boxes,
-                is_final: true,
-            });
+        let proven = proven.map(|best| proven_boxes(best, form, folds));
+        if let Some(boxes) = proven.transpose()?.flatten() {
+            let is_final = true;
+            return Ok(SoFar { boxes, is_final });
         }
         if form.group() != Group::Document {
             let best = search.top_matches();
@@ -148,9 +142,7 @@ fn proven_boxes(
         Ok(file)
     };
     let documents = best.document_list(0..listed)?.into_iter();
-    let files = documents
-        .map(read)
-        .collect::<Result<Vec<_>, SpoolError>>()?;
+    let files: Vec<_> = documents.map(read).collect::<Result<_, SpoolError>>()?;
     let has_all = listed < FILES_MAX;
     let mut boxes = by_file(form, different(files, folds).into_iter());
     boxes.truncate(BEST_MAX);
@@ -179,11 +171,7 @@ fn by_file(form: &Form, files: impl Iterator<Item = Vec<Match>>) -> Vec<BoxView>
 fn one_by_one(form: &Form, matches: &[Match], folds: bool) -> Vec<BoxView> {
     let colours = PageColours::default();
     let view = |found: &Match| BoxView::new(form, std::slice::from_ref(found), &colours);
-    if folds {
-        without_copies(matches).map(view).collect()
-    } else {
-        matches.iter().map(view).collect()
-    }
+    without_copies(matches, folds).map(view).collect()
 }
 
 pub(crate) fn match_list(matches: &[Match], site: &Site) -> String {

@@ -1,7 +1,7 @@
 //! Page of a search: its answer, or the matches so far.
 
 use super::form::{Form, GROUP_DEFAULT};
-use super::nothing::NothingFound;
+use super::nothing::Suggester;
 use super::problem;
 use super::results::{AboutQuery, finished_page};
 use super::running::{folds, running_page, wanted};
@@ -89,19 +89,22 @@ async fn page(
     match answer {
         Some(answer) => {
             let (answer, was_there) = (answer?, search.was_there());
+            let suggester = Suggester {
+                corpus: app.corpus(scope),
+                client: params.client,
+                form: &form,
+            };
             let about = AboutQuery {
-                nothing: NothingFound::of(app, scope, params.client, (&form, &parsed), &answer)
-                    .await,
+                nothing: suggester.suggest(&parsed, &answer).await,
                 notices: parsed.notices,
                 of_revisions,
                 pending: search.pending(),
             };
             // Rendering from memory is fast, and its colours may come late.
-            let is_kept = view.group != Group::None && !answer.is_in_memory();
+            let is_fast = view.group == Group::None || answer.is_in_memory();
             let colours = colours(app, &search);
             let shown = known.address().to_owned();
-            let whole = Arc::clone(&answer);
-            let is_kept = is_kept && about.pending == 0;
+            let (whole, is_settled) = (Arc::clone(&answer), about.pending == 0);
             let what = format!("html {shown} {:?} {:?}", about.of_revisions, form.site);
             let render = move || {
                 let started = Instant::now();
@@ -109,7 +112,7 @@ async fn page(
                 let timings = Timings::new(&whole, started.elapsed());
                 Ok(Rendered::plain("text/html; charset=utf-8", page, timings))
             };
-            let rendered = if is_kept {
+            let rendered = if !is_fast && is_settled {
                 app.rendered.get(&search, &answer, what, render).await?
             } else {
                 blocking(render).await?

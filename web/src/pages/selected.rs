@@ -1,6 +1,8 @@
-//! Facet values that a query selects or excludes, by parameters or typed filters.
+//! Facet values that a query selects or excludes, by parameters or typed filters, and addresses of
+//! the query with one filter more or less.
 //!
-//! Exact values of a field are alternatives, so each has a box that can be ticked beside others.
+//! Exact values of a field are alternatives: each has a box that can be ticked beside others, and
+//! one that must stand alone replaces the others.
 
 use super::form::{Form, FormFilter};
 use super::parts;
@@ -11,58 +13,70 @@ use schema::message::{Expr, Field, Filter, Reading};
 /// Fields with values to tick. Directories are steps of a path instead.
 pub(super) const TICKED: [Field; 3] = [Field::Package, Field::Language, Field::Kind];
 
-/// Query with its [`TICKED`] filters as parameters.
+/// Query with its [`TICKED`] filters as parameters, after the others.
 #[derive(Clone, Debug)]
-pub(super) struct TickedValues {
-    rest: Form,
-    filters: Vec<FormFilter>,
+pub(super) struct Selection {
+    form: Form,
+    pub(super) directory: Option<Vec<u8>>,
 }
 
-impl TickedValues {
-    pub(super) fn of(form: &Form) -> TickedValues {
-        let is_ticked = |filter: &FormFilter| {
-            filter::field(filter.name).is_some_and(|field| TICKED.contains(&field))
-        };
-        let mut rest = Form {
+impl Selection {
+    /// `directory` contains all matches.
+    pub(super) fn new(form: &Form, directory: Option<Vec<u8>>) -> Selection {
+        let mut form = Form {
             run: None,
             from: None,
             ..form.clone()
         };
-        let (mut filters, others): (Vec<_>, Vec<_>) = std::mem::take(&mut rest.filters)
-            .into_iter()
-            .partition(is_ticked);
-        rest.filters = others;
+        form.filters.sort_by_key(is_ticked);
         if form.mode == Mode::Keyword
-            && let Some((q, typed)) = without_filters(form)
+            && let Some((q, typed)) = without_filters(&form)
         {
-            rest.q = q;
-            filters.extend(typed);
+            form.q = q;
+            form.filters.extend(typed);
         }
-        TickedValues { rest, filters }
+        Selection { form, directory }
     }
 
-    pub(super) fn rest(&self) -> &Form {
-        &self.rest
+    /// Parameters besides the ticked values.
+    pub(super) fn fields(&self) -> Vec<(String, String)> {
+        let mut rest = self.form.clone();
+        rest.filters.retain(|filter| !is_ticked(filter));
+        rest.fields()
     }
 
-    pub(super) fn form(&self) -> Form {
-        let mut form = self.rest.clone();
-        form.filters.extend_from_slice(&self.filters);
-        form
-    }
-
-    pub(super) fn without(&self, field: Field) -> Form {
-        let mut form = self.form();
+    pub(super) fn without_all(&self, field: Field) -> Form {
+        let mut form = self.form.clone();
         form.filters.retain(|filter| !is_exact(filter, field));
         form
+    }
+
+    /// Query with this filter instead of alternatives or a parent directory.
+    pub(super) fn only(&self, filter: &FormFilter) -> String {
+        self.form.href_with(|form| {
+            form.filters.retain(|other| !gives_way(other, filter));
+            form.filters.push(filter.clone());
+        })
+    }
+
+    pub(super) fn others(&self, filter: &FormFilter) -> String {
+        let excluded = FormFilter {
+            name: filter.name,
+            typed: format!("-{}", filter.typed),
+        };
+        self.form.href_with(|form| form.filters.push(excluded))
+    }
+
+    pub(super) fn without(&self, filter: &FormFilter) -> Option<String> {
+        let at = self.form.filters.iter().position(|other| other == filter)?;
+        Some(self.form.href_without(&at))
     }
 
     /// Values, patterns and exclusions.
     pub(super) fn by(&self, field: Field) -> impl Iterator<Item = &FormFilter> {
         let name = filter::name(field);
-        self.filters
-            .iter()
-            .filter(move |filter| filter.name == name)
+        let filters = self.form.filters.iter();
+        filters.filter(move |filter| filter.name == name)
     }
 
     pub(super) fn count(&self, field: Field) -> usize {
@@ -74,11 +88,9 @@ impl TickedValues {
     pub(super) fn recognise(&mut self, field: Field, values: &[&str]) {
         let (mut known, mut others) = (Vec::new(), Vec::new());
         for filter in self.by(field).filter(|filter| is_exact(filter, field)) {
-            let text = text_of(filter);
-            let named = values
-                .iter()
-                .find(|value| value.eq_ignore_ascii_case(&text));
-            match named {
+            let text = parsed(filter).map_or_else(String::new, |found| found.text);
+            let mut named = values.iter();
+            match named.find(|value| value.eq_ignore_ascii_case(&text)) {
                 Some(named) => known.push(*named),
                 None => others.push(filter.clone()),
             }
@@ -96,8 +108,31 @@ impl TickedValues {
         known.extend(aliases);
         let named = known.into_iter().filter_map(|value| exactly(field, value));
         let named: Vec<_> = named.chain(others).collect();
-        self.filters.retain(|filter| !is_exact(filter, field));
-        self.filters.extend(named);
+        self.form.filters.retain(|filter| !is_exact(filter, field));
+        self.form.filters.extend(named);
+    }
+}
+
+fn is_ticked(filter: &FormFilter) -> bool {
+    filter::field(filter.name).is_some_and(|field| TICKED.contains(&field))
+}
+
+/// True for an alternative of `filter`, or a directory above its path.
+fn gives_way(other: &FormFilter, filter: &FormFilter) -> bool {
+    let Some(found) = parsed(other).filter(|_| other.name == filter.name) else {
+        return false;
+    };
+    let Filter {
+        field,
+        reading,
+        text,
+    } = found;
+    match reading {
+        Reading::Exact => true,
+        Reading::Regexp => {
+            field == Field::Path && text.ends_with('/') && filter.typed.starts_with(&text)
+        }
+        Reading::RegexpIgnoringCase | Reading::Glob => false,
     }
 }
 
@@ -115,18 +150,16 @@ pub(super) fn parameter(filter: &Expr) -> Option<FormFilter> {
     Some(FormFilter { name, typed })
 }
 
-fn is_exact(filter: &FormFilter, field: Field) -> bool {
-    let parsed = filter::field(filter.name).map(|named| filter::parse(named, &filter.typed));
-    matches!(parsed, Some(Ok(Expr::Filter(found)))
-        if found.field == field && found.reading == Reading::Exact)
+fn parsed(filter: &FormFilter) -> Option<Filter> {
+    match filter::parse(filter::field(filter.name)?, &filter.typed) {
+        Ok(Expr::Filter(found)) => Some(found),
+        _ => None,
+    }
 }
 
-fn text_of(filter: &FormFilter) -> String {
-    let field = filter::field(filter.name).expect("the name is that of a filter");
-    match filter::parse(field, &filter.typed) {
-        Ok(Expr::Filter(found)) => found.text,
-        _ => filter.typed.clone(),
-    }
+fn is_exact(filter: &FormFilter, field: Field) -> bool {
+    let found = parsed(filter);
+    found.is_some_and(|found| found.field == field && found.reading == Reading::Exact)
 }
 
 /// Splits typed filters off a query; `None` without any, or if other terms would change their
@@ -185,23 +218,25 @@ mod tests {
 
     fn check(q: &str, filters: &[(&'static str, &str)], rest: &str, expected: &[&str]) {
         let selected = selected(q, filters);
-        let labels: Vec<_> = (selected.filters.iter())
+        let filters = selected.form.filters.iter();
+        let labels: Vec<_> = (filters.filter(|filter| is_ticked(filter)))
             .map(|filter| format!("{}={}", filter.name, filter.typed))
             .collect();
         assert_eq!(labels, expected, "{q}");
-        assert_eq!(selected.rest.q, rest, "{q}");
+        assert_eq!(selected.form.q, rest, "{q}");
     }
 
-    fn selected(q: &str, filters: &[(&'static str, &str)]) -> TickedValues {
+    fn selected(q: &str, filters: &[(&'static str, &str)]) -> Selection {
         let filters = filters.iter().map(|(name, typed)| FormFilter {
             name,
             typed: (*typed).to_owned(),
         });
-        TickedValues::of(&Form {
+        let form = Form {
             q: q.to_owned(),
             filters: filters.collect(),
             ..Form::default()
-        })
+        };
+        Selection::new(&form, None)
     }
 
     #[test]
@@ -244,5 +279,51 @@ mod tests {
         assert_eq!(values("x lang:c lang:rust", &["C"]), ["C", "rust"]);
         assert_eq!(values("x -lang:c", &["Rust"]), ["-c"]);
         assert_eq!(values("x", &["C"]), [""; 0]);
+    }
+
+    /// Addresses with only `filter`, excluding it, and without it.
+    fn links(filters: &[(&'static str, &str)], filter: Filter) -> [String; 3] {
+        let filters = filters.iter().map(|(name, typed)| FormFilter {
+            name,
+            typed: (*typed).to_owned(),
+        });
+        let form = Form {
+            q: "x".to_owned(),
+            filters: filters.collect(),
+            run: Some("7".to_owned()),
+            ..Form::default()
+        };
+        let selected = Selection::new(&form, None);
+        let filter = parameter(&Expr::Filter(filter)).unwrap();
+        let without = selected.without(&filter).unwrap_or_default();
+        let query = |href: String| href.trim_start_matches("/search?q=x").to_owned();
+        [selected.only(&filter), selected.others(&filter), without].map(query)
+    }
+
+    fn filter(field: Field, reading: Reading, text: &str) -> Filter {
+        Filter {
+            field,
+            reading,
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_filter_takes_the_place_of_its_alternatives() {
+        let c = || filter(Field::Language, Reading::Exact, "C++");
+        let [only, others, without] = links(&[("lang", "rust"), ("package", "=a")], c());
+        assert_eq!(only, "&package=%3Da&lang=C%2B%2B");
+        assert_eq!(others, "&lang=rust&package=%3Da&lang=-C%2B%2B");
+        assert_eq!(without, "");
+        let [_, _, without] = links(&[("package", "^a"), ("lang", "C++")], c());
+        assert_eq!(without, "&package=%5Ea");
+    }
+
+    #[test]
+    fn a_directory_takes_the_place_of_the_one_above_it() {
+        let below = || filter(Field::Path, Reading::Regexp, "^src/lib/");
+        let [only, others, _] = links(&[("path", "^src/"), ("path", "-^doc/")], below());
+        assert_eq!(only, "&path=-%5Edoc/&path=%5Esrc/lib/");
+        assert_eq!(others, "&path=%5Esrc/&path=-%5Edoc/&path=-%5Esrc/lib/");
     }
 }

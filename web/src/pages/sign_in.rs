@@ -4,7 +4,7 @@
 //! **Invariant:** whatever the address, it redirects to a page of this server.
 
 use super::filters;
-use super::form::Layout;
+use super::form::Form;
 use crate::http::client::{Client, IsHttps};
 use crate::http::guard::{self, SIGN_IN};
 use crate::http::hosts::is_from_own_page;
@@ -18,7 +18,7 @@ use access::{Access, KeyName};
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -28,10 +28,10 @@ const FORM_BYTES_MAX: usize = 64 << 10;
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 struct SignInPage {
-    layout: Layout,
+    form: Form,
     /// Page to return to.
     next: String,
-    fault: Option<String>,
+    fault: Option<&'static str>,
     /// Name of the client's key.
     holder: Option<String>,
     /// Browsers omit our cookie on links from other sites, but send it when the page reloads
@@ -43,16 +43,14 @@ struct SignInPage {
 pub(crate) async fn form(State(app): State<App>, request: Request) -> Result<Response, Problem> {
     let (parts, _) = request.into_parts();
     required(&app, &parts).await?;
-    let next = Params::parse(parts.uri.query().unwrap_or_default());
-    let next = next
-        .ok()
-        .and_then(|params| Some(local(params.bytes("next")?)?.to_owned()));
+    let params = Params::parse(parts.uri.query().unwrap_or_default()).unwrap_or_default();
+    let next = params.bytes("next").and_then(local).unwrap_or("/");
     let site = Site::of(&parts.headers, &parts.extensions);
-    let mut page = SignInPage::new(next.as_deref().unwrap_or("/"), &site);
-    page.holder = parts
-        .extensions
-        .get::<KeyName>()
-        .map(|name| name.as_str().to_owned());
+    let holder = parts.extensions.get::<KeyName>();
+    let page = SignInPage {
+        holder: holder.map(|name| name.as_str().to_owned()),
+        ..SignInPage::new(next, &site)
+    };
     Ok(page.respond(StatusCode::OK))
 }
 
@@ -83,8 +81,11 @@ pub(crate) async fn sign_in(State(app): State<App>, request: Request) -> Result<
             has_key: false,
             ..Site::of(&parts.headers, &parts.extensions)
         };
-        let mut page = SignInPage::new(next, &site);
-        page.fault = Some("This key is not known here. It may have been revoked.".to_owned());
+        let fault = "This key is not known here. It may have been revoked.";
+        let page = SignInPage {
+            fault: Some(fault),
+            ..SignInPage::new(next, &site)
+        };
         return Ok(page.respond(StatusCode::UNAUTHORIZED));
     };
     tracing::info!(key = name.as_str(), "signed in");
@@ -126,41 +127,41 @@ fn back_to(path: &str, cookie: &str, parts: &Parts) -> Response {
     response
 }
 
-pub(super) fn instead_of(asked: &Asked, site: &Site, response: Response) -> Response {
-    let mut page = SignInPage::new(&asked.next, site);
-    page.asks_again = asked.is_from_elsewhere;
+/// Asks for a key instead of the page at `next`. `asks_again`: the page reloads itself.
+pub(super) fn instead_of(
+    (next, asks_again): &(String, bool),
+    site: &Site,
+    response: Response,
+) -> Response {
+    let page = SignInPage {
+        asks_again: *asks_again,
+        ..SignInPage::new(next, site)
+    };
     let (head, _) = response.into_parts();
     let mut shown = page.respond(head.status);
-    shown.headers_mut().extend(
-        [header::WWW_AUTHENTICATE, header::VARY]
-            .into_iter()
-            .filter_map(|name| Some((name.clone(), head.headers.get(name)?.clone()))),
-    );
+    for name in [header::WWW_AUTHENTICATE, header::VARY] {
+        if let Some(value) = head.headers.get(&name) {
+            shown.headers_mut().append(name, value.clone());
+        }
+    }
     shown
 }
 
-pub(super) struct Asked {
-    next: String,
-    is_from_elsewhere: bool,
-}
-
-impl Asked {
-    pub(super) fn new(method: &Method, uri: &Uri, headers: &HeaderMap) -> Asked {
-        let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        let is_read = matches!(*method, Method::GET | Method::HEAD);
-        let next = local(path.as_bytes()).filter(|_| is_read);
-        let site = headers.get("sec-fetch-site");
-        Asked {
-            next: next.unwrap_or("/").to_owned(),
-            is_from_elsewhere: is_read && site.is_some_and(|site| site == "cross-site"),
-        }
-    }
+/// Address to return to, and true for a link of another site.
+pub(super) fn asked(request: &Request) -> (String, bool) {
+    let path = request.uri().path_and_query();
+    let path = path.map_or("/", |path| path.as_str());
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let next = local(path.as_bytes()).filter(|_| is_read).unwrap_or("/");
+    let site = request.headers().get("sec-fetch-site");
+    let is_from_elsewhere = is_read && site.is_some_and(|site| site == "cross-site");
+    (next.to_owned(), is_from_elsewhere)
 }
 
 impl SignInPage {
     fn new(next: &str, site: &Site) -> SignInPage {
         SignInPage {
-            layout: Layout::of(site),
+            form: Form::of(site),
             next: next.to_owned(),
             fault: None,
             holder: None,
@@ -169,7 +170,7 @@ impl SignInPage {
     }
 
     fn respond(&self, status: StatusCode) -> Response {
-        let html = Html(self.layout.form.site.render(self));
+        let html = Html(self.form.site.render(self));
         let mut response = (status, [(header::CACHE_CONTROL, NO_STORE)], html).into_response();
         if status == StatusCode::UNAUTHORIZED {
             let headers = response.headers_mut();

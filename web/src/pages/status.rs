@@ -1,15 +1,25 @@
-//! Page about the server: indexed data and its age, backends, and query times.
+//! Pages about the server: the start page with example queries, its description for browsers
+//! (OpenSearch 1.1), and the status: indexed data and its age, backends, and query times.
 //!
 //! Times of all callers need full access, since they reveal the amount of data.
 
 use super::filters;
-use super::form::Layout;
+use super::form::Form;
+use crate::http::assets;
+use crate::http::client::IsHttps;
 use crate::http::site::Site;
 use crate::model::Status;
+use crate::problem::Problem;
+use crate::state::App;
+use access::Viewer;
 use askama::Template;
-use frontend::{QueryTimes, SlowQuery};
+use axum::Extension;
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{Html, IntoResponse};
+use frontend::{QueryTimes, Served, SlowQuery};
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// Less text makes the ratio of memory to text meaningless.
 const TELLING_BYTES_MIN: u64 = 100_000_000;
@@ -17,7 +27,7 @@ const TELLING_BYTES_MIN: u64 = 100_000_000;
 #[derive(Template)]
 #[template(path = "status.html")]
 struct StatusPage<'a> {
-    layout: Layout,
+    form: Form,
     status: &'a Status,
     usage: Option<Usage>,
 }
@@ -32,7 +42,7 @@ struct Usage {
 /// `times` needs full access.
 pub(crate) fn page(status: &Status, times: Option<QueryTimes>, site: &Site) -> String {
     let page = StatusPage {
-        layout: Layout::of(site),
+        form: Form::of(site),
         status,
         usage: times.map(|times| Usage::new(times, status.bytes)),
     };
@@ -75,6 +85,73 @@ fn ago(query: &SlowQuery) -> u64 {
     Instant::now()
         .saturating_duration_since(query.ended)
         .as_secs()
+}
+
+#[derive(Template)]
+#[template(path = "start.html")]
+struct StartPage {
+    form: Form,
+    served: Served,
+    /// Age of the oldest index.
+    age_s: Option<u64>,
+    unsearched: Vec<(String, String)>,
+    undecided: Option<String>,
+}
+
+pub(crate) async fn start(
+    State(app): State<App>,
+    viewer: Viewer,
+    site: Site,
+) -> Result<Html<String>, Problem> {
+    let scope = viewer.scope().await?;
+    let served = app.coordinator.served(&scope);
+    let backends = app.coordinator.backends(&scope);
+    let page = StartPage {
+        form: Form::of(&site),
+        age_s: served.updated.map(age_s),
+        served,
+        unsearched: backends
+            .into_iter()
+            .filter_map(|backend| Some((backend.name, backend.reason?)))
+            .collect(),
+        undecided: scope.missing().map(|(_, reason)| reason),
+    };
+    Ok(Html(site.render(&page)))
+}
+
+fn age_s(time: u64) -> u64 {
+    let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+    now.saturating_sub(time)
+}
+
+#[derive(Template)]
+#[template(path = "opensearch.xml")]
+struct Description {
+    host: String,
+    /// Without a slash at its end.
+    site: String,
+    icon: String,
+}
+
+/// Names the server as the client did.
+pub(crate) async fn open_search(
+    State(app): State<App>,
+    https: Option<Extension<IsHttps>>,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, Problem> {
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let host = host.ok_or_else(|| Problem::bad_request("the request does not name a host"))?;
+    let scheme = if https.is_some() { "https" } else { "http" };
+    let description = Description {
+        host: host.to_owned(),
+        site: format!("{scheme}://{host}{}", app.base_path.as_str()),
+        icon: assets::address(assets::ICON),
+    };
+    let kind = "application/opensearchdescription+xml; charset=utf-8";
+    let body = description.render().expect("a page fits in memory");
+    Ok(([(header::CONTENT_TYPE, kind)], body))
 }
 
 #[cfg(test)]

@@ -37,8 +37,7 @@ pub(super) struct VisibleLine {
 
 /// Cuts a long line around its first range.
 pub(super) fn line(text: &[u8], ranges: &[Range<usize>], coloured: &Coloured) -> VisibleLine {
-    let window = cut(text, ranges.first(), BEFORE_BYTES_MAX, LINE_BYTES_MAX);
-    shown(text, ranges, coloured, window)
+    shown(text, ranges, coloured, (BEFORE_BYTES_MAX, LINE_BYTES_MAX))
 }
 
 /// Cuts a longer line with its first range in the middle.
@@ -48,16 +47,17 @@ pub(super) fn long_line(
     coloured: &Coloured,
     bytes_max: usize,
 ) -> VisibleLine {
-    let window = cut(text, ranges.first(), bytes_max / 2, bytes_max);
-    shown(text, ranges, coloured, window)
+    shown(text, ranges, coloured, (bytes_max / 2, bytes_max))
 }
 
 fn shown(
     text: &[u8],
     ranges: &[Range<usize>],
     coloured: &Coloured,
-    window: Range<usize>,
+    (before_max, bytes_max): (usize, usize),
 ) -> VisibleLine {
+    let first = ranges.first().map_or(0, |range| range.start);
+    let window = cut(text, first, before_max, bytes_max);
     VisibleLine {
         cut_before: window.start as u64,
         cut_after: (text.len() - window.end) as u64,
@@ -135,31 +135,21 @@ impl Writer<'_> {
                 ..Piece::default()
             };
             show(&self.text[at..end], |text, escaped| {
-                append(
-                    &mut self.pieces,
-                    first,
-                    text,
-                    Piece {
-                        escaped,
-                        ..form.clone()
-                    },
-                );
+                let form = Piece {
+                    escaped,
+                    ..form.clone()
+                };
+                append(&mut self.pieces, first, text, form);
             });
             at = end;
         }
     }
 }
 
-fn cut(
-    text: &[u8],
-    first: Option<&Range<usize>>,
-    before_max: usize,
-    bytes_max: usize,
-) -> Range<usize> {
+fn cut(text: &[u8], first: usize, before_max: usize, bytes_max: usize) -> Range<usize> {
     if text.len() <= bytes_max {
         return 0..text.len();
     }
-    let first = first.map_or(0, |range| range.start);
     let start = first.saturating_sub(before_max).min(text.len() - bytes_max);
     let end = start + bytes_max;
     character_start(text, start)..character_start(text, end)

@@ -8,6 +8,7 @@
 
 use crate::http::blocking;
 use crate::source::colours::{DocumentColours, LineStates, Syntax};
+use crate::suggest::Corpus;
 use frontend::cache::{Built, Cache, CacheConfig};
 use frontend::{Coordinator, Document, DocumentRevisions, Scope};
 use futures_util::future::join_all;
@@ -149,13 +150,16 @@ impl ColourCache {
         let (coordinator, scope) = (Arc::clone(coordinator), scope.clone());
         let (document, reads) = (Arc::clone(document), Arc::clone(&self.reads));
         let build = || async move {
-            let permit = reads.acquire_owned().await;
-            let text = fetch(&coordinator, &scope, &document).await;
+            let _permit = reads.acquire_owned().await;
+            let corpus = Corpus {
+                coordinator: &coordinator,
+                scope: &scope,
+            };
+            let text = fetch(corpus, &document).await;
             let built = match text {
                 Some(text) => blocking(move || read(&document.language, &text)).await,
                 None => None,
             };
-            drop(permit);
             match built {
                 None => Built::Negative(None),
                 built => Built::Value(built),
@@ -172,30 +176,20 @@ fn read(language: &str, text: &[u8]) -> Kept {
 }
 
 /// `None` if the text is too large or gone.
-async fn fetch(coordinator: &Coordinator, scope: &Scope, document: &Document) -> Option<Vec<u8>> {
-    let mut text = Vec::new();
-    loop {
-        let range = FileRange::Bytes {
-            offset: text.len() as u64,
-            count: FILE_BYTES_MAX,
-        };
-        let commit = &document.revisions.commit;
-        let request = FileRequest::new(&document.package, &document.path, commit, range);
-        let reply = coordinator.file(scope, &request).await.ok()?;
-        let is_it = reply.found && reply.hash == document.hash;
-        let is_next = reply.offset == text.len() as u64;
-        if !is_it || !is_next || reply.total_bytes > FILE_BYTES_MAX {
-            return None;
-        }
-        let is_last = text.len() + reply.text.len() >= reply.total_bytes as usize;
-        if reply.text.is_empty() && !is_last {
-            return None;
-        }
-        text.extend_from_slice(&reply.text);
-        if is_last {
-            return Some(text);
-        }
+async fn fetch(corpus: Corpus<'_>, document: &Document) -> Option<Vec<u8>> {
+    let range = FileRange::Bytes {
+        offset: 0,
+        count: FILE_BYTES_MAX,
+    };
+    let commit = &document.revisions.commit;
+    let request = FileRequest::new(&document.package, &document.path, commit, range);
+    let mut reply = corpus.file(&request).await.ok()?;
+    let is_it = reply.found && reply.hash == document.hash && reply.offset == 0;
+    if !is_it || reply.total_bytes > FILE_BYTES_MAX {
+        return None;
     }
+    let read = corpus.read_on(request, &mut reply, FILE_BYTES_MAX).await;
+    read.ok()?.then_some(reply.text)
 }
 
 fn weigh(key: &Arc<ColourKey>, kept: &Kept) -> usize {

@@ -25,24 +25,12 @@ impl Content {
             return Content::Text;
         }
         match head {
-            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Content::Image("image/png"),
+            _ if head.starts_with(b"\x89PNG\r\n\x1a\n") => Content::Image("image/png"),
             [0xff, 0xd8, 0xff, ..] => Content::Image("image/jpeg"),
             [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Content::Image("image/gif"),
-            [
-                b'R',
-                b'I',
-                b'F',
-                b'F',
-                _,
-                _,
-                _,
-                _,
-                b'W',
-                b'E',
-                b'B',
-                b'P',
-                ..,
-            ] => Content::Image("image/webp"),
+            _ if head.starts_with(b"RIFF") && head.get(8..12) == Some(&b"WEBP"[..]) => {
+                Content::Image("image/webp")
+            }
             // UTF-16, which the index would decode.
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Content::Bytes,
             _ if head.contains(&0) => Content::Bytes,

@@ -7,9 +7,9 @@
 use crate::http::links::{FileAddress, encode};
 use crate::problem::{NewestRevision, Problem};
 use crate::search::params::{Params, lossy};
-use crate::suggest::{near_files, near_packages, versions};
+use crate::suggest::Corpus;
 use axum::http::{HeaderMap, HeaderValue};
-use frontend::{Coordinator, LookupError, Scope};
+use frontend::LookupError;
 use schema::message::{
     FileRange, FileReply, FileRequest, ListEntry, ListKind, ListRequest, LookupProblem,
     LookupProblemKind,
@@ -18,7 +18,7 @@ use schema::name::package_name;
 
 const VERSIONS_ASKED_MAX: usize = 16;
 
-const REVISION_BYTES_MAX: usize = 1 << 10;
+pub(super) const REVISION_BYTES_MAX: usize = 1 << 10;
 
 /// Abbreviated or full commit id.
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 7..=64;
@@ -28,176 +28,243 @@ pub(crate) struct Fetched {
     pub(crate) reply: FileReply,
 }
 
-/// Fetches a range of the file and the revision that the parameters name.
-pub(crate) async fn fetch(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    params: &Params,
-    range: FileRange,
-) -> Result<Fetched, Problem> {
-    let revision = params.text("rev")?.unwrap_or_default();
-    if revision.len() > REVISION_BYTES_MAX {
-        let detail = format!("rev has more than {REVISION_BYTES_MAX} bytes");
-        return Err(Problem::bad_request(detail));
-    }
-    fetch_revision(coordinator, scope, params, revision, range).await
-}
-
-pub(crate) async fn fetch_revision(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    params: &Params,
-    revision: &str,
-    range: FileRange,
-) -> Result<Fetched, Problem> {
-    let (package, path) = (params.required("package")?, params.required("path")?);
-    let request = FileRequest::new(package, path, revision, range);
-    fetch_file(coordinator, scope, request).await
-}
-
-pub(crate) async fn fetch_file(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    request: FileRequest,
-) -> Result<Fetched, Problem> {
-    let reply = coordinator.file(scope, &request).await?;
-    if reply.found {
-        let package = request.package;
-        return Ok(Fetched { package, reply });
-    }
-    let (package, path) = (&request.package[..], &request.path[..]);
-    let revision = &request.revision[..];
-    if !reply.reason.is_empty() {
-        let [package, path] = [package, path].map(|name| lossy(Some(name)));
-        let detail = format!("{package}/{path} is not sent: {}", reply.reason);
-        return Err(Problem::missing(detail));
-    }
-    let newest = reply.newest;
-    let known = versions(coordinator, scope, package).await?;
-    if known.is_empty() && package_name(package) != package {
-        return Err(not_in_version(coordinator, scope, &request, &newest).await?);
-    }
-    let is_indexed = !known.is_empty();
-    let package = known
-        .last()
-        .map_or(package, |newest| &newest.package[..])
-        .to_owned();
-    let package = &package[..];
-    let mut found = in_versions(coordinator, scope, &request, known).await?;
-    match found.len() {
-        0 if revision.is_empty() => {
-            let known = is_indexed.then_some(package);
-            Err(missing(coordinator, scope, (&request.package, path), known, &newest).await)
+impl Corpus<'_> {
+    /// Fetches a range of the file and the revision that the parameters name.
+    pub(crate) async fn fetch(self, params: &Params, range: FileRange) -> Result<Fetched, Problem> {
+        let revision = params.text("rev")?.unwrap_or_default();
+        if revision.len() > REVISION_BYTES_MAX {
+            let detail = format!("rev has more than {REVISION_BYTES_MAX} bytes");
+            return Err(Problem::bad_request(detail));
         }
-        0 => Err(not_in_revision(coordinator, scope, package, path, revision, &newest).await),
-        1 => Ok(found.remove(0)),
-        _ => Err(ambiguous(&request.package, path, &found)),
+        let (package, path) = (params.required("package")?, params.required("path")?);
+        let request = FileRequest::new(package, path, revision, range);
+        self.fetch_file(request).await
     }
-}
 
-/// Asks other versions for the file, newest first. Returns the oldest first.
-pub(crate) async fn in_versions(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    request: &FileRequest,
-    versions: Vec<ListEntry>,
-) -> Result<Vec<Fetched>, Problem> {
-    let mut found = Vec::new();
-    let others = versions.into_iter().rev().map(|version| version.package);
-    let others = others.filter(|version| *version != request.package);
-    for package in others.take(VERSIONS_ASKED_MAX) {
-        let request = FileRequest {
-            package: package.clone(),
-            ..request.clone()
-        };
-        let reply = coordinator.file(scope, &request).await?;
+    pub(crate) async fn fetch_file(self, request: FileRequest) -> Result<Fetched, Problem> {
+        let reply = self.file(&request).await?;
         if reply.found {
-            found.push(Fetched { package, reply });
+            let package = request.package;
+            return Ok(Fetched { package, reply });
+        }
+        let (package, path) = (&request.package[..], &request.path[..]);
+        if !reply.reason.is_empty() {
+            let [package, path] = [package, path].map(|name| lossy(Some(name)));
+            let detail = format!("{package}/{path} is not sent: {}", reply.reason);
+            return Err(Problem::missing(detail));
+        }
+        let newest = reply.newest;
+        let known = self.versions(package).await?;
+        if known.is_empty() && package_name(package) != package {
+            return Err(self.not_in_version(&request, &newest).await?);
+        }
+        let known_as = known.last().map(|newest| newest.package.clone());
+        let mut found = self.in_versions(&request, known).await?;
+        match found.len() {
+            0 if request.revision.is_empty() => {
+                Err(self.missing(&request, known_as.as_deref(), &newest).await)
+            }
+            0 => {
+                let package = known_as.as_deref().unwrap_or(package);
+                Err(self.not_in_revision(package, &request, &newest).await)
+            }
+            1 => Ok(found.remove(0)),
+            _ => Err(ambiguous(package, path, &found)),
         }
     }
-    found.reverse();
-    Ok(found)
-}
 
-/// Names a version that has the file, if any.
-async fn not_in_version(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    request: &FileRequest,
-    newest: &str,
-) -> Result<Problem, Problem> {
-    let (package, path) = (&request.package[..], &request.path[..]);
-    let versions = versions(coordinator, scope, package_name(package)).await?;
-    let found = in_versions(coordinator, scope, request, versions).await?;
-    let Some(Fetched { package: other, .. }) = found.last() else {
-        return Ok(missing(coordinator, scope, (package, path), None, newest).await);
-    };
-    let [gone, current, file] = [package, other, path].map(|name| lossy(Some(name)));
-    let address = FileAddress::current(other, path);
-    let newest = NewestRevision {
-        rev: String::new(),
-        package: Some(current.clone().into_owned()),
-        link: address.file_href(),
-    };
-    Ok(
-        Problem::not_indexed(format!("{gone} is not indexed, or no longer"))
-            .hint(format!("{current} has {file}"))
-            .newest(Some(newest))
-            .in_package(other.clone()),
-    )
-}
-
-/// Address of the directory at a path, with or without its last slash. `None` if there is none.
-pub(crate) async fn directory_href(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    address: FileAddress<'_>,
-) -> Option<String> {
-    let mut path = address.path.to_vec();
-    if !path.is_empty() && path.last() != Some(&b'/') {
-        path.push(b'/');
+    /// Asks other versions for the file, newest first. Returns the oldest first.
+    pub(crate) async fn in_versions(
+        self,
+        request: &FileRequest,
+        versions: Vec<ListEntry>,
+    ) -> Result<Vec<Fetched>, Problem> {
+        let mut found = Vec::new();
+        let others = versions.into_iter().rev().map(|version| version.package);
+        let others = others.filter(|version| *version != request.package);
+        for package in others.take(VERSIONS_ASKED_MAX) {
+            let request = FileRequest {
+                package,
+                ..request.clone()
+            };
+            let reply = self.file(&request).await?;
+            if reply.found {
+                let package = request.package;
+                found.push(Fetched { package, reply });
+            }
+        }
+        found.reverse();
+        Ok(found)
     }
-    let request = ListRequest {
-        revision: address.revision.to_owned(),
-        ..ListRequest::new(ListKind::Children, address.package, &path, 1)
-    };
-    let list = coordinator.list(scope, request).await.ok()?;
-    let entry = list.entries.first()?;
-    let directory = FileAddress {
-        package: &entry.package,
-        path: &path,
-        ..address
-    };
-    (entry.path.starts_with(&path)).then(|| directory.directory_href())
-}
 
-/// Fetches up to `bytes_max` bytes from the beginning.
-pub(crate) async fn fetch_beginning(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    params: &Params,
-    bytes_max: u64,
-) -> Result<Fetched, Problem> {
-    let range = |offset| FileRange::Bytes {
-        offset,
-        count: bytes_max - offset,
-    };
-    let mut found = fetch(coordinator, scope, params, range(0)).await?;
-    let path = params.required("path")?;
-    let mut request = FileRequest::new(&found.package, path, &found.reply.commit, range(0));
-    let wanted = found.reply.total_bytes.min(bytes_max);
-    while (found.reply.text.len() as u64) < wanted {
-        let offset = found.reply.text.len() as u64;
-        request.range = range(offset);
-        let next = coordinator.file(scope, &request).await?;
-        let is_next = next.found && next.hash == found.reply.hash && next.offset == offset;
-        if !is_next || next.text.is_empty() {
+    /// Names a version that has the file, if any.
+    async fn not_in_version(self, request: &FileRequest, newest: &str) -> Result<Problem, Problem> {
+        let (package, path) = (&request.package[..], &request.path[..]);
+        let versions = self.versions(package_name(package)).await?;
+        let found = self.in_versions(request, versions).await?;
+        let Some(Fetched { package: other, .. }) = found.last() else {
+            return Ok(self.missing(request, None, newest).await);
+        };
+        let [gone, current, file] = [package, other, path].map(|name| lossy(Some(name)));
+        let newest = NewestRevision {
+            rev: String::new(),
+            package: Some(current.clone().into_owned()),
+            link: FileAddress::current(other, path).file_href(),
+        };
+        let problem = Problem::not_indexed(format!("{gone} is not indexed, or no longer"))
+            .hint(format!("{current} has {file}"))
+            .newest(Some(newest));
+        Ok(problem.in_package(other.clone()))
+    }
+
+    /// Address of the directory at a path, with or without its last slash. `None` if there is none.
+    pub(crate) async fn directory_href(self, address: FileAddress<'_>) -> Option<String> {
+        let mut path = address.path.to_vec();
+        if !path.is_empty() && path.last() != Some(&b'/') {
+            path.push(b'/');
+        }
+        let request = ListRequest {
+            revision: address.revision.to_owned(),
+            ..ListRequest::new(ListKind::Children, address.package, &path, 1)
+        };
+        let list = self.coordinator.list(self.scope, request).await.ok()?;
+        let entry = list.entries.first()?;
+        let directory = FileAddress {
+            package: &entry.package,
+            path: &path,
+            ..address
+        };
+        (entry.path.starts_with(&path)).then(|| directory.directory_href())
+    }
+
+    /// Fetches up to `bytes_max` bytes from the beginning.
+    pub(crate) async fn fetch_beginning(
+        self,
+        params: &Params,
+        bytes_max: u64,
+    ) -> Result<Fetched, Problem> {
+        let range = FileRange::Bytes {
+            offset: 0,
+            count: bytes_max,
+        };
+        let mut found = self.fetch(params, range).await?;
+        let path = params.required("path")?;
+        let request = FileRequest::new(&found.package, path, &found.reply.commit, range);
+        if !self.read_on(request, &mut found.reply, bytes_max).await? {
             let detail = "the file changed while it was read; try again";
             return Err(Problem::unavailable(detail));
         }
-        found.reply.text.extend_from_slice(&next.text);
+        Ok(found)
     }
-    Ok(found)
+
+    /// Reads the rest of the first `bytes_max` bytes. Returns false if the file has changed.
+    pub(crate) async fn read_on(
+        self,
+        mut request: FileRequest,
+        reply: &mut FileReply,
+        bytes_max: u64,
+    ) -> Result<bool, Problem> {
+        let wanted = reply.total_bytes.min(bytes_max);
+        while (reply.text.len() as u64) < wanted {
+            let offset = reply.text.len() as u64;
+            request.range = FileRange::Bytes {
+                offset,
+                count: bytes_max - offset,
+            };
+            let next = self.file(&request).await?;
+            let is_next = next.found && next.hash == reply.hash && next.offset == offset;
+            if !is_next || next.text.is_empty() {
+                return Ok(false);
+            }
+            reply.text.extend_from_slice(&next.text);
+        }
+        Ok(true)
+    }
+
+    /// Problem of a missing package or file, with similar names. `known` is the indexed version of
+    /// the package, if any.
+    async fn missing(
+        self,
+        FileRequest { package, path, .. }: &FileRequest,
+        known: Option<&[u8]>,
+        newest: &str,
+    ) -> Problem {
+        let [shown, file] = [package, path].map(|name| lossy(Some(name)));
+        let newest = newest_revision(package, path, newest);
+        if let Some(NewestRevision { rev, .. }) = &newest {
+            let detail = format!("the default revision of {shown} has no file {file}");
+            let hint = format!("{rev} has it: add rev={rev}");
+            let problem = Problem::missing(detail).near_names("rev", vec![rev.clone()]);
+            return problem.hint(hint).newest(newest);
+        }
+        let (detail, parameter, near) = match known {
+            None => {
+                let near = self.near_packages(package).await;
+                (format!("no package {shown} is indexed"), "package", near)
+            }
+            Some(known) => {
+                let near = self.near_files(known, path).await;
+                (format!("{shown} has no file {file}"), "path", near)
+            }
+        };
+        let problem = Problem::missing(detail);
+        let near = near.unwrap_or_default().into_iter();
+        let near: Vec<String> = near
+            .filter_map(|name| String::from_utf8(name).ok())
+            .collect();
+        if near.is_empty() {
+            return problem;
+        }
+        let hint = format!("did you mean {}?", near.join(" or "));
+        problem.near_names(parameter, near).hint(hint)
+    }
+
+    /// Problem of a revision: no such file, no longer indexed, or no such revision.
+    async fn not_in_revision(
+        self,
+        package: &[u8],
+        FileRequest { path, revision, .. }: &FileRequest,
+        newest: &str,
+    ) -> Problem {
+        let names = (lossy(Some(package)).into_owned(), revision.to_owned());
+        let mut found = self.coordinator.commits(self.scope, vec![names]).await;
+        let found = found.pop().expect("an outcome for each pair");
+        let [package_shown, file] = [package, path].map(|name| lossy(Some(name)));
+        let newest = newest_revision(package, path, newest);
+        let problem = match found {
+            Ok(_) => Problem::missing(format!("{package_shown} has no file {file} in {revision}")),
+            Err(LookupError::Unreachable(_) | LookupError::Busy | LookupError::Late { .. }) => {
+                return Problem::unavailable(format!(
+                    "a backend that may have {revision} of {package_shown} cannot be asked"
+                ));
+            }
+            Err(LookupError::Problem(LookupProblem {
+                kind,
+                reason,
+                candidates,
+            })) => match kind {
+                LookupProblemKind::Refused => return Problem::bad_request(reason),
+                LookupProblemKind::Ambiguous => {
+                    let detail = format!("{revision} names several commits of {package_shown}");
+                    return Problem::ambiguous_revision(detail).near_names("rev", candidates);
+                }
+                LookupProblemKind::UnknownRevision if newest.is_none() || !is_id(revision) => {
+                    let detail = format!("{package_shown} has no revision {revision}");
+                    Problem::unknown_revision(detail).near_names("rev", candidates)
+                }
+                _ => not_indexed(&package_shown, revision, newest.is_some()),
+            },
+            Err(LookupError::NoRepositories) => {
+                not_indexed(&package_shown, revision, newest.is_some())
+            }
+        };
+        match &newest {
+            Some(it) => problem
+                .hint(format!("{} has {file}", it.rev))
+                .newest(newest),
+            None => problem,
+        }
+    }
 }
 
 /// Adds headers with the file's origin and type.
@@ -224,93 +291,6 @@ pub(crate) fn describe(headers: &mut HeaderMap, reply: &FileReply) {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b": ".contains(&byte);
     if !pointer.is_empty() && pointer.bytes().all(is_plain) {
         add("x-trawl-lfs-pointer", pointer);
-    }
-}
-
-/// Problem of a missing package or file, with similar names. `known` is the indexed version of the
-/// package, if any.
-async fn missing(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    (package, path): (&[u8], &[u8]),
-    known: Option<&[u8]>,
-    newest: &str,
-) -> Problem {
-    let [shown, file] = [package, path].map(|name| lossy(Some(name)));
-    let newest = newest_revision(package, path, newest);
-    if let Some(NewestRevision { rev, .. }) = &newest {
-        let detail = format!("the default revision of {shown} has no file {file}");
-        let hint = format!("{rev} has it: add rev={rev}");
-        let problem = Problem::missing(detail).near_names("rev", vec![rev.clone()]);
-        return problem.hint(hint).newest(newest);
-    }
-    let (detail, parameter, near) = match known {
-        None => {
-            let near = near_packages(coordinator, scope, package).await;
-            (format!("no package {shown} is indexed"), "package", near)
-        }
-        Some(known) => {
-            let near = near_files(coordinator, scope, known, path).await;
-            (format!("{shown} has no file {file}"), "path", near)
-        }
-    };
-    let problem = Problem::missing(detail);
-    let near = near.unwrap_or_default().into_iter();
-    let near: Vec<String> = near
-        .filter_map(|name| String::from_utf8(name).ok())
-        .collect();
-    if near.is_empty() {
-        return problem;
-    }
-    let hint = format!("did you mean {}?", near.join(" or "));
-    problem.near_names(parameter, near).hint(hint)
-}
-
-/// Problem of a revision: no such file, no longer indexed, or no such revision.
-async fn not_in_revision(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    package: &[u8],
-    path: &[u8],
-    revision: &str,
-    newest: &str,
-) -> Problem {
-    let names = (lossy(Some(package)).into_owned(), revision.to_owned());
-    let mut found = coordinator.commits(scope, vec![names]).await;
-    let found = found.pop().expect("an outcome for each pair");
-    let [package_shown, file] = [package, path].map(|name| lossy(Some(name)));
-    let newest = newest_revision(package, path, newest);
-    let problem = match found {
-        Ok(_) => Problem::missing(format!("{package_shown} has no file {file} in {revision}")),
-        Err(LookupError::Unreachable(_) | LookupError::Busy | LookupError::Late { .. }) => {
-            return Problem::unavailable(format!(
-                "a backend that may have {revision} of {package_shown} cannot be asked"
-            ));
-        }
-        Err(LookupError::Problem(LookupProblem {
-            kind,
-            reason,
-            candidates,
-        })) => match kind {
-            LookupProblemKind::Refused => return Problem::bad_request(reason),
-            LookupProblemKind::Ambiguous => {
-                let detail = format!("{revision} names several commits of {package_shown}");
-                return Problem::ambiguous_revision(detail).near_names("rev", candidates);
-            }
-            LookupProblemKind::UnknownRevision if newest.is_none() || !is_id(revision) => {
-                let detail = format!("{package_shown} has no revision {revision}");
-                Problem::unknown_revision(detail).near_names("rev", candidates)
-            }
-            _ => not_indexed(&package_shown, revision, newest.is_some()),
-        },
-        Err(LookupError::NoRepositories) => not_indexed(&package_shown, revision, newest.is_some()),
-    };
-    let hint = newest
-        .as_ref()
-        .map(|newest| format!("{} has {file}", newest.rev));
-    match hint {
-        Some(hint) => problem.hint(hint).newest(newest),
-        None => problem,
     }
 }
 

@@ -131,29 +131,25 @@ fn kind_of(syntax: &Syntax, line: &[u8], start: usize, end: usize) -> Option<Def
     }
 }
 
-/// First words of methods in Java and the like.
-const MODIFIERS: [&[u8]; 10] = [
-    b"public",
-    b"protected",
-    b"private",
-    b"internal",
-    b"static",
-    b"final",
-    b"abstract",
-    b"override",
-    b"virtual",
-    b"synchronized",
-];
-
-/// `public int size() {`
+/// `public int size() {`, as in Java and the like.
 fn is_method(line: &[u8], start: usize, end: usize) -> bool {
     let (before, behind) = (line[..start].trim_ascii(), line[end..].trim_ascii());
     let first = before.split(|byte| !byte.is_ascii_alphabetic()).next();
+    let is_modifier = matches!(
+        first.unwrap_or_default(),
+        b"public"
+            | b"protected"
+            | b"private"
+            | b"internal"
+            | b"static"
+            | b"final"
+            | b"abstract"
+            | b"override"
+            | b"virtual"
+            | b"synchronized"
+    );
     let opens = behind.ends_with(b"{") || behind.ends_with(b",") || behind.ends_with(b")");
-    behind.starts_with(b"(")
-        && opens
-        && !before.contains(&b'=')
-        && first.is_some_and(|first| MODIFIERS.contains(&first))
+    behind.starts_with(b"(") && opens && !before.contains(&b'=') && is_modifier
 }
 
 #[cfg(test)]

@@ -7,19 +7,18 @@
 //! **Invariant:** no browser executes a raw file: the type is text, bytes or a recognised image, it
 //! is not sniffed, and the policy forbids everything.
 
-mod address;
 mod body;
 mod preconditions;
 mod ranges;
 
 use crate::http::conditional::REVALIDATE;
+use crate::http::path::decode_path;
 use crate::http::stream_body::Exports;
 use crate::problem::Problem;
 use crate::source::file_content::{Content, HEAD_BYTES};
-use crate::source::file_range::{Fetched, describe, fetch_file};
-use crate::suggest::left_out;
+use crate::source::file_range::{Fetched, REVISION_BYTES_MAX, describe};
+use crate::suggest::Corpus;
 use access::Viewer;
-use address::FileName;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{FromRef, FromRequestParts, State};
@@ -27,7 +26,6 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, he
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use body::{FileBody, PIECE_BYTES};
-use frontend::{Coordinator, Scope};
 use preconditions::Verdict;
 use ranges::Selected;
 use schema::message::{FileRange, FileReply, FileRequest, FileSource};
@@ -48,68 +46,34 @@ where
     Viewer: FromRequestParts<S>,
 {
     Router::new()
-        .route("/raw/p/{*name}", get(of_package))
-        .route("/raw/g/{*name}", get(of_repository))
+        .route("/raw/p/{*name}", get(file))
+        .route("/raw/g/{*name}", get(file))
 }
 
-async fn of_package(
+async fn file(
     State(exports): State<Exports>,
     viewer: Viewer,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    answer(
-        exports,
-        viewer,
-        FileName::in_package(&uri)?,
-        &method,
-        &headers,
-    )
-    .await
-}
-
-async fn of_repository(
-    State(exports): State<Exports>,
-    viewer: Viewer,
-    method: Method,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    answer(
-        exports,
-        viewer,
-        FileName::in_repository(&uri)?,
-        &method,
-        &headers,
-    )
-    .await
-}
-
-async fn answer(
-    exports: Exports,
-    viewer: Viewer,
-    name: FileName,
-    method: &Method,
-    headers: &HeaderMap,
-) -> Result<Response, Problem> {
-    let is_whole = method == Method::GET && !preconditions::are_in(headers);
-    let request = FileRequest {
-        range: FileRange::Bytes {
-            offset: 0,
-            count: if is_whole { PIECE_BYTES } else { HEAD_BYTES },
-        },
-        ..name.request()
+    let is_whole = method == Method::GET && !preconditions::are_in(&headers);
+    let range = FileRange::Bytes {
+        offset: 0,
+        count: if is_whole { PIECE_BYTES } else { HEAD_BYTES },
     };
-    let coordinator = exports.coordinator();
-    let scope = viewer.scope_of(&name.package).await?;
-    let Fetched { package, reply } = match fetch_file(coordinator, &scope, request.clone()).await {
+    let request = named(&uri, range)?;
+    let corpus = Corpus {
+        coordinator: exports.coordinator(),
+        scope: &viewer.scope_of(&request.package).await?,
+    };
+    let Fetched { package, reply } = match corpus.fetch_file(request.clone()).await {
         Ok(fetched) => fetched,
-        Err(problem) => return Err(or_why_skipped(coordinator, &scope, &name, problem).await),
+        Err(problem) => return Err(or_why_skipped(corpus, &request, problem).await),
     };
     let request = FileRequest { package, ..request };
     let tag = preconditions::tag(&reply.hash);
-    match preconditions::check(headers, &tag) {
+    match preconditions::check(&headers, &tag) {
         Verdict::Send => {}
         Verdict::Failed => {
             let detail = "the file is another one than the header If-Match names";
@@ -121,8 +85,8 @@ async fn answer(
             return Ok(response);
         }
     }
-    let selected = if method == Method::GET && preconditions::allow_ranges(headers, &tag) {
-        ranges::select(headers, reply.total_bytes)
+    let selected = if method == Method::GET && preconditions::allow_ranges(&headers, &tag) {
+        ranges::select(&headers, reply.total_bytes)
     } else {
         Selected::Whole
     };
@@ -136,7 +100,7 @@ async fn answer(
     }
     let body = FileBody::new(exports, viewer, request, reply);
     let (status, body) = match selected {
-        Selected::Whole => (StatusCode::OK, body.whole()),
+        Selected::Whole => (StatusCode::OK, body.range(0..total)),
         Selected::One(range) => {
             about.insert(header::CONTENT_RANGE, ranges::content_range(&range, total));
             (StatusCode::PARTIAL_CONTENT, body.range(range))
@@ -144,10 +108,8 @@ async fn answer(
         Selected::Many(ranges) => {
             let media_type = about.insert(header::CONTENT_TYPE, body.multipart_type());
             let media_type = media_type.expect("inserted above");
-            (
-                StatusCode::PARTIAL_CONTENT,
-                body.multipart(&ranges, &media_type),
-            )
+            let body = body.multipart(&ranges, &media_type);
+            (StatusCode::PARTIAL_CONTENT, body)
         }
         Selected::Unsatisfiable => return Ok(unsatisfiable(total)),
     };
@@ -178,20 +140,107 @@ fn unsatisfiable(total: u64) -> Response {
 }
 
 /// Explains a skipped file.
-async fn or_why_skipped(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    name: &FileName,
-    problem: Problem,
-) -> Problem {
+async fn or_why_skipped(corpus: Corpus<'_>, request: &FileRequest, problem: Problem) -> Problem {
     if !problem.is_missing() {
         return problem;
     }
-    let file = (&name.package[..], &name.path[..]);
-    match left_out::why(coordinator, scope, file).await {
-        Some(problem) if name.source == FileSource::Original => {
+    match corpus.why_left_out(&request.package, &request.path).await {
+        Some(problem) if request.source == FileSource::Original => {
             problem.hint("no backend can read it from the repository")
         }
         found => found.unwrap_or(problem),
+    }
+}
+
+/// Request for the file at `/raw/p/{package}/{path}` or `/raw/g/{repository}/{revision}/{path}`.
+fn named(uri: &Uri, range: FileRange) -> Result<FileRequest, Problem> {
+    let ([package, path], revision, source) = if uri.path().starts_with("/raw/g/") {
+        let expected = "expected /raw/g/REPOSITORY/REVISION/PATH, where %2F is a slash in the name of a repository or a \
+                        revision, and HEAD the default branch";
+        let [package, revision, path] = parts(uri, "/raw/g/", expected)?;
+        ([package, path], revision, FileSource::Original)
+    } else {
+        let parts = parts(uri, "/raw/p/", "expected /raw/p/PACKAGE/PATH")?;
+        (parts, "", FileSource::TextOrOriginal)
+    };
+    let revision = String::from_utf8(decode_path(revision)?)
+        .map_err(|_| Problem::bad_request("the revision is not UTF-8"))?;
+    if revision.len() > REVISION_BYTES_MAX {
+        let detail = format!("the revision has more than {REVISION_BYTES_MAX} bytes");
+        return Err(Problem::bad_request(detail));
+    }
+    let (package, path) = (decode_path(package)?, decode_path(path)?);
+    Ok(FileRequest {
+        source,
+        ..FileRequest::new(&package, &path, &revision, range)
+    })
+}
+
+/// The last part may have slashes.
+fn parts<'a, const N: usize>(
+    uri: &'a Uri,
+    prefix: &str,
+    expected: &str,
+) -> Result<[&'a str; N], Problem> {
+    if uri.query().is_some_and(|query| !query.is_empty()) {
+        let problem = Problem::bad_request("the address of a raw file has no parameters");
+        return Err(problem.hint("write %3F for a question mark in a name"));
+    }
+    let rest = uri.path().strip_prefix(prefix).unwrap_or_default();
+    let parts: Vec<&str> = rest.splitn(N, '/').collect();
+    let is_file = !parts.contains(&"") && !rest.ends_with('/');
+    let parts = parts.try_into().ok().filter(|_| is_file);
+    parts.ok_or_else(|| Problem::missing("the address names no file").hint(expected))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(address: &str) -> Result<FileRequest, Problem> {
+        named(
+            &address.parse().unwrap(),
+            FileRange::Lines { first: 1, count: 1 },
+        )
+    }
+
+    #[test]
+    fn names_are_bytes_and_only_paths_have_slashes() {
+        let name = request("/raw/p/i3-wm_4.22/src/a%ff+b%2fc").unwrap();
+        assert_eq!(
+            (&name.package[..], &name.path[..]),
+            (&b"i3-wm_4.22"[..], &b"src/a\xff+b/c"[..])
+        );
+        let name = request("/raw/g/tools%2Ftrawl/feature%2fx/src/%F0.c").unwrap();
+        assert_eq!(
+            (&name.package[..], &name.revision[..], &name.path[..]),
+            (&b"tools/trawl"[..], "feature/x", &b"src/\xf0.c"[..])
+        );
+    }
+
+    #[test]
+    fn a_malformed_address_is_refused_with_what_is_expected() {
+        for address in ["/raw/p/a", "/raw/p/a/", "/raw/p//a", "/raw/p/a/b/"] {
+            let problem = request(address).unwrap_err();
+            assert_eq!(problem.kind.name, "not-found", "{address}");
+            assert!(problem.hint.unwrap().starts_with("expected /raw/p/"));
+        }
+        for address in ["/raw/g/a/b", "/raw/g/a//c", "/raw/g/a/b/c/"] {
+            let problem = request(address).unwrap_err();
+            assert_eq!(problem.kind.name, "not-found", "{address}");
+        }
+        for address in [
+            "/raw/p/a/%",
+            "/raw/p/a/%4",
+            "/raw/p/%zz/a",
+            "/raw/p/a/b?c",
+            "/raw/p/a/b?download=1",
+        ] {
+            assert_eq!(request(address).unwrap_err().kind.name, "bad-request");
+        }
+        let long = format!("/raw/g/a/{}/c", "x".repeat(REVISION_BYTES_MAX + 1));
+        for address in ["/raw/g/a/%ff/c", &long] {
+            assert_eq!(request(address).unwrap_err().kind.name, "bad-request");
+        }
     }
 }

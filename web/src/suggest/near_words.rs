@@ -2,9 +2,10 @@
 //! missing or extra, or two neighbours are swapped. One short search finds them: a regular
 //! expression with an alternative for each position, narrowed by trigrams.
 
+use super::Corpus;
 use crate::http::rendering;
 use frontend::query::Query;
-use frontend::{Coordinator, Match, Scope, SearchRequest};
+use frontend::{Match, SearchRequest};
 use schema::message::{Expr, Pattern, Syntax, Want};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -23,37 +24,28 @@ const TIME_MAX: Duration = Duration::from_millis(200);
 /// A letter, digit, `_`, or non-ASCII. Too large for the planner to enumerate.
 const LETTER: &str = r"[^\x00-/:-@\[-\^`\x7b-\x7f]";
 
-/// Returns near words, most frequent first. Empty if `pattern` is not a word.
-pub(crate) async fn near_words(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    client: u64,
-    pattern: &Pattern,
-) -> Vec<String> {
-    let found = timeout(TIME_MAX, matches(coordinator, scope, client, pattern)).await;
-    let found = found.ok().flatten().unwrap_or_default();
-    most_frequent(&found, pattern)
+impl Corpus<'_> {
+    /// Returns near words, most frequent first. Empty if `pattern` is not a word.
+    pub(crate) async fn near_words(self, client: u64, pattern: &Pattern) -> Vec<String> {
+        let found = timeout(TIME_MAX, matches(self, client, pattern)).await;
+        let found = found.ok().flatten().unwrap_or_default();
+        most_frequent(&found, pattern)
+    }
 }
 
-async fn matches(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    client: u64,
-    pattern: &Pattern,
-) -> Option<Vec<Match>> {
+async fn matches(corpus: Corpus<'_>, client: u64, pattern: &Pattern) -> Option<Vec<Match>> {
     let query = Query::new(Expr::Pattern(near(pattern)?), 0).ok()?;
     let query = query.wanting(Want::Matches, MATCHES_MAX).ok()?;
     let request = SearchRequest {
         client: client.into(),
         timeout: Some(TIME_MAX),
-        ..SearchRequest::new(scope, query)
+        ..SearchRequest::new(corpus.scope, query)
     };
-    let search = coordinator.search(request);
+    let search = corpus.coordinator.search(request);
     let answer = search.await.ok()?.finished().await.ok()?;
     let whole = answer.clone();
-    rendering(&answer, move || whole.matches(0..whole.len()))
-        .await
-        .ok()
+    let found = rendering(&answer, move || whole.matches(0..whole.len()));
+    found.await.ok()
 }
 
 fn near(pattern: &Pattern) -> Option<Pattern> {

@@ -10,7 +10,6 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use std::fmt;
 use std::time::Duration;
 use tls::ClientConfig;
 use tokio::sync::Semaphore;
@@ -40,6 +39,20 @@ pub(super) struct Outgoing {
     pub(super) bytes_max: usize,
 }
 
+impl Outgoing {
+    /// GET request, with a timeout.
+    pub(super) fn get(url: Uri, timeout: Duration, bytes_max: usize) -> Outgoing {
+        Outgoing {
+            method: Method::GET,
+            url,
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            due: Instant::now() + timeout,
+            bytes_max,
+        }
+    }
+}
+
 /// The body is read only on success.
 pub(super) struct HttpAnswer {
     pub(super) status: StatusCode,
@@ -50,12 +63,6 @@ pub(super) struct HttpAnswer {
 pub(super) struct HttpClient {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     permits: Semaphore,
-}
-
-impl fmt::Debug for HttpClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpClient").finish_non_exhaustive()
-    }
 }
 
 impl HttpClient {
@@ -87,7 +94,10 @@ impl HttpClient {
             .await
             .map_err(late)?;
         let bytes_max = outgoing.bytes_max;
-        let request = request(outgoing)?;
+        let mut request = Request::new(Full::new(outgoing.body));
+        *request.method_mut() = outgoing.method;
+        *request.uri_mut() = outgoing.url;
+        *request.headers_mut() = outgoing.headers;
         let answer = timeout_at(due, self.client.request(request)).await;
         let answer = answer.map_err(late)?.map_err(|error| reason(&error))?;
         let (head, body) = answer.into_parts();
@@ -107,15 +117,6 @@ impl HttpClient {
             body,
         })
     }
-}
-
-fn request(outgoing: Outgoing) -> Result<Request<Full<Bytes>>, String> {
-    let mut request = Request::builder().method(outgoing.method).uri(outgoing.url);
-    if let Some(headers) = request.headers_mut() {
-        *headers = outgoing.headers;
-    }
-    let request = request.body(Full::new(outgoing.body));
-    request.map_err(|error| error.to_string())
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

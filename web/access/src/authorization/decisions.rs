@@ -10,7 +10,7 @@
 use super::credentials::{Credentials, Principal};
 use super::service::Service;
 use super::shared::{DecisionLives, SharedAnswer, SharedDecisions};
-use super::visible::{LastSplit, NameSplit, Remembered};
+use super::visible::{Last, NameSplit};
 use frontend::cache::{Built, Cache, CacheConfig, CacheError};
 use frontend::{Hints, Scope};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -59,27 +59,19 @@ enum Decision {
 struct Allowed {
     /// Same order as `NameSplit::private_names`.
     places: Vec<bool>,
-    scope: Remembered,
+    scope: Last<Scope>,
 }
 
 pub(super) struct Decisions {
     service: Service,
     cache: Arc<Cache<Question, Decision, Arc<str>>>,
     /// Latest names: those of the request that started a refresh may be out of date.
-    split: Arc<LastSplit>,
+    split: Arc<Last<Arc<NameSplit>>>,
     shared: Option<SharedDecisions>,
     denials: watch::Sender<u64>,
     logged: Mutex<Option<Instant>>,
     /// Set by a timeout, cleared by an answer.
     is_late: AtomicBool,
-}
-
-impl std::fmt::Debug for Decisions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Decisions")
-            .field("service", &self.service)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Decisions {
@@ -88,7 +80,7 @@ impl Decisions {
         service: Service,
         ttl: Duration,
         hints: Option<Arc<Hints>>,
-        split: Arc<LastSplit>,
+        split: Arc<Last<Arc<NameSplit>>>,
     ) -> Arc<Decisions> {
         let lives = DecisionLives {
             allowed: ttl,
@@ -187,9 +179,9 @@ impl Decisions {
             })
         });
         match answer? {
-            Decision::All(allowed) => Ok(allowed
-                .scope
-                .get_or_make(split, |place, _| allowed.places[place])),
+            Decision::All(allowed) => {
+                Ok(split.scope(&allowed.scope, |place, _| allowed.places[place]))
+            }
             Decision::Name(_) => Ok(split.public_scope.clone()),
         }
     }
@@ -321,7 +313,7 @@ impl Decisions {
             denials += usize::from(was_allowed);
         }
         self.note_denials(denials);
-        let scope = Remembered::default();
+        let scope = Last::default();
         let decision = Decision::All(Arc::new(Allowed { places, scope }));
         (decision, denials)
     }

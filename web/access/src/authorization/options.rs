@@ -1,6 +1,6 @@
 //! Settings of authorization: the decider, and the public names.
 
-use super::globs::NameGlobs;
+use super::visible::NameGlobs;
 use http::{HeaderName, Uri, header};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,19 +10,6 @@ const TTL_MAX: Duration = Duration::from_secs(60);
 
 /// Forwarded headers besides `Cookie` and `Authorization`.
 const HEADERS_MAX: usize = 16;
-
-/// Headers of one connection or body.
-const NOT_PASSED_ON: [HeaderName; 9] = [
-    header::CONNECTION,
-    header::CONTENT_LENGTH,
-    header::CONTENT_TYPE,
-    header::EXPECT,
-    header::HOST,
-    header::TE,
-    header::TRAILER,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
-];
 
 /// Unchecked settings.
 #[derive(Clone, Debug, Default)]
@@ -53,23 +40,9 @@ pub struct AuthorizationOptions {
 pub struct BadAuthorization(pub(super) String);
 
 #[derive(Debug)]
-pub(super) struct Checked {
-    pub(super) source: DeciderSettings,
-    pub(super) ttl: Duration,
-    pub(super) public: NameGlobs,
-}
-
-#[derive(Debug)]
 pub(super) enum DeciderSettings {
-    Service {
-        url: Uri,
-        batch: bool,
-        headers: Vec<HeaderName>,
-    },
-    Tokens {
-        keys: KeyPlace,
-        rules: TokenRules,
-    },
+    Service { url: Uri, headers: Vec<HeaderName> },
+    Tokens { keys: KeyPlace, rules: TokenRules },
 }
 
 #[derive(Clone, Debug, Default)]
@@ -90,9 +63,9 @@ fn bad<T>(reason: impl Into<String>) -> Result<T, BadAuthorization> {
 }
 
 impl AuthorizationOptions {
-    /// `None` without authorization.
-    pub(super) fn checked(&self) -> Result<Option<Checked>, BadAuthorization> {
-        let source = match (&self.url, &self.jwks) {
+    /// Decider and public names. `None` without authorization.
+    pub(super) fn checked(&self) -> Result<Option<(DeciderSettings, NameGlobs)>, BadAuthorization> {
+        let decider = match (&self.url, &self.jwks) {
             (Some(_), Some(_)) => {
                 return bad(
                     "--auth-url and --auth-jwks: give one of them, a service or signed tokens",
@@ -114,11 +87,7 @@ impl AuthorizationOptions {
         }
         let public = NameGlobs::new(&self.public);
         let public = public.map_err(|reason| BadAuthorization(format!("--public: {reason}")))?;
-        Ok(Some(Checked {
-            source,
-            ttl: self.ttl,
-            public,
-        }))
+        Ok(Some((decider, public)))
     }
 
     /// A setting that needs a decider.
@@ -155,7 +124,7 @@ impl AuthorizationOptions {
             let Ok(header) = HeaderName::from_bytes(name.as_bytes()) else {
                 return bad(format!("--auth-header {name}: not the name of a header"));
             };
-            if NOT_PASSED_ON.contains(&header) {
+            if is_of_one_connection(&header) {
                 return bad(format!(
                     "--auth-header {name}: this header cannot be passed on"
                 ));
@@ -164,12 +133,7 @@ impl AuthorizationOptions {
         }
         headers.sort_by(|a, b| a.as_str().cmp(b.as_str()));
         headers.dedup();
-        let batch = self.batch;
-        Ok(DeciderSettings::Service {
-            url,
-            batch,
-            headers,
-        })
+        Ok(DeciderSettings::Service { url, headers })
     }
 
     fn tokens(&self, jwks: &str) -> Result<DeciderSettings, BadAuthorization> {
@@ -195,16 +159,29 @@ impl AuthorizationOptions {
             issuer: self.issuer.clone(),
         };
         let keys = if jwks.contains("://") {
-            let checked = address(jwks);
-            KeyPlace::Address(
-                checked
-                    .map_err(|reason| BadAuthorization(format!("--auth-jwks {jwks}: {reason}")))?,
-            )
+            let in_flag = |reason| BadAuthorization(format!("--auth-jwks {jwks}: {reason}"));
+            KeyPlace::Address(address(jwks).map_err(in_flag)?)
         } else {
             KeyPlace::File(PathBuf::from(jwks))
         };
         Ok(DeciderSettings::Tokens { keys, rules })
     }
+}
+
+/// True for headers of one connection or body, which are not passed on.
+fn is_of_one_connection(header: &HeaderName) -> bool {
+    matches!(
+        header.as_str(),
+        "connection"
+            | "content-length"
+            | "content-type"
+            | "expect"
+            | "host"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+    )
 }
 
 fn address(text: &str) -> Result<Uri, &'static str> {

@@ -8,17 +8,14 @@
 
 use super::client::{HttpAnswer, HttpClient, Outgoing};
 use super::credentials::Credentials;
-use bytes::Bytes;
 use frontend::cache::breaker::Breaker;
 use futures_util::future::try_join_all;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use http::{HeaderValue, Method, StatusCode, Uri, header};
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
-use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
-use std::fmt;
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 
 const ANSWER_MAX: Duration = Duration::from_secs(4);
 
@@ -52,17 +49,6 @@ pub(super) struct Service {
     pub(super) is_batch: bool,
 }
 
-impl fmt::Debug for Service {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Service({})", self.url)
-    }
-}
-
-#[derive(Serialize)]
-struct BatchRequest<'a> {
-    repos: &'a [&'a str],
-}
-
 #[derive(Deserialize)]
 struct BatchAnswer {
     visible: Vec<String>,
@@ -79,11 +65,8 @@ impl Service {
     }
 
     pub(super) fn identity(&self) -> String {
-        format!(
-            "{} {}",
-            if self.is_batch { "POST" } else { "GET" },
-            self.url
-        )
+        let method = if self.is_batch { "POST" } else { "GET" };
+        format!("{method} {}", self.url)
     }
 
     /// Fails at once while the breaker is open.
@@ -95,16 +78,11 @@ impl Service {
         let call = self.breaker.admit();
         let call =
             call.map_err(|_| "it failed too often, and is not asked for a while".to_owned())?;
-        let answer = match self.client.fetch(outgoing).await {
-            Ok(answer) => answer,
-            Err(reason) => {
-                call.failed(None);
-                return Err(reason);
-            }
-        };
-        let read = read(&answer);
+        let answer = self.client.fetch(outgoing).await;
         // A client error is about one caller: it does not open the breaker.
-        if read.is_ok() || answer.status.is_client_error() {
+        let is_of_caller = (answer.as_ref()).is_ok_and(|answer| answer.status.is_client_error());
+        let read = answer.and_then(|answer| read(&answer));
+        if read.is_ok() || is_of_caller {
             call.succeeded();
         } else {
             call.failed(None);
@@ -117,16 +95,9 @@ impl Service {
         if self.is_batch {
             return Ok(self.visible(caller, &[name]).await? == [true]);
         }
-        let mut headers = HeaderMap::new();
-        caller.add_to(&mut headers);
-        let outgoing = Outgoing {
-            method: Method::GET,
-            url: with_name(&self.url, name)?,
-            headers,
-            body: Bytes::new(),
-            due: Instant::now() + ANSWER_MAX,
-            bytes_max: ANSWER_BYTES_MAX,
-        };
+        let url = with_name(&self.url, name)?;
+        let mut outgoing = Outgoing::get(url, ANSWER_MAX, ANSWER_BYTES_MAX);
+        caller.add_to(&mut outgoing.headers);
         let read =
             |answer: &HttpAnswer| decision(answer.status).ok_or_else(|| unclear(answer.status));
         self.ask(outgoing, read).await
@@ -158,20 +129,14 @@ impl Service {
         // JSON cannot have other names: they are denied.
         let texts: Vec<Option<&str>> = names.iter().map(|name| str::from_utf8(name).ok()).collect();
         let repos: Vec<&str> = texts.iter().flatten().copied().collect();
-        let mut headers = HeaderMap::new();
-        caller.add_to(&mut headers);
+        let mut outgoing = Outgoing::get(self.url.clone(), BATCH_MAX, BATCH_BYTES_MAX);
+        caller.add_to(&mut outgoing.headers);
         let json = HeaderValue::from_static("application/json");
-        headers.insert(header::CONTENT_TYPE, json.clone());
-        headers.insert(header::ACCEPT, json);
-        let body = serde_json::to_vec(&BatchRequest { repos: &repos }).expect("names are text");
-        let outgoing = Outgoing {
-            method: Method::POST,
-            url: self.url.clone(),
-            headers,
-            body: body.into(),
-            due: Instant::now() + BATCH_MAX,
-            bytes_max: BATCH_BYTES_MAX,
-        };
+        outgoing.headers.insert(header::CONTENT_TYPE, json.clone());
+        outgoing.headers.insert(header::ACCEPT, json);
+        outgoing.method = Method::POST;
+        let body = BTreeMap::from([("repos", repos)]);
+        outgoing.body = serde_json::to_vec(&body).expect("names are text").into();
         let visible = self.ask(outgoing, visible_names).await?;
         let is_visible = |text: Option<&str>| text.is_some_and(|text| visible.contains(text));
         Ok(texts.into_iter().map(is_visible).collect())
@@ -224,6 +189,7 @@ fn with_name(url: &Uri, name: &[u8]) -> Result<Uri, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bytes::Bytes;
 
     #[test]
     fn names_are_encoded_in_the_address() {

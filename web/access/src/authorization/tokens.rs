@@ -7,15 +7,13 @@
 //! current key is refused.
 
 use super::client::{HttpClient, Outgoing};
-use super::globs::NameGlobs;
-use super::key_set::{KeySet, SET_BYTES_MAX};
+use super::key_set::{KeySet, SET_BYTES_MAX, install};
 use super::options::{BadAuthorization, KeyPlace, TokenRules};
-use super::ring_provider;
-use super::verified::{LEEWAY_S, Verified};
+use super::visible::{Last, NameGlobs, NameSplit};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use bytes::Bytes;
-use http::{HeaderMap, Method, Uri};
+use frontend::Scope;
+use http::Uri;
 use jsonwebtoken::errors::{Error, ErrorKind};
 use jsonwebtoken::{Validation, decode};
 use moka::sync::Cache;
@@ -25,7 +23,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 use tokio::time::Instant;
 use watched_file::WatchedFile;
 
@@ -40,6 +38,9 @@ const FIRST_FETCH_EVERY: Duration = Duration::from_secs(2);
 
 const FETCH_MAX: Duration = Duration::from_secs(4);
 
+/// Tolerated clock difference to the signer.
+const LEEWAY_S: u64 = 60;
+
 /// Cached, so that a signature is checked once.
 const VERIFIED_MAX: u64 = 10_000;
 
@@ -53,7 +54,31 @@ fn refused(reason: impl Into<String>) -> TokenFault {
     TokenFault::Refused(reason.into())
 }
 
-#[derive(Debug)]
+/// Verified token, and the scope of its bearer.
+pub(super) struct Verified {
+    globs: NameGlobs,
+    /// Seconds since 1970.
+    expires: u64,
+    /// Keys that verified it.
+    epoch: u64,
+    scope: Last<Scope>,
+}
+
+impl Verified {
+    fn has_expired(&self) -> bool {
+        let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+        now > self.expires.saturating_add(LEEWAY_S)
+    }
+
+    pub(super) fn sees(&self, name: &[u8]) -> bool {
+        self.globs.matches(name)
+    }
+
+    pub(super) fn scope(&self, split: &NameSplit) -> Scope {
+        split.scope(&self.scope, |_, name| self.globs.matches(name))
+    }
+}
+
 pub(super) struct Tokens {
     source: KeySource,
     client: HttpClient,
@@ -65,7 +90,6 @@ pub(super) struct Tokens {
 }
 
 /// Replaces [`Keys`].
-#[derive(Debug)]
 enum KeySource {
     File(WatchedFile<()>),
     Address(Uri),
@@ -77,12 +101,6 @@ struct Keys {
     /// Changes with the keys.
     epoch: u64,
     bytes: Vec<u8>,
-}
-
-impl std::fmt::Debug for Keys {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} keys", self.set.as_ref().map_or(0, KeySet::len))
-    }
 }
 
 #[derive(Deserialize)]
@@ -98,7 +116,7 @@ impl Tokens {
         rules: TokenRules,
         client: HttpClient,
     ) -> Result<Tokens, BadAuthorization> {
-        ring_provider::install();
+        install();
         let keys = Arc::<Mutex<Keys>>::default();
         let source = match place {
             KeyPlace::Address(url) => KeySource::Address(url),
@@ -131,7 +149,7 @@ impl Tokens {
                     return;
                 };
                 tokens.fetch(url, &mut *tokens.fetched.lock().await).await;
-                let wait = if tokens.keys().set.is_some() {
+                let wait = if lock(&tokens.keys).set.is_some() {
                     FETCH_EVERY
                 } else {
                     FIRST_FETCH_EVERY
@@ -150,17 +168,12 @@ impl Tokens {
             )));
         }
         let hash = *blake3::hash(token).as_bytes();
-        let epoch = self.keys().epoch;
-        if let Some(known) = self
-            .verified
-            .get(&hash)
-            .filter(|known| known.epoch == epoch)
-        {
-            return if known.has_expired() {
-                Err(refused("the token has expired"))
-            } else {
-                Ok(known)
-            };
+        let epoch = lock(&self.keys).epoch;
+        let known = self.verified.get(&hash);
+        match known.filter(|known| known.epoch == epoch) {
+            Some(known) if known.has_expired() => return Err(refused("the token has expired")),
+            Some(known) => return Ok(known),
+            None => {}
         }
         let verified = match self.verify_now(token) {
             Err(None) => {
@@ -170,7 +183,7 @@ impl Tokens {
             verified => verified,
         };
         let verified = verified.map_err(|fault| {
-            fault.unwrap_or_else(|| match self.keys().set {
+            fault.unwrap_or_else(|| match lock(&self.keys).set {
                 Some(_) => refused("the token is signed by an unknown key"),
                 None => TokenFault::NoKeys("the public keys are not there yet".to_owned()),
             })
@@ -187,12 +200,12 @@ impl Tokens {
             return Err(Some(refused("the token is not signed (alg: none)")));
         }
         let (key, epoch) = {
-            let keys = self.keys();
-            let set = keys.set.as_ref().ok_or(None)?;
-            (
-                set.find(head.kid.as_deref()).ok_or(None)?.clone(),
-                keys.epoch,
-            )
+            let keys = lock(&self.keys);
+            let key = keys
+                .set
+                .as_ref()
+                .and_then(|set| set.find(head.kid.as_deref()));
+            (key.ok_or(None)?.clone(), keys.epoch)
         };
         if head.alg != format!("{:?}", key.algorithm) {
             let detail = format!(
@@ -231,15 +244,13 @@ impl Tokens {
         let globs = globs.ok_or_else(|| format!("the claim {claim} is not a list of globs"))?;
         let globs =
             NameGlobs::new(&globs).map_err(|reason| format!("the claim {claim}: {reason}"))?;
-        let expires = claims
-            .get("exp")
-            .and_then(Value::as_f64)
-            .unwrap_or_default();
-        Ok(Verified::new(globs, expires as u64, epoch))
-    }
-
-    fn keys(&self) -> MutexGuard<'_, Keys> {
-        lock(&self.keys)
+        let expires = claims.get("exp").and_then(Value::as_f64);
+        Ok(Verified {
+            globs,
+            expires: expires.unwrap_or_default() as u64,
+            epoch,
+            scope: Last::default(),
+        })
     }
 
     /// Reloads the keys for a token with an unknown key.
@@ -256,15 +267,8 @@ impl Tokens {
     }
 
     async fn fetch(&self, url: &Uri, fetched: &mut Option<Instant>) {
-        let answer = self.client.fetch(Outgoing {
-            method: Method::GET,
-            url: url.clone(),
-            headers: HeaderMap::new(),
-            body: Bytes::new(),
-            due: Instant::now() + FETCH_MAX,
-            bytes_max: SET_BYTES_MAX,
-        });
-        let body = match answer.await {
+        let outgoing = Outgoing::get(url.clone(), FETCH_MAX, SET_BYTES_MAX);
+        let body = match self.client.fetch(outgoing).await {
             Ok(answer) if answer.status.is_success() => Ok(answer.body),
             Ok(answer) => Err(format!("status {}", answer.status)),
             Err(reason) => Err(reason),

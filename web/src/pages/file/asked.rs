@@ -16,12 +16,11 @@ pub(super) struct AskedFile<'a> {
     pub(super) package: &'a [u8],
     pub(super) path: &'a [u8],
     pub(super) revision: &'a str,
-    /// Highlighted lines.
-    pub(super) lines: LineRange,
+    /// Query to mark, and highlighted lines.
+    pub(super) kept: FileView,
     pub(super) first: Option<u32>,
     /// BLAKE3 of the linked text.
     pub(super) hash: Option<Vec<u8>>,
-    /// Query to mark.
     pub(super) form: Form,
     pub(super) blame: bool,
     /// Shows Markdown as lines.
@@ -31,7 +30,7 @@ pub(super) struct AskedFile<'a> {
 
 pub(super) const PLAIN: &str = "plain=yes";
 
-pub(super) const BLAME: &str = "blame=yes";
+const BLAME: &str = "blame=yes";
 
 const HASH_DIGITS: usize = 64;
 
@@ -42,7 +41,7 @@ impl<'a> AskedFile<'a> {
             package: params.required("package")?,
             path: params.required("path")?,
             revision: params.text("rev")?.unwrap_or_default(),
-            lines: LineRange::parse(params.text("line")?.unwrap_or_default())?,
+            kept: FileView::new(params)?,
             first: Some(first).filter(|&first| first > 0),
             hash: hash(params.text("hash")?.unwrap_or_default())?,
             form: Form::new(params),
@@ -52,36 +51,19 @@ impl<'a> AskedFile<'a> {
         })
     }
 
-    pub(super) fn fragment(&self) -> String {
-        self.lines.fragment()
-    }
-
     /// Returns true for Markdown if the address asks for nothing in its lines.
     pub(super) fn is_rendered(&self) -> bool {
-        let has_lines = self.lines.last > 0 || self.first.is_some() || self.hash.is_some();
-        let is_view = self.plain || self.blame || !self.query().is_empty();
+        let has_lines = self.kept.lines.last > 0 || self.first.is_some() || self.hash.is_some();
+        let is_view = self.plain || self.blame || !self.kept.query.is_empty();
         is_markdown(self.path) && !has_lines && !is_view
     }
 
     /// Query, and `blame`.
     pub(super) fn view(&self) -> String {
-        let mut view = self.query();
         if self.blame {
-            let separator = if view.is_empty() { "" } else { "&" };
-            view.push_str(separator);
-            view.push_str(BLAME);
-        }
-        view
-    }
-
-    pub(super) fn query(&self) -> String {
-        query_of(&self.form)
-    }
-
-    pub(super) fn kept(&self) -> FileView {
-        FileView {
-            query: self.query(),
-            lines: self.lines,
+            self.kept.query_with_blame()
+        } else {
+            self.kept.query.clone()
         }
     }
 }
@@ -107,19 +89,19 @@ impl LineRange {
 
     /// `#L7`, `#L7-L9` or nothing.
     fn fragment(self) -> String {
-        match self {
-            LineRange { last: 0, .. } => String::new(),
-            LineRange { first, last } if first == last => format!("#L{first}"),
-            LineRange { first, last } => format!("#L{first}-L{last}"),
-        }
+        self.text("#L", "-L")
     }
 
     /// `&line=7`, `&line=7-9` or nothing.
     fn parameter(self) -> String {
+        self.text("&line=", "-")
+    }
+
+    fn text(self, before: &str, between: &str) -> String {
         match self {
             LineRange { last: 0, .. } => String::new(),
-            LineRange { first, last } if first == last => format!("&line={first}"),
-            LineRange { first, last } => format!("&line={first}-{last}"),
+            LineRange { first, last } if first == last => format!("{before}{first}"),
+            LineRange { first, last } => format!("{before}{first}{between}{last}"),
         }
     }
 
@@ -131,7 +113,7 @@ impl LineRange {
 /// Query and lines, for links to other commits.
 pub(in super::super) struct FileView {
     pub(in super::super) query: String,
-    lines: LineRange,
+    pub(super) lines: LineRange,
 }
 
 impl FileView {
@@ -139,10 +121,17 @@ impl FileView {
 
     pub(in super::super) fn new(params: &Params) -> Result<FileView, Problem> {
         let form = Form::new(params);
+        let has_query = !form.q.trim().is_empty();
+        let query = has_query.then(|| form.query_parameters());
         Ok(FileView {
-            query: query_of(&form),
+            query: query.unwrap_or_default(),
             lines: LineRange::parse(params.text("line")?.unwrap_or_default())?,
         })
+    }
+
+    pub(super) fn query_with_blame(&self) -> String {
+        let separator = if self.query.is_empty() { "" } else { "&" };
+        format!("{}{separator}{BLAME}", self.query)
     }
 
     /// Follows other parameters.
@@ -153,14 +142,6 @@ impl FileView {
 
     pub(in super::super) fn fragment(&self) -> String {
         self.lines.fragment()
-    }
-}
-
-fn query_of(form: &Form) -> String {
-    if form.q.trim().is_empty() {
-        String::new()
-    } else {
-        form.query_parameters()
     }
 }
 

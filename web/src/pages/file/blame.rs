@@ -7,8 +7,7 @@ use super::super::visible;
 use crate::http::links::{FileAddress, RepositoryAddress};
 use crate::repositories::problem;
 use crate::source::file_range::Fetched;
-use crate::state::App;
-use frontend::Scope;
+use crate::suggest::Corpus;
 use schema::message::{Blame, BlameHunk};
 use std::sync::Arc;
 
@@ -36,8 +35,7 @@ pub(super) struct BlameAbout {
 
 /// Returns a reason if the blame is unavailable.
 pub(super) async fn find(
-    app: &App,
-    scope: &Scope,
+    corpus: Corpus<'_>,
     path: &[u8],
     parameters: String,
     shown: &Fetched,
@@ -48,11 +46,10 @@ pub(super) async fn find(
     if commit.is_empty() {
         return Err("the file is not of a git repository".to_owned());
     }
-    let asked = (repo.to_owned(), commit.clone(), path.to_vec());
-    let found = app.coordinator.blame(scope, asked.0, asked.1, asked.2);
-    let found = found
-        .await
-        .map_err(|error| problem(error, repo, commit).detail)?;
+    let (repository, revision) = (repo.to_owned(), commit.clone());
+    let found = (corpus.coordinator).blame(corpus.scope, repository, revision, path.to_vec());
+    let found = found.await;
+    let found = found.map_err(|error| problem(error, repo, commit).detail)?;
     let last = found.hunks.last();
     let lines = last.map_or(0, |last| last.first + (last.lines - 1));
     if !found.found || lines != shown.reply.total_lines {
@@ -86,22 +83,15 @@ impl BlameColumn {
 
     fn about(&self, hunk: &BlameHunk, line: u32) -> BlameAbout {
         let source = &self.found.sources[hunk.source as usize];
-        let or_asked = |path: &'_ [u8]| {
-            if path.is_empty() {
-                self.path.clone()
-            } else {
-                path.to_vec()
-            }
+        let path = match &source.previous_path[..] {
+            b"" => &self.path,
+            path => path,
         };
-        let path = or_asked(&source.previous_path);
-        let before = FileAddress {
-            package: self.repo.as_bytes(),
-            path: &path,
-            revision: &source.previous,
-            query: &self.parameters,
-        };
+        let before = FileAddress::current(self.repo.as_bytes(), path);
+        let before = before.at(&source.previous).with_query(&self.parameters);
         let at = hunk.source_line.saturating_add(line - hunk.first);
-        let author = signed(&source.author);
+        let (author, moment) = signed(&source.author);
+        let or_earlier = if hunk.or_earlier { "≤ " } else { "" };
         let mut title = visible::plain(&source.subject);
         if hunk.or_earlier {
             title = format!("This commit or an earlier one; its message: {title}");
@@ -113,12 +103,8 @@ impl BlameColumn {
             }
             .commit_href(),
             title,
-            author: author.name,
-            day: if hunk.or_earlier {
-                format!("≤ {}", author.day)
-            } else {
-                author.day
-            },
+            author,
+            day: format!("{or_earlier}{}", &moment[..10]),
             // The earlier file may be shorter.
             before_href: (!source.previous.is_empty()).then(|| match at {
                 0 | 1 => before.show_href(0),

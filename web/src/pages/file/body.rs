@@ -6,12 +6,10 @@
 //! **Invariant:** all lines are of one text: if the file changes meanwhile, the page ends with a
 //! notice.
 
-use super::super::place::directory_of;
-use super::super::tree;
-use super::lines::{CHUNK_LINES, LinesView, first_lines};
+use super::super::tree::{self, directory_of};
+use super::lines::{CHUNK_LINES, LinesView, first_lines, render_outline};
 use super::other_versions;
-use super::outline;
-use super::page::{PAGE_BYTES_MAX, PageParts};
+use super::page::{FilePage, PAGE_BYTES_MAX, Rest};
 use crate::http::stream_body::Export;
 use crate::problem::Problem;
 use crate::state::App;
@@ -38,7 +36,7 @@ pub(super) struct PageBody {
     /// Pins the commit of the first piece.
     request: FileRequest,
     hash: Vec<u8>,
-    parts: PageParts,
+    page: FilePage,
     view: LinesView,
     /// HTML instead of the lines.
     rendered: Option<String>,
@@ -59,22 +57,15 @@ impl PageBody {
         request: FileRequest,
         reply: FileReply,
         last: u32,
-        (parts, view): (PageParts, LinesView),
+        (page, view): (FilePage, LinesView),
         rendered: Option<String>,
     ) -> PageBody {
-        let revision = match &reply.commit[..] {
-            "" => request.revision.clone(),
-            commit => commit.to_owned(),
-        };
         PageBody {
             app,
             viewer,
-            request: FileRequest {
-                revision,
-                ..request
-            },
+            request,
             hash: reply.hash.clone(),
-            parts,
+            page,
             view,
             rendered,
             next: reply.first_line,
@@ -115,7 +106,7 @@ impl PageBody {
         match self.stage {
             Stage::Head => {
                 self.stage = Stage::Lines;
-                let mut head = std::mem::take(&mut self.parts.head);
+                let (mut head, _) = self.page.around_lines();
                 if let Some(rendered) = self.rendered.take() {
                     head.push_str(&rendered);
                     self.next = self.last.saturating_add(1);
@@ -144,9 +135,8 @@ impl PageBody {
         if lines == 0 {
             return Ok(None);
         }
-        let html = self
-            .view
-            .render(&self.parts.site, self.next, &text[..bytes]);
+        let site = &self.page.form.site;
+        let html = self.view.render(site, self.next, &text[..bytes]);
         self.at += bytes;
         self.next += lines;
         self.bytes_left = self.bytes_left.saturating_sub(bytes as u64);
@@ -173,27 +163,25 @@ impl PageBody {
 
     async fn end(&mut self, problem: Option<Problem>) -> String {
         self.stage = Stage::Done;
-        let tree = self.tree().await.ok();
-        let versions = self.other_versions().await.unwrap_or_default();
-        let outline = outline::render(&self.view.outline);
-        self.parts
-            .end(self.next, problem, tree, (&versions, &outline))
-    }
-
-    async fn other_versions(&mut self) -> Result<String, Problem> {
-        let scope = self.viewer.scope_of(&self.request.package);
-        let (scope, parts) = (scope.await?, &self.parts);
-        let kept = (parts.query(), parts.fragment());
-        let shown = (&self.request, parts.asked_revision());
-        other_versions::render((&self.app, &parts.site), &scope, shown, kept).await
-    }
-
-    async fn tree(&mut self) -> Result<tree::TreeView, Problem> {
+        let (page, next) = (&self.page, self.next);
+        let has_later = u64::from(next) <= page.total_lines && problem.is_none();
+        let mut rest = Rest {
+            later: has_later.then(|| page.name.address().window_href(next)),
+            problem: problem.map(|problem| problem.detail),
+            outline: render_outline(&self.view.outline),
+            ..Rest::default()
+        };
         let FileRequest { package, path, .. } = &self.request;
-        let scope = self.viewer.scope_of(package).await?;
-        let directory = directory_of(path);
-        let named = (&package[..], self.parts.asked_revision());
-        tree::list(&self.app, &scope, named, directory, Vec::new(), path).await
+        if let Ok(scope) = self.viewer.scope_of(package).await {
+            let corpus = self.app.corpus(&scope);
+            let named = (&package[..], &page.name.asked[..]);
+            let tree = tree::list(corpus, named, directory_of(path), Vec::new(), path);
+            rest.tree = tree.await.ok();
+            let versions = other_versions::render(corpus, page, &self.request);
+            rest.versions = versions.await.unwrap_or_default();
+        }
+        self.page.rest = rest;
+        self.page.around_lines().1
     }
 }
 

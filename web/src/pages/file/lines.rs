@@ -1,4 +1,4 @@
-//! Lines of a file as HTML.
+//! Lines of a file as HTML, and the outline beside them: links to lines that look like definitions.
 //!
 //! Chunks are elements, so that a browser lays out only visible ones.
 
@@ -8,6 +8,7 @@ use super::asked::LineRange;
 use super::blame::{BlameCell, BlameColumn};
 use super::marks::Marks;
 use crate::http::site::Site;
+use crate::model::{DefinitionKind, OutlineDefinition};
 use crate::source::colours::{DocumentColours, split_lines};
 use crate::source::outline::Outline;
 use askama::Template;
@@ -73,6 +74,36 @@ pub(super) fn first_lines(text: &[u8], count: usize) -> (usize, u32) {
     (bytes, lines)
 }
 
+#[derive(Template)]
+#[template(path = "file_outline.html")]
+struct OutlineView<'a> {
+    definitions: &'a [OutlineDefinition],
+    is_cut: bool,
+}
+
+/// Empty without definitions.
+pub(super) fn render_outline(outline: &Outline) -> String {
+    if outline.definitions.is_empty() {
+        return String::new();
+    }
+    let view = OutlineView {
+        definitions: &outline.definitions,
+        is_cut: outline.is_cut,
+    };
+    view.render().expect("an outline has a bound")
+}
+
+/// Kind, sign and CSS class.
+fn look(kind: &DefinitionKind) -> (&'static str, &'static str, &'static str) {
+    match kind {
+        DefinitionKind::Function => ("function", "f", "c-f"),
+        DefinitionKind::Type => ("type", "T", "c-t"),
+        DefinitionKind::Macro => ("macro", "#", "c-p"),
+        DefinitionKind::Module => ("module", "M", "c-k"),
+        DefinitionKind::Constant => ("constant", "c", "c-n"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,5 +135,21 @@ mod tests {
         assert_eq!(first_lines(b"a\nb\nc", 2), (4, 2));
         assert_eq!(first_lines(b"a\nb\nc", 5), (5, 3));
         assert_eq!(first_lines(b"", 5), (0, 0));
+    }
+
+    #[test]
+    fn an_outline_leads_to_lines_and_says_that_it_is_a_guess() {
+        let mut outline = Outline::new("C");
+        assert_eq!(render_outline(&outline), "");
+        outline.add(7, b"int main(void)", &Vec::new());
+        let html = render_outline(&outline);
+        for part in [
+            "href=\"#L7\"",
+            "title=\"function, line 7\"",
+            "main</a>",
+            "look like definitions",
+        ] {
+            assert!(html.contains(part), "{part} in {html}");
+        }
     }
 }

@@ -3,15 +3,15 @@
 //! Without an answer within [`WAIT`] the page has no marks. Matches of another text are never
 //! marked.
 
-use super::super::matches::within;
+use super::super::boxes::within;
 use super::asked::AskedFile;
 use crate::http::rendering;
 use crate::problem::Problem;
 use crate::search::join;
 use crate::search::params::Params;
 use crate::source::file_range::Fetched;
-use crate::state::App;
-use frontend::{Match, Scope};
+use crate::suggest::Corpus;
+use frontend::Match;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,42 +31,32 @@ pub(super) struct Marks {
     pub(super) problem: Option<String>,
 }
 
-pub(super) async fn find(
-    app: &App,
-    scope: &Scope,
-    asked: &AskedFile<'_>,
-    shown: &Fetched,
-) -> Marks {
-    if asked.query().is_empty() {
+pub(super) async fn find(corpus: Corpus<'_>, asked: &AskedFile<'_>, shown: &Fetched) -> Marks {
+    if asked.kept.query.is_empty() {
         return Marks::default();
     }
-    search(app, scope, asked, shown)
-        .await
-        .unwrap_or_else(|problem| Marks {
-            problem: Some(problem.detail),
-            ..Marks::default()
-        })
+    let found = search(corpus, asked, shown).await;
+    found.unwrap_or_else(|problem| Marks {
+        problem: Some(problem.detail),
+        ..Marks::default()
+    })
 }
 
 async fn search(
-    app: &App,
-    scope: &Scope,
+    corpus: Corpus<'_>,
     asked: &AskedFile<'_>,
     shown: &Fetched,
 ) -> Result<Marks, Problem> {
     let params = within_file(asked, shown);
     let parsed = params.parsed()?;
-    let search = join::start(&app.coordinator, scope, &params, &parsed).await?;
+    let search = join::start(corpus.coordinator, corpus.scope, &params, &parsed).await?;
     let finished = timeout(WAIT, join::finished(&search, Some(&parsed))).await;
     let late = |_| Problem::unavailable("the search in this file takes too long");
     let answer = finished.map_err(late)??;
     let whole = Arc::clone(&answer);
     let found = rendering(&answer, move || whole.matches(0..whole.len())).await?;
-    let mut marks = Marks::of(
-        found
-            .iter()
-            .filter(|found| found.document.hash == shown.reply.hash),
-    );
+    let is_shown = |found: &&Match| found.document.hash == shown.reply.hash;
+    let mut marks = Marks::of(found.iter().filter(is_shown));
     if answer.found() > found.len() as u64 && !marks.lines.is_empty() {
         marks.total = answer.found();
     }

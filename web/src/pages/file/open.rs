@@ -1,19 +1,15 @@
 //! Finds the text of an address, even if it has changed or moved since.
 
+use super::super::markdown::beginning;
 use super::super::visible;
 use super::asked::AskedFile;
 use crate::http::links::FileAddress;
 use crate::problem::Problem;
 use crate::search::params::lossy;
-use crate::source::file_range::{Fetched, directory_href, fetch, fetch_file};
-use crate::state::App;
-use crate::suggest::{left_out, versions};
-use frontend::Scope;
-use schema::message::{FileRange, FileRequest, FileSource};
+use crate::source::file_range::Fetched;
+use crate::suggest::Corpus;
+use schema::message::{FileRange, FileRequest};
 use schema::name::package_name;
-
-/// Enough to tell an image.
-const HEAD_BYTES: u64 = 16;
 
 const VERSIONS_MAX: usize = 16;
 
@@ -24,15 +20,20 @@ pub(super) enum Opened {
     Directory(String),
 }
 
+impl Opened {
+    fn with_notice(file: Fetched, notice: &str) -> Opened {
+        Opened::File(file, vec![visible::plain(notice.as_bytes())])
+    }
+}
+
 /// Falls back to the current text if a revision or version is no longer indexed.
 pub(super) async fn open(
-    app: &App,
-    scope: &Scope,
+    corpus: Corpus<'_>,
     asked: &AskedFile<'_>,
     range: FileRange,
 ) -> Result<Opened, Problem> {
-    let problem = match fetch(&app.coordinator, scope, asked.params, range).await {
-        Ok(fetched) => return with_hash(app, scope, asked, fetched, range).await,
+    let problem = match corpus.fetch(asked.params, range).await {
+        Ok(fetched) => return with_hash(corpus, asked, fetched, range).await,
         Err(problem) => problem,
     };
     if let Some((package, revision)) = problem.instead() {
@@ -47,43 +48,32 @@ pub(super) async fn open(
             "" => lossy(Some(package)),
             revision => revision.into(),
         };
-        let fetched = fetch_file(&app.coordinator, scope, request).await?;
+        let fetched = corpus.fetch_file(request).await?;
         let notice = format!("{}; this is the file in {found_in}", problem.detail);
-        return Ok(Opened::File(
-            fetched,
-            vec![visible::plain(notice.as_bytes())],
-        ));
+        return Ok(Opened::with_notice(fetched, &notice));
     }
     if !problem.is_missing() {
         return Err(problem);
     }
     let address = FileAddress::current(asked.package, asked.path).at(asked.revision);
-    if let Some(directory) = directory_href(&app.coordinator, scope, address).await {
+    if let Some(directory) = corpus.directory_href(address).await {
         return Ok(Opened::Directory(directory));
     }
-    let why = left_out::why(&app.coordinator, scope, (asked.package, asked.path)).await;
-    let opened = in_repository(app, scope, asked, range, why.as_ref()).await;
+    let why = corpus.why_left_out(asked.package, asked.path).await;
+    let opened = in_repository(corpus, asked, range, why.as_ref()).await;
     opened.ok_or_else(|| why.unwrap_or(problem))
 }
 
 /// Opens a file that only the repository has, such as a symbolic link or an image. A notice gives
 /// the reason in `why`.
 async fn in_repository(
-    app: &App,
-    scope: &Scope,
+    corpus: Corpus<'_>,
     asked: &AskedFile<'_>,
     range: FileRange,
     why: Option<&Problem>,
 ) -> Option<Opened> {
-    let beginning = FileRequest {
-        range: FileRange::Bytes {
-            offset: 0,
-            count: HEAD_BYTES,
-        },
-        source: FileSource::TextOrOriginal,
-        ..request(asked, range)
-    };
-    let bytes = fetch_file(&app.coordinator, scope, beginning).await.ok()?;
+    let address = FileAddress::current(asked.package, asked.path).at(asked.revision);
+    let bytes = corpus.fetch_file(beginning(address)).await.ok()?;
     if !bytes.reply.original {
         return None;
     }
@@ -92,15 +82,14 @@ async fn in_repository(
         revision: bytes.reply.commit.clone(),
         ..request(asked, range)
     };
-    match fetch_file(&app.coordinator, scope, at_commit).await {
-        Ok(text) => {
-            let notice =
-                why.map(|why| format!("{}; this is the file in its repository", why.detail));
-            let notices = notice.map(|notice| visible::plain(notice.as_bytes()));
-            Some(Opened::File(text, notices.into_iter().collect()))
+    Some(match (corpus.fetch_file(at_commit).await, why) {
+        (Ok(text), Some(why)) => {
+            let notice = format!("{}; this is the file in its repository", why.detail);
+            Opened::with_notice(text, &notice)
         }
-        Err(_) => Some(Opened::Opaque(bytes)),
-    }
+        (Ok(text), None) => Opened::File(text, Vec::new()),
+        (Err(_), _) => Opened::Opaque(bytes),
+    })
 }
 
 fn request(asked: &AskedFile<'_>, range: FileRange) -> FileRequest {
@@ -109,22 +98,17 @@ fn request(asked: &AskedFile<'_>, range: FileRange) -> FileRequest {
 
 /// Prefers the text with the hash of a link.
 async fn with_hash(
-    app: &App,
-    scope: &Scope,
+    corpus: Corpus<'_>,
     asked: &AskedFile<'_>,
     fetched: Fetched,
     range: FileRange,
 ) -> Result<Opened, Problem> {
-    let is_it = |fetched: &Fetched| {
-        asked
-            .hash
-            .as_ref()
-            .is_none_or(|hash| *hash == fetched.reply.hash)
-    };
+    let hash = asked.hash.as_ref();
+    let is_it = |fetched: &Fetched| hash.is_none_or(|hash| *hash == fetched.reply.hash);
     if is_it(&fetched) {
         return Ok(Opened::File(fetched, Vec::new()));
     }
-    let others = versions(&app.coordinator, scope, package_name(asked.package)).await?;
+    let others = corpus.versions(package_name(asked.package)).await?;
     let others = others.into_iter().rev().map(|version| version.package);
     for package in others
         .filter(|other| *other != fetched.package)
@@ -134,15 +118,13 @@ async fn with_hash(
             package,
             ..request(asked, range)
         };
-        let reply = app.coordinator.file(scope, &request).await?;
+        let reply = corpus.file(&request).await?;
         let package = request.package;
         let other = Fetched { package, reply };
         if other.reply.found && is_it(&other) {
-            let notice = format!(
-                "The text of this link is in {}",
-                lossy(Some(&other.package))
-            );
-            return Ok(Opened::File(other, vec![visible::plain(notice.as_bytes())]));
+            let name = lossy(Some(&other.package));
+            let notice = format!("The text of this link is in {name}");
+            return Ok(Opened::with_notice(other, &notice));
         }
     }
     let notice = "The text has changed since this link was made; this is the current one";

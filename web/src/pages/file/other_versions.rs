@@ -3,14 +3,11 @@
 use super::super::filters;
 use super::super::package::{indexed_repository, short_name};
 use super::super::visible;
+use super::page::FilePage;
 use crate::http::links::FileAddress;
-use crate::http::site::Site;
 use crate::problem::Problem;
-use crate::source::file_range::in_versions;
-use crate::state::App;
-use crate::suggest::versions;
+use crate::suggest::Corpus;
 use askama::Template;
-use frontend::Scope;
 use schema::message::{FileRange, FileRequest, IndexedRepository};
 use schema::name::package_name;
 
@@ -27,77 +24,61 @@ struct OtherVersions {
 
 /// Links to the file in other versions, newest first, or revisions. They keep query and lines.
 pub(super) async fn render(
-    (app, site): (&App, &Site),
-    scope: &Scope,
-    (request, asked): (&FileRequest, &str),
-    kept: (&str, &str),
+    corpus: Corpus<'_>,
+    page: &FilePage,
+    request: &FileRequest,
 ) -> Result<String, Problem> {
-    let first_line = FileRequest {
+    let request = FileRequest {
         range: FileRange::Lines { first: 1, count: 1 },
         ..request.clone()
     };
-    let view = if request.revision.is_empty() {
-        other_versions(app, scope, &first_line, kept).await?
-    } else {
-        other_revisions(app, scope, (&first_line, asked), kept).await?
+    let kept = &page.name;
+    let link = |package: &[u8], revision: &str| {
+        let address = FileAddress::current(package, &request.path).at(revision);
+        let name = match revision {
+            "" => package,
+            revision => revision.as_bytes(),
+        };
+        let href = address.with_query(&kept.query).near_href(&kept.fragment);
+        (visible::plain(name), href)
     };
-    if view.versions.is_empty() {
+    let (of, versions): (_, Vec<_>) = if request.revision.is_empty() {
+        let known = corpus.versions(package_name(&request.package)).await?;
+        let found = corpus.in_versions(&request, known).await?;
+        let newest_first = found.iter().rev();
+        let links = newest_first.map(|found| link(&found.package, ""));
+        ("versions", links.collect())
+    } else {
+        let found = in_revisions(corpus, &request, &kept.asked).await?;
+        let links = found
+            .iter()
+            .map(|revision| link(&request.package, revision));
+        ("revisions", links.collect())
+    };
+    if versions.is_empty() {
         return Ok(String::new());
     }
-    Ok(site.render(&view))
+    Ok(page.form.site.render(&OtherVersions { of, versions }))
 }
 
-async fn other_versions(
-    app: &App,
-    scope: &Scope,
+async fn in_revisions(
+    corpus: Corpus<'_>,
     request: &FileRequest,
-    (query, fragment): (&str, &str),
-) -> Result<OtherVersions, Problem> {
-    let known = versions(&app.coordinator, scope, package_name(&request.package)).await?;
-    let found = in_versions(&app.coordinator, scope, request, known).await?;
-    let link = |package: &[u8]| {
-        let address = FileAddress {
-            query,
-            ..FileAddress::current(package, &request.path)
-        };
-        (visible::plain(package), address.near_href(fragment))
-    };
-    let newest_first = found.iter().rev();
-    Ok(OtherVersions {
-        of: "versions",
-        versions: newest_first.map(|found| link(&found.package)).collect(),
-    })
-}
-
-async fn other_revisions(
-    app: &App,
-    scope: &Scope,
-    (request, asked): (&FileRequest, &str),
-    (query, fragment): (&str, &str),
-) -> Result<OtherVersions, Problem> {
-    let repository = indexed_repository(app, scope, &request.package).await?;
+    asked: &str,
+) -> Result<Vec<String>, Problem> {
+    let repository = indexed_repository(corpus, &request.package).await?;
     let others = repository.map_or_else(Vec::new, |found| others(found, request, asked));
-    let mut versions = Vec::new();
+    let mut found = Vec::new();
     for revision in others.into_iter().take(REVISIONS_MAX) {
         let request = FileRequest {
-            revision: revision.clone(),
+            revision,
             ..request.clone()
         };
-        if app.coordinator.file(scope, &request).await?.found {
-            let address = FileAddress {
-                package: &request.package,
-                path: &request.path,
-                revision: &revision,
-                query,
-            };
-            let name = visible::plain(revision.as_bytes());
-            versions.push((name, address.near_href(fragment)));
+        if corpus.file(&request).await?.found {
+            found.push(request.revision);
         }
     }
-    Ok(OtherVersions {
-        of: "revisions",
-        versions,
-    })
+    Ok(found)
 }
 
 fn others(repository: IndexedRepository, request: &FileRequest, asked: &str) -> Vec<String> {

@@ -1,11 +1,9 @@
 //! Targets of links and images of a Markdown file. Each is looked up, so that no link is dead.
 
-use super::slug;
+use crate::http::base_path::BasePath;
 use crate::http::links::FileAddress;
 use crate::source::file_content::is_image;
-use crate::source::file_range::directory_href;
-use crate::state::App;
-use frontend::Scope;
+use crate::suggest::Corpus;
 use futures_util::future::join_all;
 use percent_encoding::percent_decode_str;
 use schema::message::{FileRange, FileReply, FileRequest, FileSource};
@@ -18,6 +16,9 @@ const TOGETHER: usize = 10;
 
 /// Enough to tell an image.
 const HEAD_BYTES: u64 = 16;
+
+/// Keeps the ids of headings apart from the page's.
+const ID_PREFIX: &str = "md-";
 
 /// Local addresses, by those in the text.
 #[derive(Default)]
@@ -36,8 +37,8 @@ impl Targets {
     }
 
     pub(super) async fn find(
-        app: &App,
-        scope: &Scope,
+        base: &BasePath,
+        corpus: Corpus<'_>,
         addresses: BTreeSet<String>,
         file: FileAddress<'_>,
     ) -> Targets {
@@ -47,12 +48,12 @@ impl Targets {
             .collect();
         let mut targets = Targets::default();
         for some in named.chunks(TOGETHER) {
-            let found = some.iter().map(|(_, named)| named.find(app, scope, file));
+            let found = some.iter().map(|(_, named)| named.find(corpus, file));
             for ((address, _), found) in some.iter().zip(join_all(found).await) {
-                let [page, image] = [found.page, found.image]
-                    .map(|href| Some((address.clone(), app.base_path.url(&href?))));
-                targets.links.extend(page);
-                targets.images.extend(image);
+                let (page, image) = found;
+                let local = |href: String| (address.clone(), base.url(&href));
+                targets.links.extend(page.map(local));
+                targets.images.extend(image.map(local));
             }
         }
         targets
@@ -66,11 +67,8 @@ struct Named {
     fragment: String,
 }
 
-#[derive(Default)]
-struct Found {
-    page: Option<String>,
-    image: Option<String>,
-}
+/// Addresses of a page, and of an image.
+type Found = (Option<String>, Option<String>);
 
 impl Named {
     /// Resolves an address in `file`; `None` if it is absolute or leaves the package.
@@ -104,33 +102,27 @@ impl Named {
         })
     }
 
-    async fn find(&self, app: &App, scope: &Scope, file: FileAddress<'_>) -> Found {
+    async fn find(&self, corpus: Corpus<'_>, file: FileAddress<'_>) -> Found {
         let target = FileAddress {
             path: &self.path,
             query: "",
             ..file
         };
         if !self.path.is_empty() && !self.path.ends_with(b"/") {
-            let found = app.coordinator.file(scope, &beginning(target)).await;
-            if let Ok(reply) = found
+            if let Ok(reply) = corpus.file(&beginning(target)).await
                 && reply.found
             {
                 return self.file(target, &reply);
             }
         }
-        Found {
-            page: directory_href(&app.coordinator, scope, target).await,
-            image: None,
-        }
+        (corpus.directory_href(target).await, None)
     }
 
     fn file(&self, target: FileAddress<'_>, reply: &FileReply) -> Found {
         if reply.original {
             // Its page shows the kind of file.
-            return Found {
-                page: Some(target.show_href(0)),
-                image: is_image(reply).then(|| target.raw_href()),
-            };
+            let image = is_image(reply).then(|| target.raw_href());
+            return (Some(target.show_href(0)), image);
         }
         let line = self.fragment.strip_prefix('L').and_then(|rest| {
             let digits = rest.split(|it: char| !it.is_ascii_digit()).next()?;
@@ -138,16 +130,34 @@ impl Named {
         });
         let page = match line {
             Some(line) if line > 0 => target.show_href(line),
-            _ => target.show_href(0) + &slug::fragment(&self.fragment),
+            _ => target.show_href(0) + &fragment(&self.fragment),
         };
-        Found {
-            page: Some(page),
-            image: None,
-        }
+        (Some(page), None)
     }
 }
 
-fn beginning(target: FileAddress<'_>) -> FileRequest {
+/// Id of a heading as on GitHub.
+pub(super) fn slug(heading: &str) -> String {
+    let character = |character: char| match character {
+        ' ' => Some('-'),
+        '-' | '_' => Some(character),
+        _ if character.is_alphanumeric() => character.to_lowercase().next(),
+        _ => None,
+    };
+    let characters = heading.chars().filter_map(character);
+    format!("{ID_PREFIX}{}", characters.collect::<String>())
+}
+
+pub(super) fn fragment(heading: &str) -> String {
+    if heading.is_empty() {
+        String::new()
+    } else {
+        format!("#{}", slug(heading))
+    }
+}
+
+/// Request for the first bytes of a file, text or not.
+pub(in super::super) fn beginning(target: FileAddress<'_>) -> FileRequest {
     let range = FileRange::Bytes {
         offset: 0,
         count: HEAD_BYTES,

@@ -35,21 +35,13 @@ pub(super) fn of_query(problem: &Problem, form: &Form) -> Vec<Way> {
             .is_some_and(|it| it.contains(&each.typed[..]))
     };
     if let Some(at) = form.filters.iter().position(fault) {
-        let href = first.href_without(&at);
-        ways.push(way(
-            "Search without the filter",
-            form.filters[at].label(),
-            href,
-        ));
+        let (name, href) = (form.filters[at].label(), first.href_without(&at));
+        ways.push(way("Search without the filter", name, href));
     }
     let mut read_as = |mode, words| {
         let is_other = form.mode != mode && !form.q.trim().is_empty();
         if is_other && problem.is_bad_query() {
-            let href = Form {
-                mode,
-                ..first.clone()
-            }
-            .href(0);
+            let href = first.href_with(|form| form.mode = mode);
             ways.push(way(words, form.q.clone(), href));
         }
     };
@@ -71,11 +63,8 @@ pub(super) fn of_address(problem: &Problem, uri: &Uri) -> Vec<Way> {
     for (name, value) in &address.parameters {
         if problem.is_about_parameter(name) {
             let href = address.with(|other, given| (other != *name).then(|| given.to_owned()));
-            ways.push(way(
-                "The same without",
-                format!("{name}={}", shown(value)),
-                href,
-            ));
+            let name = format!("{name}={}", shown(value));
+            ways.push(way("The same without", name, href));
         }
     }
     if !problem.is_about_file() {
@@ -84,9 +73,8 @@ pub(super) fn of_address(problem: &Problem, uri: &Uri) -> Vec<Way> {
     let (package, path) = match uri.path() {
         "/show" => (address.value("package"), address.value("path")),
         path => {
-            let rest = path
-                .strip_prefix("/p/")
-                .or_else(|| path.strip_prefix("/raw/p/"));
+            let prefixes = ["/p/", "/raw/p/"];
+            let rest = prefixes.iter().find_map(|prefix| path.strip_prefix(prefix));
             let rest = rest.unwrap_or_default();
             let (package, path) = rest.split_once('/').unwrap_or((rest, ""));
             (decode_path(package).ok(), decode_path(path).ok())
@@ -101,11 +89,8 @@ pub(super) fn of_address(problem: &Problem, uri: &Uri) -> Vec<Way> {
         .unwrap_or_default();
     if let (Ok(name), false) = (str::from_utf8(name), name.is_empty()) {
         let query = encode(format!("type:path \"{}\"", name.replace('"', "")).as_bytes());
-        ways.push(way(
-            "Files of all packages with the name",
-            name,
-            format!("/search?q={query}"),
-        ));
+        let href = format!("/search?q={query}");
+        ways.push(way("Files of all packages with the name", name, href));
     }
     match package {
         Some(package) if problem.has_package() => {
@@ -123,15 +108,12 @@ pub(super) fn near(problem: &Problem, uri: &Uri) -> Vec<(String, String)> {
         return Vec::new();
     };
     let address = Address::new(uri);
+    let mut parameters = address.parameters.iter();
+    let is_named = parameters.any(|(known, _)| *known == replaced);
     let link = |name: &String| {
-        let is_named = address
-            .parameters
-            .iter()
-            .any(|(known, _)| *known == replaced);
         let href = match replaced {
             _ if is_named => address.with(|other, given| {
-                let is_it = other == replaced;
-                Some(if is_it {
+                Some(if other == replaced {
                     encode(name.as_bytes())
                 } else {
                     given.to_owned()

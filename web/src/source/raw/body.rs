@@ -48,29 +48,20 @@ impl FileBody {
         request: FileRequest,
         reply: FileReply,
     ) -> FileBody {
-        let revision = if reply.commit.is_empty() {
-            request.revision
-        } else {
-            reply.commit
-        };
+        let mut request = request;
+        if !reply.commit.is_empty() {
+            request.revision = reply.commit;
+        }
         FileBody {
             exports,
             viewer,
-            request: FileRequest {
-                revision,
-                ..request
-            },
+            request,
             hash: reply.hash,
             total: reply.total_bytes,
             head: reply.text.into(),
             segments: VecDeque::new(),
             export: None,
         }
-    }
-
-    pub(super) fn whole(self) -> FileBody {
-        let total = self.total;
-        self.range(0..total)
     }
 
     pub(super) fn range(mut self, range: Range<u64>) -> FileBody {

@@ -18,12 +18,6 @@ pub(super) enum Selected {
     Unsatisfiable,
 }
 
-enum Parsed {
-    Malformed,
-    Beyond,
-    Bytes(Range<u64>),
-}
-
 /// Returns the selected part of a file of `total` bytes.
 pub(super) fn select(headers: &HeaderMap, total: u64) -> Selected {
     let mut values = headers.get_all(header::RANGE).iter();
@@ -48,11 +42,10 @@ fn of(value: &str, total: u64) -> Selected {
     }
     let mut selected = Vec::new();
     for spec in specs {
-        match parse(spec, total) {
-            Parsed::Malformed => return Selected::Whole,
-            Parsed::Beyond => {}
-            Parsed::Bytes(range) => selected.push(range),
-        }
+        let Some(range) = parse(spec, total) else {
+            return Selected::Whole;
+        };
+        selected.extend(range);
     }
     match selected.len() {
         0 => Selected::Unsatisfiable,
@@ -64,32 +57,19 @@ fn of(value: &str, total: u64) -> Selected {
     }
 }
 
-fn parse(spec: &str, total: u64) -> Parsed {
-    let Some((first, last)) = spec.split_once('-') else {
-        return Parsed::Malformed;
-    };
+/// `None` if malformed, `Some(None)` beyond the end of the file.
+fn parse(spec: &str, total: u64) -> Option<Option<Range<u64>>> {
+    let (first, last) = spec.split_once('-')?;
     if first.is_empty() {
-        return match number(last) {
-            None => Parsed::Malformed,
-            Some(0) => Parsed::Beyond,
-            Some(count) => Parsed::Bytes(total.saturating_sub(count)..total),
-        };
+        let count = number(last)?;
+        return Some((count > 0).then(|| total.saturating_sub(count)..total));
     }
-    let last = if last.is_empty() {
-        Some(u64::MAX)
-    } else {
-        number(last)
+    let last = match last {
+        "" => u64::MAX,
+        last => number(last)?,
     };
-    match (number(first), last) {
-        (Some(first), Some(last)) if first <= last => {
-            if first < total {
-                Parsed::Bytes(first..last.saturating_add(1).min(total))
-            } else {
-                Parsed::Beyond
-            }
-        }
-        _ => Parsed::Malformed,
-    }
+    let first = number(first).filter(|first| *first <= last)?;
+    Some((first < total).then(|| first..last.saturating_add(1).min(total)))
 }
 
 /// An overflow is beyond every file.

@@ -1,5 +1,5 @@
 use super::super::credentials::Credentials;
-use super::super::globs::NameGlobs;
+use super::super::visible::NameGlobs;
 use super::*;
 use frontend::{HintSecret, PackageNames};
 use http::{HeaderMap, HeaderValue, header};
