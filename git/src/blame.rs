@@ -31,11 +31,8 @@ use trail::Trail;
 pub struct BlameLimits {
     /// Bytes of the file, now and earlier.
     pub file_bytes_max: u64,
-    /// Lines of the file.
     pub lines_max: u32,
-    /// Commits visited.
     pub commits_max: usize,
-    /// Maximum time.
     pub time_max: Duration,
 }
 
@@ -71,7 +68,6 @@ pub struct Blame {
 pub struct BlameSource {
     /// Commit, without tags.
     pub commit: Commit,
-    /// Path in the commit.
     pub path: Vec<u8>,
     /// Parent with the file, if any, and the path there.
     pub previous: Option<(String, Vec<u8>)>,
@@ -144,8 +140,12 @@ pub(crate) fn blame(
         commit: commit.id,
         path: path.join(&b'/').into(),
     };
-    let seconds = committed_seconds(&commit.id, &commit.data);
-    walk.suspect(suspect, Rc::new(trail), seconds, Lines::all(lines));
+    let first = Candidate {
+        suspect,
+        trail: Rc::new(trail),
+        seconds: committed_seconds(&commit.id, &commit.data),
+    };
+    walk.pass(&first, Lines::all(lines));
     walk.run()?;
     Ok(Some(Blame {
         commit: commit.id.to_string(),
@@ -163,16 +163,18 @@ struct Candidate {
 
 impl Walk<'_, '_> {
     fn run(&mut self) -> Result<(), LookupError> {
-        let mut walked = 0;
+        let (mut walked, mut is_over) = (0, false);
         while let Some((_, _, suspect)) = self.queue.pop() {
             let Some(waiting) = self.waiting.remove(&suspect) else {
                 continue;
             };
-            if walked >= self.limits.commits_max || Instant::now() >= self.deadline {
-                return self.give_up(suspect, waiting);
+            is_over |= walked >= self.limits.commits_max || Instant::now() >= self.deadline;
+            if is_over {
+                self.blame(&suspect, None, &waiting.lines, true)?;
+            } else {
+                self.look(&suspect, &waiting)?;
+                walked += 1;
             }
-            self.look(&suspect, &waiting)?;
-            walked += 1;
         }
         Ok(())
     }
@@ -205,10 +207,8 @@ impl Walk<'_, '_> {
         let candidates: Vec<Candidate> = candidates.into_iter().flatten().collect();
         for (at, candidate) in candidates.iter().enumerate() {
             let file = candidate.trail.file();
-            let is_new = candidates[..at]
-                .iter()
-                .all(|other| other.trail.file() != file);
-            if !is_new || lines.is_empty() {
+            let mut earlier = candidates[..at].iter();
+            if earlier.any(|other| other.trail.file() == file) || lines.is_empty() {
                 continue;
             }
             let texts = (self.text(file)?, self.text(waiting.trail.file())?);
@@ -235,25 +235,22 @@ impl Walk<'_, '_> {
         waiting: &Waiting,
         follows_moves: bool,
     ) -> Result<Option<Candidate>, LookupError> {
-        let object = (self.objects).get(parent, &format!("commit {}", commit.id))?;
+        let object = self.objects.parent(commit, parent)?;
         let tree = self.objects.tree(&object)?;
-        let (path, trail) = if follows_moves {
+        let path: Rc<[u8]> = if follows_moves {
             let trees = (tree, waiting.trail.root());
             let file = (&suspect.path[..], waiting.trail.file());
             let most = self.limits.file_bytes_max;
             let Some(path) = former::path(self.objects, trees, file, most)? else {
                 return Ok(None);
             };
-            let names: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
-            (
-                Rc::from(&path[..]),
-                Trail::of(self.objects, tree, &names, None)?,
-            )
+            path.into()
         } else {
-            let names: Vec<&[u8]> = suspect.path.split(|&byte| byte == b'/').collect();
-            let trail = Trail::of(self.objects, tree, &names, Some(&waiting.trail))?;
-            (Rc::clone(&suspect.path), trail)
+            Rc::clone(&suspect.path)
         };
+        let names: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
+        let known = (!follows_moves).then_some(&*waiting.trail);
+        let trail = Trail::of(self.objects, tree, &names, known)?;
         Ok(trail.map(|trail| Candidate {
             suspect: Suspect {
                 commit: parent,
@@ -265,23 +262,16 @@ impl Walk<'_, '_> {
     }
 
     fn pass(&mut self, to: &Candidate, lines: Vec<Lines>) {
-        let Candidate {
-            suspect,
-            trail,
-            seconds,
-        } = to;
-        self.suspect(suspect.clone(), Rc::clone(trail), *seconds, lines);
-    }
-
-    fn suspect(&mut self, suspect: Suspect, trail: Rc<Trail>, seconds: i64, lines: Vec<Lines>) {
-        if let Some(waiting) = self.waiting.get_mut(&suspect) {
+        if let Some(waiting) = self.waiting.get_mut(&to.suspect) {
             waiting.lines.extend(lines);
             return;
         }
-        self.queue
-            .push((seconds, Reverse(self.queued), suspect.clone()));
+        let next = (to.seconds, Reverse(self.queued), to.suspect.clone());
+        self.queue.push(next);
         self.queued += 1;
-        self.waiting.insert(suspect, Waiting { trail, lines });
+        let trail = Rc::clone(&to.trail);
+        self.waiting
+            .insert(to.suspect.clone(), Waiting { trail, lines });
     }
 
     fn blame(
@@ -318,16 +308,6 @@ impl Walk<'_, '_> {
                 or_earlier,
             };
             self.found.insert(lines.target, hunk);
-        }
-        Ok(())
-    }
-
-    fn give_up(&mut self, first: Suspect, waiting: Waiting) -> Result<(), LookupError> {
-        self.blame(&first, None, &waiting.lines, true)?;
-        while let Some((_, _, suspect)) = self.queue.pop() {
-            if let Some(waiting) = self.waiting.remove(&suspect) {
-                self.blame(&suspect, None, &waiting.lines, true)?;
-            }
         }
         Ok(())
     }

@@ -22,10 +22,7 @@ pub(crate) fn changes(
 ) -> Result<ChangeList, LookupError> {
     let before = match objects.parents(commit).first() {
         None => None,
-        Some(parent) => {
-            let parent = objects.get(*parent, &format!("commit {}", commit.id))?;
-            Some(objects.tree(&parent)?)
-        }
+        Some(parent) => Some(objects.tree(&objects.parent(commit, *parent)?)?),
     };
     let mut comparison = Comparison {
         objects,

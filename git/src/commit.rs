@@ -4,6 +4,7 @@
 //! `git log`. Parents are the object's, also if a graft or shallow clone hides them.
 
 use crate::LookupError;
+use crate::error::unreadable;
 use encoding_rs::Encoding;
 use gix::ObjectId;
 use gix::objs::CommitRef;
@@ -11,7 +12,7 @@ use schema::message::{Commit, Signature};
 use std::borrow::Cow;
 
 pub(crate) fn decode(id: &ObjectId, data: &[u8]) -> Result<Commit, LookupError> {
-    let damaged = || LookupError::unreadable(format!("commit {id} is damaged: run git fsck"));
+    let damaged = || unreadable!("commit {id} is damaged: run git fsck");
     let commit = CommitRef::from_bytes(data, id.kind()).map_err(|_| damaged())?;
     let encoding = commit.encoding.and_then(|label| Encoding::for_label(label));
     let signature = |line: &[u8]| parse_signature(&in_utf8(encoding, line));
@@ -88,12 +89,8 @@ fn split_message(message: &[u8]) -> (Vec<u8>, Vec<u8>) {
         }
         rest = next;
     }
-    loop {
-        let (line, next) = split_line(rest);
-        if rest.is_empty() || !line.trim_ascii().is_empty() {
-            break;
-        }
-        rest = next;
+    while !rest.is_empty() && split_line(rest).0.trim_ascii().is_empty() {
+        rest = split_line(rest).1;
     }
     (subject, rest.trim_ascii_end().to_vec())
 }

@@ -51,13 +51,23 @@ impl LookupError {
     }
 }
 
+/// [`LookupError::Refused`] with a formatted reason.
+macro_rules! refused {
+    ($($reason:tt)+) => { $crate::LookupError::refused(format!($($reason)+)) };
+}
+
+/// [`LookupError::Unreadable`] with a formatted reason.
+macro_rules! unreadable {
+    ($($reason:tt)+) => { $crate::LookupError::unreadable(format!($($reason)+)) };
+}
+
+pub(crate) use {refused, unreadable};
+
 /// Unreadable directory of repositories.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read the directory of repositories {}", path.display())]
 pub struct RootError {
-    /// The directory.
     pub path: PathBuf,
-    /// Error of the system.
     pub source: std::io::Error,
 }
 

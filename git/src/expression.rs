@@ -4,6 +4,7 @@
 //! *second parent*. The parser of gix follows reflogs, has no bound and accepts less than git.
 
 use crate::LookupError;
+use crate::error::refused;
 
 /// Bytes of an expression, which bound its steps.
 pub(crate) const EXPRESSION_BYTES_MAX: usize = 1_024;
@@ -44,10 +45,10 @@ pub(crate) enum Peel {
 
 pub(crate) fn parse(revision: &str) -> Result<Expression<'_>, LookupError> {
     if revision.len() > EXPRESSION_BYTES_MAX {
-        return Err(LookupError::refused(format!(
+        return Err(refused!(
             "a revision has at most {EXPRESSION_BYTES_MAX} bytes, this one {}",
             revision.len()
-        )));
+        ));
     }
     if revision.contains('\0') {
         return Err(LookupError::refused("a revision has no NUL"));
@@ -63,10 +64,10 @@ pub(crate) fn parse(revision: &str) -> Result<Expression<'_>, LookupError> {
         steps.push(step);
     }
     if base.contains("@{") {
-        return Err(LookupError::refused(format!(
+        return Err(refused!(
             "{revision:?} asks a reflog or the configuration of a work tree, which are not read: \
              name a branch, a tag or a commit"
-        )));
+        ));
     }
     steps.reverse();
     Ok(Expression::Name { base, steps })
@@ -80,9 +81,9 @@ fn refuse_sets(revision: &str) -> Result<(), LookupError> {
         || revision.ends_with("^!")
         || parents.is_some_and(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()));
     if is_set {
-        return Err(LookupError::refused(format!(
+        return Err(refused!(
             "{revision:?} stands for several commits: name one"
-        )));
+        ));
     }
     Ok(())
 }
@@ -98,15 +99,13 @@ pub(crate) fn refusal_of_form(revision: &str) -> Option<LookupError> {
         byte == b':' && depth == 0
     });
     if is_path {
-        return Some(LookupError::refused(format!(
+        return Some(refused!(
             "{revision:?} names a file or a directory, not a commit"
-        )));
+        ));
     }
-    revision.contains("..").then(|| {
-        LookupError::refused(format!(
-            "{revision:?} is a range of commits: name one commit"
-        ))
-    })
+    revision
+        .contains("..")
+        .then(|| refused!("{revision:?} is a range of commits: name one commit"))
 }
 
 /// Splits `rest^N` and `rest~N`. N defaults to 1 and saturates.

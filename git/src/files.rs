@@ -5,9 +5,10 @@
 //! bound. Unreadable directories are listed as such.
 
 use crate::LookupError;
-use crate::object_id::ObjectId;
+use crate::error::{refused, unreadable};
 use crate::repository::Repository;
 use crate::tree::{Hazard, TreeEntryKind, hazard};
+use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 use gix::objs::{Kind, TreeRefIter};
 use std::collections::HashMap;
@@ -29,7 +30,6 @@ const OPEN_ENTRIES_MAX: usize = 4_000_000;
 pub struct Files {
     /// Files in directory order, with links and submodules.
     pub files: Vec<SourceFile>,
-    /// Unreadable directories.
     pub damaged: Vec<DamagedDirectory>,
     /// Sets of commit numbers, ascending, in the order given.
     pub sets: Vec<Vec<u32>>,
@@ -55,9 +55,7 @@ pub struct SourceFile {
 pub struct DamagedDirectory {
     /// Path, with slashes.
     pub path: Vec<u8>,
-    /// Tree id.
     pub id: ObjectId,
-    /// Reason of the failure.
     pub reason: String,
     /// Number of its set of commits.
     pub revisions: u32,
@@ -80,11 +78,11 @@ pub(crate) fn list(repository: &Repository, trees: &[String]) -> Result<Files, L
         open_entries: 0,
         directories: 0,
     };
-    let mut roots: Vec<(gix::ObjectId, Vec<u32>)> = Vec::new();
-    let mut places: HashMap<gix::ObjectId, usize> = HashMap::new();
+    let mut roots: Vec<(ObjectId, Vec<u32>)> = Vec::new();
+    let mut places: HashMap<ObjectId, usize> = HashMap::new();
     for (number, tree) in (0..).zip(trees) {
-        let id = gix::ObjectId::from_hex(tree.as_bytes());
-        let id = id.map_err(|_| LookupError::refused(format!("{tree:?} is no id of a tree")))?;
+        let id = ObjectId::from_hex(tree.as_bytes());
+        let id = id.map_err(|_| refused!("{tree:?} is no id of a tree"))?;
         let place = *places.entry(id).or_insert(roots.len());
         if place == roots.len() {
             roots.push((id, Vec::new()));
@@ -105,12 +103,12 @@ pub(crate) fn list(repository: &Repository, trees: &[String]) -> Result<Files, L
 }
 
 /// Tree, and the set of commits with it at the current path.
-type Place = (gix::ObjectId, u32);
+type Place = (ObjectId, u32);
 
 struct Entry {
     name: Vec<u8>,
     kind: EntryKind,
-    id: gix::ObjectId,
+    id: ObjectId,
     revisions: u32,
 }
 
@@ -163,15 +161,15 @@ impl Walk<'_> {
             EntryKind::Commit => TreeEntryKind::Submodule,
         };
         if self.found.files.len() >= FILES_MAX {
-            return Err(LookupError::refused(format!(
+            return Err(refused!(
                 "the chosen revisions have more than {FILES_MAX} different files: choose fewer"
-            )));
+            ));
         }
         self.found.files.push(SourceFile {
             hazard: hazard(&self.path),
             path: self.path.clone(),
             kind,
-            id: ObjectId(entry.id),
+            id: entry.id,
             revisions: entry.revisions,
         });
         Ok(true)
@@ -186,7 +184,7 @@ impl Walk<'_> {
                     let path = self.path.strip_suffix(b"/").unwrap_or_default().to_vec();
                     self.found.damaged.push(DamagedDirectory {
                         path,
-                        id: ObjectId(id),
+                        id,
                         reason,
                         revisions,
                     });
@@ -198,10 +196,10 @@ impl Walk<'_> {
         self.open_entries += entries.len();
         let is_too_deep = self.open.len() >= DEPTH_MAX || self.path.len() > PATH_BYTES_MAX;
         if is_too_deep || self.open_entries > OPEN_ENTRIES_MAX {
-            return Err(LookupError::refused(format!(
+            return Err(refused!(
                 "the files lie too deep: more than {DEPTH_MAX} directories in each other, a path of more \
                  than {PATH_BYTES_MAX} bytes, or more than {OPEN_ENTRIES_MAX} entries in directories above"
-            )));
+            ));
         }
         self.open.push(Open {
             count: entries.len(),
@@ -211,17 +209,16 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn read(&mut self, tree: gix::ObjectId) -> Result<Vec<Entry>, LookupError> {
+    fn read(&mut self, tree: ObjectId) -> Result<Vec<Entry>, LookupError> {
         self.directories += 1;
         if self.directories > DIRECTORIES_MAX {
-            return Err(LookupError::refused(format!(
+            return Err(refused!(
                 "the chosen revisions have more than {DIRECTORIES_MAX} different directories: choose fewer"
-            )));
+            ));
         }
         self.repository.look_up(|session| {
             let object = session.objects.get(tree, "a commit or a tree")?;
-            let damaged =
-                || LookupError::unreadable(format!("tree {tree} is damaged: run git fsck"));
+            let damaged = || unreadable!("tree {tree} is damaged: run git fsck");
             if object.kind != Kind::Tree {
                 return Err(damaged());
             }

@@ -2,6 +2,7 @@
 
 use crate::LookupError;
 use crate::commit::committed_seconds;
+use crate::error::unreadable;
 use crate::objects::Objects;
 use gix::ObjectId;
 use std::cmp::Reverse;
@@ -31,10 +32,10 @@ impl<'o, 'r> History<'o, 'r> {
         }
         let object = self.objects.get(id, named_by)?;
         if object.kind != gix::objs::Kind::Commit {
-            return Err(LookupError::unreadable(format!(
+            return Err(unreadable!(
                 "{named_by} names {} {id} where a commit belongs: run git fsck",
                 object.kind
-            )));
+            ));
         }
         let seconds = committed_seconds(&id, &object.data);
         self.waiting.push((seconds, Reverse(self.found), id));
@@ -49,6 +50,7 @@ impl<'o, 'r> History<'o, 'r> {
         };
         self.objects.get(id, "the history").map(Some)
     }
+
     pub(crate) fn is_done(&self) -> bool {
         self.waiting.is_empty()
     }

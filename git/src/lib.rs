@@ -17,6 +17,11 @@
 //! and other objects than commits are refused. Replace refs, grafts and shallow boundaries count,
 //! but a replacement is not replaced again.
 
+#![allow(
+    missing_docs,
+    reason = "a field has a description where its name leaves a question"
+)]
+
 mod attributes;
 mod between;
 mod blame;
@@ -30,7 +35,6 @@ mod links;
 mod location;
 mod log;
 mod names;
-mod object_id;
 mod objects;
 mod references;
 mod repositories;
@@ -48,9 +52,9 @@ pub use attributes::Attributes;
 pub use blame::{Blame, BlameLimits, BlameSource};
 pub use error::{LookupError, RootError};
 pub use files::{DamagedDirectory, Files, SourceFile};
+pub use gix::ObjectId;
 pub use log::{CursorError, LogCursor};
 pub use names::{LeftOut, RepositoryTree, repositories_below};
-pub use object_id::ObjectId;
 pub use repositories::{Log, Repositories};
 pub use selection::{SelectedRevision, Selection};
 pub use similar::similar;

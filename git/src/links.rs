@@ -20,27 +20,12 @@ pub(crate) fn file_at(
     tree: ObjectId,
     path: &[&[u8]],
 ) -> Result<Option<ObjectId>, LookupError> {
-    match behind_links(session, tree, path)? {
-        None => link_at(session, tree, path),
-        file => Ok(file),
+    if let Some(file) = behind_links(session, tree, path)? {
+        return Ok(Some(file));
     }
-}
-
-fn link_at(
-    session: &Session<'_>,
-    mut tree: ObjectId,
-    path: &[&[u8]],
-) -> Result<Option<ObjectId>, LookupError> {
-    for (at, name) in path.iter().enumerate() {
-        match session.objects.child(tree, name)? {
-            Some((mode, id)) if mode.is_tree() => tree = id,
-            Some((mode, id)) if mode.kind() == EntryKind::Link && at + 1 == path.len() => {
-                return Ok(Some(id));
-            }
-            _ => break,
-        }
-    }
-    Ok(None)
+    let entry = session.objects.entry(tree, path)?;
+    let link = entry.filter(|(mode, _)| *mode == EntryKind::Link as u16);
+    Ok(link.map(|(_, id)| id))
 }
 
 fn behind_links(

@@ -5,6 +5,7 @@
 //! packs. References are checked when read.
 
 use crate::LookupError;
+use crate::error::{refused, unreadable};
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
@@ -82,11 +83,8 @@ impl Roots {
 
     /// Relative to the first root, which only the operator may know.
     fn shown(&self, path: &Path) -> String {
-        let first = &self.directories[0];
-        path.strip_prefix(first)
-            .unwrap_or(path)
-            .display()
-            .to_string()
+        let shown = path.strip_prefix(&self.directories[0]).unwrap_or(path);
+        shown.display().to_string()
     }
 }
 
@@ -163,37 +161,25 @@ pub(crate) fn is_file_below(roots: &Roots, base: &Path, name: &Path) -> Result<b
 fn check_name(name: &str) -> Result<(), LookupError> {
     let refused = |why: &str| {
         let shown: String = name.chars().take(200).collect();
-        Err(LookupError::refused(format!(
-            "{shown:?} is no name of a repository: {why}"
-        )))
+        Err(refused!("{shown:?} is no name of a repository: {why}"))
     };
+    let has = |is_bad: fn(&str) -> bool| name.split('/').any(is_bad);
+    let is_normal = |part| matches!(part, Component::Normal(_));
     if name.is_empty() {
-        return refused("it is empty");
+        refused("it is empty")
+    } else if name.len() > NAME_BYTES_MAX {
+        refused("it is too long")
+    } else if name.contains('\0') {
+        refused("it has a NUL")
+    } else if has(|part| matches!(part, "" | "." | "..")) {
+        refused("a part between slashes is empty, `.` or `..`")
+    } else if has(|part| part.eq_ignore_ascii_case(".git")) {
+        refused("`.git` is no part of a name")
+    } else if !Path::new(name).components().all(is_normal) {
+        refused("it is no relative path")
+    } else {
+        Ok(())
     }
-    if name.len() > NAME_BYTES_MAX {
-        return refused("it is too long");
-    }
-    if name.contains('\0') {
-        return refused("it has a NUL");
-    }
-    let is_plain = |part: &str| !part.is_empty() && part != "." && part != "..";
-    if !name.split('/').all(is_plain) {
-        return refused("a part between slashes is empty, `.` or `..`");
-    }
-    if name
-        .split('/')
-        .any(|part| part.eq_ignore_ascii_case(".git"))
-    {
-        return refused("`.git` is no part of a name");
-    }
-    let path = Path::new(name);
-    if !path
-        .components()
-        .all(|part| matches!(part, Component::Normal(_)))
-    {
-        return refused("it is no relative path");
-    }
-    Ok(())
 }
 
 /// Git directory at a path: itself, or named by a file `.git`.
@@ -248,11 +234,10 @@ fn check_entries(roots: &Roots, git_dir: &Path) -> Result<(), LookupError> {
             continue;
         };
         let metadata = real.metadata().map_err(|error| unreadable(&path, &error))?;
-        let is_mapped = matches!(name, "packed-refs" | "shallow" | "info/grafts");
-        let most = if is_mapped {
-            u64::MAX
-        } else {
-            SMALL_FILE_BYTES_MAX
+        let most = match name {
+            // Mapped.
+            "packed-refs" | "shallow" | "info/grafts" => u64::MAX,
+            _ => SMALL_FILE_BYTES_MAX,
         };
         check_file(&path, &metadata, most)?;
     }
@@ -273,9 +258,9 @@ pub(crate) fn object_directories(roots: &Roots, own: PathBuf) -> Result<Vec<Path
             let metadata = real.metadata().map_err(|error| unreadable(&path, &error))?;
             check_file(&path, &metadata, POINTER_BYTES_MAX)?;
             let bytes = fs::read(&real).map_err(|error| unreadable(&path, &error))?;
-            let named = gix::odb::alternate::parse(&bytes).map_err(|_| {
-                LookupError::unreadable("the file `objects/info/alternates` is damaged")
-            })?;
+            let damaged =
+                |_| LookupError::unreadable("the file `objects/info/alternates` is damaged");
+            let named = gix::odb::alternate::parse(&bytes).map_err(damaged)?;
             for alternate in named {
                 // Gix resolves all from the repository's own directory.
                 let alternate = own.join(alternate);
@@ -290,9 +275,9 @@ pub(crate) fn object_directories(roots: &Roots, own: PathBuf) -> Result<Vec<Path
         }
         index += 1;
         if directories.len() > ALTERNATES_MAX {
-            return Err(LookupError::refused(format!(
+            return Err(refused!(
                 "the repository takes objects from more than {ALTERNATES_MAX} others"
-            )));
+            ));
         }
     }
     Ok(directories)
@@ -327,11 +312,11 @@ fn check_object_directory(roots: &Roots, directory: &Path) -> Result<(), LookupE
 fn real_path(roots: &Roots, path: &Path) -> Result<Option<PathBuf>, LookupError> {
     match fs::canonicalize(path) {
         Ok(real) if roots.contain(&real) => Ok(Some(real)),
-        Ok(_) => Err(LookupError::refused(format!(
+        Ok(_) => Err(refused!(
             "{} of the repository {}",
             roots.shown(path),
             roots.outside
-        ))),
+        )),
         Err(error) if is_absent(&error) => Ok(None),
         Err(error) => Err(unreadable(path, &error)),
     }
@@ -353,26 +338,20 @@ fn check_file(path: &Path, metadata: &Metadata, bytes_max: u64) -> Result<(), Lo
         return Err(no_file(path));
     }
     if metadata.len() > bytes_max {
-        return Err(LookupError::unreadable(format!(
+        return Err(unreadable!(
             "{} has more than {bytes_max} bytes",
             file_name(path)
-        )));
+        ));
     }
     Ok(())
 }
 
 fn no_file(path: &Path) -> LookupError {
-    LookupError::unreadable(format!(
-        "{} of the repository is no regular file",
-        file_name(path)
-    ))
+    unreadable!("{} of the repository is no regular file", file_name(path))
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> LookupError {
-    LookupError::unreadable(format!(
-        "cannot read {} of the repository: {error}",
-        file_name(path)
-    ))
+    unreadable!("cannot read {} of the repository: {error}", file_name(path))
 }
 
 fn file_name(path: &Path) -> String {

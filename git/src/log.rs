@@ -5,6 +5,7 @@
 //! cursors need no memory, and pushes change no pages.
 
 use crate::LookupError;
+use crate::error::refused;
 use crate::history::History;
 use crate::repository::Session;
 use gix::ObjectId;
@@ -75,9 +76,9 @@ pub(crate) fn split_path(path: &[u8]) -> Result<Vec<&[u8]>, LookupError> {
     let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
     let is_name = |name: &&[u8]| !matches!(*name, b"" | b"." | b"..");
     if path.len() > PATH_BYTES_MAX || path.contains(&0) || !names.iter().all(is_name) {
-        return Err(LookupError::refused(format!(
+        return Err(refused!(
             "a path has at most {PATH_BYTES_MAX} bytes, no NUL, and no empty, `.` or `..` part"
-        )));
+        ));
     }
     Ok(names)
 }
@@ -96,14 +97,12 @@ pub(crate) fn page<'r>(
     for walked in 0..LOG_WALKED_MAX {
         if walked >= skipped && commits.len() == count {
             let tip = tip.to_string();
-            let next = Some(LogCursor { tip, walked });
-            return Ok(Page { commits, next }.trimmed(history));
+            let next = (!history.is_done()).then_some(LogCursor { tip, walked });
+            return Ok(Page { commits, next });
         }
         let Some(commit) = history.next()? else {
-            return Ok(Page {
-                commits,
-                next: None,
-            });
+            let next = None;
+            return Ok(Page { commits, next });
         };
         let (parents, is_shown) = simplify(session, &commit, path)?;
         for parent in parents {
@@ -113,19 +112,10 @@ pub(crate) fn page<'r>(
             commits.push(commit);
         }
     }
-    Err(LookupError::refused(format!(
+    Err(refused!(
         "the log goes on after {LOG_WALKED_MAX} commits, which is the most that one look-up walks: ask \
          for the log of an older commit"
-    )))
-}
-
-impl<'r> Page<'r> {
-    fn trimmed(mut self, history: History<'_, 'r>) -> Page<'r> {
-        if history.is_done() {
-            self.next = None;
-        }
-        self
-    }
+    ))
 }
 
 /// Parents to follow, and true if the path changed.
@@ -140,14 +130,9 @@ fn simplify(
     }
     let entry = session.objects.entry(session.objects.tree(commit)?, path)?;
     for parent in &parents {
-        let object = session
-            .objects
-            .get(*parent, &format!("commit {}", commit.id))?;
-        if session
-            .objects
-            .entry(session.objects.tree(&object)?, path)?
-            == entry
-        {
+        let object = session.objects.parent(commit, *parent)?;
+        let tree = session.objects.tree(&object)?;
+        if session.objects.entry(tree, path)? == entry {
             return Ok((vec![*parent], false));
         }
     }

@@ -28,7 +28,6 @@ pub struct RepositoryTree {
 /// Reason to leave out an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LeftOut {
-    /// A file.
     File,
     /// Link to no repository, or to one found without it.
     Link,
@@ -51,10 +50,7 @@ pub(crate) fn list(root: &Path) -> Result<Vec<String>, RootError> {
 }
 
 /// Finds repositories below `root`, also behind links, without following other links.
-///
-/// # Errors
-///
-/// `root` is unreadable.
+/// Fails if `root` is unreadable.
 pub fn repositories_below(root: &Path) -> Result<RepositoryTree, RootError> {
     let mut walk = Walk::of(root)?;
     walk.follow_links();

@@ -4,6 +4,7 @@
 //! once (by gix). As in git, grafts and shallow boundaries change the parents of navigation.
 
 use crate::LookupError;
+use crate::error::{refused, unreadable};
 use crate::expression::Peel;
 use gix::ObjectId;
 use gix::objs::tree::EntryMode;
@@ -45,24 +46,24 @@ impl<'r> Objects<'r> {
     pub(crate) fn find(&self, id: ObjectId) -> Result<Option<gix::Object<'r>>, LookupError> {
         self.reads.set(self.reads.get() + 1);
         if self.reads.get() > READS_MAX {
-            return Err(LookupError::refused(format!(
+            return Err(refused!(
                 "the answer is more than {READS_MAX} commits away: ask from a nearer one"
-            )));
+            ));
         }
         self.repo.try_find_object(id).map_err(|error| {
-            LookupError::unreadable(format!(
+            unreadable!(
                 "object {id} cannot be read ({}): run git fsck",
                 first_line(&error)
-            ))
+            )
         })
     }
 
     /// Reads an object named by another or a reference.
     pub(crate) fn get(&self, id: ObjectId, named_by: &str) -> Result<gix::Object<'r>, LookupError> {
         self.find(id)?.ok_or_else(|| {
-            LookupError::unreadable(format!(
+            unreadable!(
                 "{named_by} names object {id}, which the repository does not have: run git fsck"
-            ))
+            )
         })
     }
 
@@ -90,10 +91,10 @@ impl<'r> Objects<'r> {
             };
             object = self.get(next, &format!("{} {}", object.kind, object.id))?;
         }
-        Err(LookupError::unreadable(format!(
+        Err(unreadable!(
             "tag {} is one of more than {TAG_CHAIN_MAX} that lead to each other",
             object.id
-        )))
+        ))
     }
 
     fn behind(
@@ -109,12 +110,7 @@ impl<'r> Objects<'r> {
             }
             _ => return Ok(None),
         };
-        let damaged = |_| {
-            LookupError::unreadable(format!(
-                "{} {} is damaged: run git fsck",
-                object.kind, object.id
-            ))
-        };
+        let damaged = |_| unreadable!("{} {} is damaged: run git fsck", object.kind, object.id);
         next.map(Some).map_err(damaged)
     }
 
@@ -138,6 +134,15 @@ impl<'r> Objects<'r> {
         CommitRefIter::from_bytes(&commit.data, commit.id.kind())
             .parent_ids()
             .collect()
+    }
+
+    /// Reads one of the parents of a commit.
+    pub(crate) fn parent(
+        &self,
+        commit: &gix::Object<'r>,
+        id: ObjectId,
+    ) -> Result<gix::Object<'r>, LookupError> {
+        self.get(id, &format!("commit {}", commit.id))
     }
 
     pub(crate) fn entry(
@@ -182,8 +187,7 @@ impl<'r> Objects<'r> {
     ) -> Result<(), LookupError> {
         let object = self.get(tree, "a tree")?;
         for entry in TreeRefIter::from_bytes(&object.data, object.id.kind()) {
-            let damaged =
-                |_| LookupError::unreadable(format!("tree {tree} is damaged: run git fsck"));
+            let damaged = |_| unreadable!("tree {tree} is damaged: run git fsck");
             let entry = entry.map_err(damaged)?;
             if !take(entry.filename, entry.mode, entry.oid.to_owned()) {
                 break;
@@ -216,17 +220,13 @@ impl<'r> Objects<'r> {
 
     pub(crate) fn tree(&self, commit: &gix::Object<'r>) -> Result<ObjectId, LookupError> {
         let tree = self.behind(commit, Peel::Tree)?;
-        tree.ok_or_else(|| LookupError::unreadable(format!("{} has no tree", commit.id)))
+        tree.ok_or_else(|| unreadable!("{} has no tree", commit.id))
     }
 }
 
 /// First line of a gix error. Later ones can repeat bytes of the file.
 fn first_line(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
-    text.lines()
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .take(200)
-        .collect()
+    let first = text.lines().next().unwrap_or_default();
+    first.chars().take(200).collect()
 }

@@ -4,6 +4,7 @@
 //! of repositories, are not opened.
 
 use crate::LookupError;
+use crate::error::refused;
 use crate::location::{self, Location};
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
@@ -28,6 +29,9 @@ pub(crate) fn kind(name: &[u8]) -> ReferenceKind {
         ReferenceKind::Other
     }
 }
+
+/// Ids by name, and peeled ids if known.
+type Listed = BTreeMap<BString, (ObjectId, Option<ObjectId>)>;
 
 pub(crate) enum Found {
     /// With the full name of the reference.
@@ -74,7 +78,7 @@ impl<'r> References<'r> {
         let names = names.chain([format!("refs/remotes/{name}/HEAD")]);
         let mut broken = None;
         for full in names.skip(usize::from(!is_full)) {
-            match self.follow(&full)? {
+            match self.follow(full.as_str().into())? {
                 Found::Nothing => {}
                 Found::Broken(reason) => broken = broken.or(Some(reason)),
                 found => return Ok(found),
@@ -94,27 +98,18 @@ impl<'r> References<'r> {
         }
     }
 
-    pub(crate) fn follow(&self, full: &str) -> Result<Found, LookupError> {
-        self.follow_name(full.into())
-    }
-
-    /// Like [`follow`](Self::follow), for names that are not UTF-8.
-    pub(crate) fn follow_name(&self, full: &BStr) -> Result<Found, LookupError> {
-        let Ok(first) = FullName::try_from(full) else {
+    pub(crate) fn follow(&self, full: &BStr) -> Result<Found, LookupError> {
+        let Ok(mut name) = FullName::try_from(full) else {
             return Ok(Found::Nothing);
         };
-        let mut name = first;
         for step in 0..=SYMBOLIC_MAX {
             match self.read(&name)? {
-                Ok(Some(Target::Object(id))) => {
-                    return Ok(Found::Object(id, full.into()));
-                }
+                Ok(Some(Target::Object(id))) => return Ok(Found::Object(id, full.into())),
                 Ok(Some(Target::Symbolic(next))) => name = next,
                 Ok(None) if step == 0 => return Ok(Found::Nothing),
                 Ok(None) => {
-                    return Ok(Found::Broken(format!(
-                        "{full} leads to {name}, which does not exist"
-                    )));
+                    let reason = format!("{full} leads to {name}, which does not exist");
+                    return Ok(Found::Broken(reason));
                 }
                 Err(reason) => return Ok(Found::Broken(reason)),
             }
@@ -129,46 +124,39 @@ impl<'r> References<'r> {
         let text = name.as_bstr();
         let damaged =
             || format!("{text} holds neither the id of an object nor the name of a reference");
-        let path = name
-            .to_path()
-            .map_err(|_| LookupError::refused(format!("{text} is no path")))?;
+        let path = name.to_path().map_err(|_| refused!("{text} is no path"))?;
         let base = if text.starts_with(b"refs/") {
             &self.location.common_dir
         } else {
             &self.location.git_dir
         };
         if location::is_file_below(&self.location.roots, base, path)? {
-            let found = self
-                .repo
-                .refs
-                .try_find_loose(name.as_ref().as_partial_name());
+            let found = (self.repo.refs).try_find_loose(name.as_ref().as_partial_name());
             return Ok(match found {
                 Ok(found) => Ok(found.filter(|it| it.name == *name).map(|it| it.target)),
                 Err(_) => Err(damaged()),
             });
         }
-        let unreadable =
-            |_| LookupError::unreadable("the file `packed-refs` of the repository is damaged");
-        let Some(packed) = self.repo.refs.cached_packed_buffer().map_err(unreadable)? else {
+        let Some(packed) = self
+            .repo
+            .refs
+            .cached_packed_buffer()
+            .map_err(damaged_packed)?
+        else {
             return Ok(Ok(None));
         };
-        let found = packed
-            .try_find(name.as_ref().as_partial_name())
-            .map_err(unreadable)?;
-        Ok(Ok(found
-            .filter(|it| it.name == name.as_ref())
-            .map(|it| Target::Object(it.target()))))
+        let found = packed.try_find(name.as_ref().as_partial_name());
+        let found = found.map_err(damaged_packed)?;
+        let found = found.filter(|it| it.name == name.as_ref());
+        Ok(Ok(found.map(|it| Target::Object(it.target()))))
     }
 
     /// References by name, peeled if `packed-refs` has that, without broken ones.
-    pub(crate) fn list(
-        &self,
-        below: &str,
-    ) -> Result<BTreeMap<BString, (ObjectId, Option<ObjectId>)>, LookupError> {
+    pub(crate) fn list(&self, below: &str) -> Result<Listed, LookupError> {
         let mut names = self.packed(below)?;
         for name in self.loose(below)? {
             // A broken reference affects no others.
-            match self.follow_name(name.as_bstr()) {
+            match self.follow(name.as_bstr()) {
                 Ok(Found::Object(id, _)) => names.insert(name, (id, None)),
                 _ => names.remove(&name),
             };
@@ -184,24 +172,22 @@ impl<'r> References<'r> {
         Ok(names)
     }
 
-    fn packed(
-        &self,
-        below: &str,
-    ) -> Result<BTreeMap<BString, (ObjectId, Option<ObjectId>)>, LookupError> {
-        let mut names = BTreeMap::new();
-        let unreadable =
-            |_| LookupError::unreadable("the file `packed-refs` of the repository is damaged");
-        let Some(packed) = self.repo.refs.cached_packed_buffer().map_err(unreadable)? else {
+    fn packed(&self, below: &str) -> Result<Listed, LookupError> {
+        let mut names = Listed::new();
+        let Some(packed) = self
+            .repo
+            .refs
+            .cached_packed_buffer()
+            .map_err(damaged_packed)?
+        else {
             return Ok(names);
         };
         let prefix = BString::from(format!("{below}/"));
-        for reference in packed.iter_prefixed(prefix).map_err(unreadable)? {
-            let reference = reference.map_err(unreadable)?;
+        for reference in packed.iter_prefixed(prefix).map_err(damaged_packed)? {
+            let reference = reference.map_err(damaged_packed)?;
             let peeled = reference.object.is_some().then(|| reference.object());
-            names.insert(
-                reference.name.as_bstr().to_owned(),
-                (reference.target(), peeled),
-            );
+            let name = reference.name.as_bstr().to_owned();
+            names.insert(name, (reference.target(), peeled));
             check_number(names.len())?;
         }
         Ok(names)
@@ -242,11 +228,15 @@ impl<'r> References<'r> {
     }
 }
 
+fn damaged_packed<E>(_: E) -> LookupError {
+    LookupError::unreadable("the file `packed-refs` of the repository is damaged")
+}
+
 fn check_number(number: usize) -> Result<(), LookupError> {
     if number > REFERENCES_MAX {
-        return Err(LookupError::refused(format!(
+        return Err(refused!(
             "the repository has more than {REFERENCES_MAX} references"
-        )));
+        ));
     }
     Ok(())
 }

@@ -6,14 +6,13 @@
 use crate::between;
 use crate::blame::{self, Blame, BlameLimits};
 use crate::changes;
-use crate::commit;
 use crate::error::{LookupError, RootError};
 use crate::links;
-use crate::location::{self, Location};
+use crate::location;
 use crate::log::{self, LOG_COUNT_MAX, LogCursor};
 use crate::names;
 use crate::references;
-use crate::repository::{Repository, Session};
+use crate::repository::{Repository, Session, lock};
 use crate::revision;
 use crate::similar::similar;
 use crate::tree::{self, Blob};
@@ -21,7 +20,7 @@ use clru::CLruCache;
 use schema::message::{ChangeList, Commit, Reference};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Open repositories. Each keeps up to 4 MiB of objects.
@@ -49,10 +48,7 @@ type Open = CLruCache<String, Arc<Repository>>;
 
 impl Repositories {
     /// Takes the directory, and opens nothing yet.
-    ///
-    /// # Errors
-    ///
-    /// The path is no readable directory.
+    /// Fails if the path is no readable directory.
     pub fn new(root: &Path) -> Result<Repositories, RootError> {
         let fail = |source| RootError {
             path: root.to_owned(),
@@ -69,33 +65,21 @@ impl Repositories {
 
     /// Names of the repositories, ascending: paths below the directory without `.git`. Walks it at
     /// most every 5 seconds.
-    ///
-    /// # Errors
-    ///
-    /// The directory is unreadable.
+    /// Fails if the directory is unreadable.
     pub fn names(&self) -> Result<Vec<String>, RootError> {
         self.shared_names().map(|names| names.to_vec())
     }
 
     /// Commit of a revision; an empty one is the default branch.
-    ///
-    /// # Errors
-    ///
-    /// See [`LookupError`].
     pub fn commit(&self, repo: &str, rev: &str) -> Result<Commit, LookupError> {
         self.look_up(repo, |repository, session| {
             let object = revision::resolve(session, rev)?;
-            let mut commit = commit::decode(&object.id, &object.data)?;
-            commit.tags = repository.tags(session)?.of(&object.id);
-            Ok(commit)
+            repository.tags(session)?.commit(&object)
         })
     }
 
     /// Counts commits reachable from `new` and not from `old`, up to `count_max`.
-    ///
-    /// # Errors
-    ///
-    /// See [`LookupError`]; also for a commit that is gone.
+    /// Fails also for a commit that is gone.
     pub fn commits_between(
         &self,
         repo: &str,
@@ -112,10 +96,6 @@ impl Repositories {
 
     /// Page of a revision's log, in the order of `git log`, perhaps for a path. A cursor continues
     /// from its own tip.
-    ///
-    /// # Errors
-    ///
-    /// See [`LookupError`].
     pub fn log(
         &self,
         repo: &str,
@@ -129,27 +109,15 @@ impl Repositories {
             let tip = revision::resolve(session, after.map_or(rev, LogCursor::tip))?.id;
             let page = log::page(session, tip, &path, after, count.clamp(1, LOG_COUNT_MAX))?;
             let tags = repository.tags(session)?;
-            let decode = |object: gix::Object<'_>| {
-                let mut commit = commit::decode(&object.id, &object.data)?;
-                commit.tags = tags.of(&object.id);
-                Ok(commit)
-            };
+            let commits = page.commits.iter().map(|object| tags.commit(object));
             Ok(Log {
-                commits: page
-                    .commits
-                    .into_iter()
-                    .map(decode)
-                    .collect::<Result<_, _>>()?,
+                commits: commits.collect::<Result<_, _>>()?,
                 next: page.next,
             })
         })
     }
 
     /// References to commits, by full name. Leaves out broken ones, and those to a tree or file.
-    ///
-    /// # Errors
-    ///
-    /// See [`LookupError`].
     pub fn refs(&self, repo: &str) -> Result<Vec<Reference>, LookupError> {
         self.look_up(repo, |_, session| {
             let mut references = Vec::new();
@@ -170,10 +138,7 @@ impl Repositories {
     }
 
     /// Blames the lines of a file on commits; `None` if the commit lacks the file.
-    ///
-    /// # Errors
-    ///
-    /// See [`LookupError`]; also for files over the limits.
+    /// Fails also for files over the limits.
     pub fn blame(
         &self,
         repo: &str,
@@ -189,10 +154,6 @@ impl Repositories {
     }
 
     /// Up to `count_max` files that a commit changed against its first parent, by path.
-    ///
-    /// # Errors
-    ///
-    /// See [`LookupError`].
     pub fn changes(
         &self,
         repo: &str,
@@ -207,10 +168,6 @@ impl Repositories {
 
     /// Reads a file of up to `bytes_max` bytes, and returns its commit id. Follows links within the
     /// tree; submodules are no files.
-    ///
-    /// # Errors
-    ///
-    /// See [`LookupError`].
     pub fn file(
         &self,
         repo: &str,
@@ -228,16 +185,15 @@ impl Repositories {
             return Ok((commit, None));
         };
         let (repository, _) = self.repository(repo)?;
-        let blob = tree::blob(&repository, id, bytes_max)?;
+        let blob = tree::with_blob(&repository, id, bytes_max, |content| match content {
+            Ok(bytes) => Blob::Content(bytes.to_vec()),
+            Err(bytes) => Blob::TooLarge(bytes),
+        })?;
         Ok((commit, Some(blob)))
     }
 
     /// Names of files, links and, with a final `/`, directories in a directory. No submodules;
     /// empty if missing.
-    ///
-    /// # Errors
-    ///
-    /// See [`LookupError`].
     pub fn directory(
         &self,
         repo: &str,
@@ -262,41 +218,31 @@ impl Repositories {
         if is_new || !matches!(answer, Err(LookupError::Unreadable { .. })) {
             return answer;
         }
-        self.lock_open().pop(name);
+        lock(&self.open).pop(name);
         let (repository, _) = self.repository(name)?;
         repository.look_up(|session| look(&repository, session))
     }
 
     fn repository(&self, name: &str) -> Result<(Arc<Repository>, bool), LookupError> {
-        let known = self.lock_open().get(name).cloned();
+        let known = lock(&self.open).get(name).cloned();
         if let Some(repository) = known {
             if repository.is_current() {
                 return Ok((repository, false));
             }
-            self.lock_open().pop(name);
+            lock(&self.open).pop(name);
         }
-        let Some(location) = self.locate(name)? else {
-            return Err(LookupError::UnknownRepository {
-                candidates: self.resembling(name),
-            });
+        let Some(location) = location::locate(&self.root, name)? else {
+            let names = self.shared_names().unwrap_or_default();
+            let candidates = similar(name, names.iter().map(String::as_str));
+            return Err(LookupError::UnknownRepository { candidates });
         };
         let repository = Arc::new(Repository::open(location)?);
-        self.lock_open()
-            .put(name.to_owned(), Arc::clone(&repository));
+        lock(&self.open).put(name.to_owned(), Arc::clone(&repository));
         Ok((repository, true))
     }
 
-    fn locate(&self, name: &str) -> Result<Option<Location>, LookupError> {
-        location::locate(&self.root, name)
-    }
-
-    fn resembling(&self, name: &str) -> Vec<String> {
-        let names = self.shared_names().unwrap_or_default();
-        similar(name, names.iter().map(String::as_str))
-    }
-
     fn shared_names(&self) -> Result<Arc<Vec<String>>, RootError> {
-        let mut known = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.names);
         if let Some((read, names)) = known.as_ref()
             && read.elapsed() < NAMES_AGE_MAX
         {
@@ -305,9 +251,5 @@ impl Repositories {
         let names = Arc::new(names::list(&self.root)?);
         *known = Some((Instant::now(), Arc::clone(&names)));
         Ok(names)
-    }
-
-    fn lock_open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

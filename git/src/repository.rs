@@ -5,6 +5,7 @@
 //! reopened.
 
 use crate::LookupError;
+use crate::error::unreadable;
 use crate::location::Location;
 use crate::objects::{Grafts, Objects};
 use crate::references::References;
@@ -13,7 +14,7 @@ use crate::tags::Tags;
 use gix::ObjectId;
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const OBJECT_CACHE_BYTES: usize = 4 << 20;
 
@@ -68,20 +69,13 @@ impl Repository {
         store: &ObjectStore,
     ) -> Result<Repository, LookupError> {
         check_reference_format(&location)?;
-        let stamps = stamped_paths(&location)
-            .map(|path| {
-                let stamp = Stamp::of(&path);
-                (path, stamp)
-            })
-            .collect();
+        let stamps = Stamp::of_paths(stamped_paths(&location));
         // Trusted, otherwise gix ignores the format of another user's repository.
+        let limit = format!("gitoxide.objects.allocLimit={}", store.object_bytes_max);
         let options = gix::open::Options::isolated()
             .open_path_as_is(true)
             .with(gix::sec::Trust::Full)
-            .config_overrides([format!(
-                "gitoxide.objects.allocLimit={}",
-                store.object_bytes_max
-            )]);
+            .config_overrides([limit]);
         let mut shared =
             gix::ThreadSafeRepository::open_opts(&location.git_dir, options).map_err(|_| {
                 LookupError::unreadable(
@@ -114,7 +108,7 @@ impl Repository {
         &self,
         look: impl FnOnce(&Session<'_>) -> Result<T, LookupError>,
     ) -> Result<T, LookupError> {
-        let idle = self.lock_idle().pop();
+        let idle = lock(&self.idle).pop();
         let handle = idle.unwrap_or_else(|| {
             let mut handle = self.shared.to_thread_local();
             handle.object_cache_size(OBJECT_CACHE_BYTES / self.handles_max.max(HANDLES_MAX));
@@ -133,7 +127,7 @@ impl Repository {
                 handle: &handle,
             })
         });
-        let mut idle = self.lock_idle();
+        let mut idle = lock(&self.idle);
         if idle.len() < self.handles_max {
             idle.push(handle);
         }
@@ -141,23 +135,20 @@ impl Repository {
     }
 
     pub(crate) fn tags(&self, session: &Session<'_>) -> Result<Arc<Tags>, LookupError> {
-        let known = self
-            .tags
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let known = lock(&self.tags).clone();
         if let Some(tags) = known.filter(|tags| tags.is_current()) {
             return Ok(tags);
         }
         let tags = Tags::read(&self.location, &session.references, &session.objects)?;
         let tags = Arc::new(tags);
-        *self.tags.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&tags));
+        *lock(&self.tags) = Some(Arc::clone(&tags));
         Ok(tags)
     }
+}
 
-    fn lock_idle(&self) -> std::sync::MutexGuard<'_, Vec<gix::Repository>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Ignores poisoning: each value is replaced as a whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// `HEAD` of a reftable repository: an impossible reference.
@@ -184,18 +175,10 @@ fn open_objects(
         alloc_limit_bytes: usize::try_from(store.object_bytes_max).ok(),
         ..Default::default()
     };
+    let (directory, hash) = (directory.to_owned(), own.object_hash());
     let mut replacements = own.replacements();
-    let opened = gix::odb::Store::at_opts(
-        directory.to_owned(),
-        own.object_hash(),
-        &mut replacements,
-        options,
-    );
-    opened.map_err(|error| {
-        LookupError::unreadable(format!(
-            "the directories of objects cannot be read: {error}"
-        ))
-    })
+    let opened = gix::odb::Store::at_opts(directory, hash, &mut replacements, options);
+    opened.map_err(|error| unreadable!("the directories of objects cannot be read: {error}"))
 }
 
 fn stamped_paths(location: &Location) -> impl Iterator<Item = PathBuf> {
@@ -217,9 +200,9 @@ fn read_grafts(location: &Location, hash: gix::hash::Kind) -> Result<Grafts, Loo
         return Ok(Grafts::default());
     };
     if text.len() > GRAFT_BYTES_MAX {
-        return Err(LookupError::unreadable(format!(
+        return Err(unreadable!(
             "the file `info/grafts` has more than {GRAFT_BYTES_MAX} bytes"
-        )));
+        ));
     }
     let lines = text.split(|byte| *byte == b'\n');
     let graft = |line: &[u8]| {

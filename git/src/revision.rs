@@ -3,6 +3,7 @@
 //! Sets of commits, and objects of another kind, are refused with a reason.
 
 use crate::LookupError;
+use crate::error::refused;
 use crate::expression::{self, Expression, Peel, Step};
 use crate::history::History;
 use crate::references::Found;
@@ -12,6 +13,7 @@ use gix::ObjectId;
 use gix::bstr::ByteSlice;
 use gix::objs::Kind;
 use regex::bytes::{Regex, RegexBuilder};
+use schema::name::revision_name;
 use std::collections::HashSet;
 
 const SEARCHED_MAX: usize = 100_000;
@@ -51,11 +53,7 @@ pub(crate) fn resolve<'r>(
     };
     let (kind, id) = (object.kind, object.id);
     let commit = session.objects.peel(object, Peel::Commit)?;
-    commit.ok_or_else(|| {
-        LookupError::refused(format!(
-            "{revision:?} is {kind} {id}, not a commit: name a commit"
-        ))
-    })
+    commit.ok_or_else(|| refused!("{revision:?} is {kind} {id}, not a commit: name a commit"))
 }
 
 fn by_name<'r>(
@@ -226,13 +224,8 @@ fn parent<'r>(
 ) -> Result<Option<gix::Object<'r>>, LookupError> {
     let parents = session.objects.parents(commit);
     let index = usize::try_from(number - 1).unwrap_or(usize::MAX);
-    let Some(id) = parents.get(index) else {
-        return Ok(None);
-    };
-    session
-        .objects
-        .get(*id, &format!("commit {}", commit.id))
-        .map(Some)
+    let id = parents.get(index);
+    id.map(|id| session.objects.parent(commit, *id)).transpose()
 }
 
 fn by_message<'r>(
@@ -244,7 +237,7 @@ fn by_message<'r>(
     for (id, peeled) in session.references.list("refs")?.into_values() {
         tips.push(peeled.unwrap_or(id));
     }
-    if let Found::Object(id, _) = session.references.follow("HEAD")? {
+    if let Found::Object(id, _) = session.references.follow("HEAD".into())? {
         tips.push(id);
     }
     // Git takes the last reference first among equal times.
@@ -276,10 +269,10 @@ fn search<'r>(
             history.add(parent, &format!("commit {}", commit.id))?;
         }
     }
-    Err(LookupError::refused(format!(
+    Err(refused!(
         "none of the {SEARCHED_MAX} youngest commits has a message with {text:?}, and older ones are \
          not searched"
-    )))
+    ))
 }
 
 /// Compiles a search. `None` for other `!` forms, which git reserves.
@@ -298,25 +291,17 @@ fn compile(text: &str) -> Result<Option<(Regex, bool)>, LookupError> {
         .size_limit(PATTERN_BYTES_MAX)
         .dfa_size_limit(PATTERN_BYTES_MAX)
         .build();
-    let compiled = compiled.map_err(|_| {
-        LookupError::refused(format!(
-            "{pattern:?} is no regular expression, or too large a one"
-        ))
-    })?;
+    let compiled = compiled
+        .map_err(|_| refused!("{pattern:?} is no regular expression, or too large a one"))?;
     Ok(Some((compiled, is_negated)))
 }
 
 fn unknown(session: &Session<'_>, revision: &str) -> LookupError {
     let end = revision.find(['~', '^']).unwrap_or(revision.len());
     let known = session.references.list("refs").unwrap_or_default();
-    let prefixes = ["refs/heads/", "refs/tags/", "refs/remotes/", "refs/"];
-    let short = |name: &str| {
-        let stripped = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
-        stripped.unwrap_or(name).to_owned()
-    };
     let names: Vec<String> = known
         .keys()
-        .filter_map(|it| Some(short(it.to_str().ok()?)))
+        .filter_map(|it| Some(revision_name(it).to_str().ok()?.to_owned()))
         .collect();
     let mut candidates = similar(&revision[..end], names.iter().map(String::as_str));
     // An unborn default branch.

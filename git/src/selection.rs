@@ -1,7 +1,6 @@
 //! Chooses the revisions to index: the default branch, or matches of patterns.
 
-use crate::commit;
-use crate::error::LookupError;
+use crate::error::{LookupError, refused, unreadable};
 use crate::expression::Peel;
 use crate::references::{Found, Head};
 use crate::repository::{Repository, Session};
@@ -37,7 +36,6 @@ pub struct Selection {
 pub struct SelectedRevision {
     /// Full name of a reference, or commit id.
     pub name: Vec<u8>,
-    /// The commit.
     pub commit: Commit,
 }
 
@@ -77,8 +75,7 @@ pub(crate) fn select(
     let mut best = None;
     for (name, (id, rank)) in choice.chosen {
         let object = session.objects.get(id, &name.to_str_lossy())?;
-        let mut commit = commit::decode(&id, &object.data)?;
-        commit.tags = tags.of(&id);
+        let commit = tags.commit(&object)?;
         let is_other = head.name() != Some(name.as_bstr());
         // First pattern, then youngest, then first name.
         let order = (is_other, rank, -i128::from(commit.committer.seconds));
@@ -121,38 +118,33 @@ impl Choice<'_, '_> {
         let reasons = self.broken.iter().take(CANDIDATES_MAX);
         let reasons = reasons.map(|(name, why)| format!("{}: {why}", name.to_str_lossy()));
         let reasons: Vec<String> = reasons.collect();
-        LookupError::unreadable(format!(
+        unreadable!(
             "none of the chosen references leads to a commit: {}",
             reasons.join("; ")
-        ))
+        )
     }
 
     fn head(&mut self, head: &Head, rank: usize) -> Result<(), LookupError> {
-        let name = match head {
-            Head::Branch(name) => name.to_str_lossy().into_owned(),
-            Head::Detached => "HEAD".to_owned(),
-        };
-        match (self.commit_of(&name)?, head) {
+        let name = head.name().unwrap_or("HEAD".into());
+        match (self.commit_of(name)?, head) {
             (Ok(Some(id)), Head::Branch(name)) => self.choose(name, id, rank),
-            (Ok(Some(id)), Head::Detached) => {
-                self.choose(id.to_string().as_bytes(), id, rank);
-            }
-            (Ok(None), _) => return Err(self.no_default(&name)),
+            (Ok(Some(id)), Head::Detached) => self.choose(id.to_string().as_bytes(), id, rank),
+            (Ok(None), _) => return Err(self.no_default(name)),
             (Err(reason), _) => return Err(LookupError::unreadable(reason)),
         }
         Ok(())
     }
 
-    fn no_default(&self, name: &str) -> LookupError {
+    fn no_default(&self, name: &BStr) -> LookupError {
         let known = self.short_names();
         if known.is_empty() {
             return LookupError::refused("the repository has no commit yet");
         }
         let known: Vec<String> = known.into_iter().take(CANDIDATES_MAX).collect();
-        LookupError::refused(format!(
+        refused!(
             "its default branch {name} has no commit; choose others with --ref, such as {}",
             known.join(", ")
-        ))
+        )
     }
 
     fn matching(
@@ -168,15 +160,13 @@ impl Choice<'_, '_> {
                 continue;
             }
             is_any = true;
-            match self.commit_of_bytes(name.as_bstr())? {
+            match self.commit_of(name.as_bstr())? {
                 Ok(Some(id)) => self.choose(&name, id, rank),
-                Ok(None) => {
-                    let reason = "it leads to no commit".to_owned();
-                    self.broken.insert(name.into(), reason);
-                }
-                Err(reason) => {
-                    self.broken.insert(name.into(), reason);
-                }
+                Ok(None) => drop(
+                    self.broken
+                        .insert(name.into(), "it leads to no commit".into()),
+                ),
+                Err(reason) => drop(self.broken.insert(name.into(), reason)),
             }
         }
         if is_any || before < self.chosen.len() + self.broken.len() {
@@ -188,13 +178,13 @@ impl Choice<'_, '_> {
 
     fn exact(&mut self, pattern: &str, rank: usize) -> Result<(), LookupError> {
         match self.session.references.find(pattern)? {
-            Found::Object(_, name) => match self.commit_of_bytes(name.as_bstr())? {
+            Found::Object(_, name) => match self.commit_of(name.as_bstr())? {
                 Ok(Some(id)) => {
                     self.choose(&name, id, rank);
                     return Ok(());
                 }
                 Ok(None) => {
-                    return Err(LookupError::refused(format!("{name} leads to no commit")));
+                    return Err(refused!("{name} leads to no commit"));
                 }
                 Err(reason) => return Err(LookupError::unreadable(reason)),
             },
@@ -213,15 +203,8 @@ impl Choice<'_, '_> {
     }
 
     /// The inner error is the damage.
-    fn commit_of(&self, name: &str) -> Result<Result<Option<ObjectId>, String>, LookupError> {
-        self.commit_of_bytes(name.into())
-    }
-
-    fn commit_of_bytes(
-        &self,
-        name: &BStr,
-    ) -> Result<Result<Option<ObjectId>, String>, LookupError> {
-        let (id, name) = match self.session.references.follow_name(name)? {
+    fn commit_of(&self, name: &BStr) -> Result<Result<Option<ObjectId>, String>, LookupError> {
+        let (id, name) = match self.session.references.follow(name)? {
             Found::Object(id, name) => (id, name),
             Found::Nothing => return Ok(Ok(None)),
             Found::Broken(reason) => return Ok(Err(reason)),

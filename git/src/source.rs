@@ -4,14 +4,14 @@
 //! hooks. It is opened for a run of an indexer, not for a server.
 
 use crate::attributes::Attributes;
-use crate::error::LookupError;
+use crate::error::{LookupError, unreadable};
 use crate::files::{self, Files};
 use crate::location::{self, Location, Roots};
 use crate::names;
-use crate::object_id::ObjectId;
 use crate::repository::{ObjectStore, Repository};
 use crate::selection::{self, Selection};
 use crate::tree;
+use gix::ObjectId;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -50,24 +50,19 @@ pub struct SourceRepository {
 
 impl SourceRepository {
     /// Opens a repository: a git directory, or a work tree with one.
-    ///
-    /// # Errors
-    ///
-    /// The repository is missing, damaged, or partly outside of the allowed directories.
+    /// Fails if it is missing, damaged, or partly outside of the allowed directories.
     pub fn open(path: &Path, options: &SourceOptions) -> Result<SourceRepository, LookupError> {
-        let fail = |error: io::Error| {
-            LookupError::unreadable(format!("{} cannot be read: {error}", path.display()))
-        };
+        let fail = |error: io::Error| unreadable!("{} cannot be read: {error}", path.display());
         let real = fs::canonicalize(path).map_err(fail)?;
         let mut roots = vec![holder(&real).to_owned()];
         let environment = options.object_directory.iter();
         let environment = environment.chain(&options.alternate_object_directories);
         for root in options.alternates_roots.iter().chain(environment) {
             roots.push(fs::canonicalize(root).map_err(|error| {
-                LookupError::unreadable(format!(
+                unreadable!(
                     "{}, from which objects may be taken, cannot be read: {error}",
                     root.display()
-                ))
+                )
             })?);
         }
         let roots = Roots::of_source(roots);
@@ -102,45 +97,34 @@ impl SourceRepository {
 
     /// Chooses revisions by patterns, or the default branch. A pattern is a reference (`main`,
     /// `refs/tags/v1`), a glob (`v1.*`), `all` for branches and tags, a commit id, or `HEAD`.
-    ///
-    /// # Errors
-    ///
-    /// Nothing matches: `UnknownRevision`, with names like the first pattern.
+    /// Without a match it fails: `UnknownRevision`, with names like the first pattern.
     pub fn select(&self, patterns: &[String]) -> Result<Selection, LookupError> {
         (self.repository).look_up(|session| selection::select(session, &self.repository, patterns))
     }
 
     /// Files of commits, each path and id once.
-    ///
-    /// # Errors
-    ///
-    /// A commit's tree is unreadable, or there are too many files.
+    /// Fails if a commit's tree is unreadable, or if there are too many files.
     pub fn files(&self, trees: &[String]) -> Result<Files, LookupError> {
         files::list(&self.repository, trees)
     }
 
     /// Passes a file's bytes to `take`, or its size if over `bytes_max`.
-    ///
-    /// # Errors
-    ///
-    /// The object is missing, damaged, or no file.
+    /// Fails if the object is missing, damaged, or no file.
     pub fn blob<T>(
         &self,
         id: ObjectId,
         bytes_max: u64,
         take: impl FnOnce(Result<&[u8], u64>) -> T,
     ) -> Result<T, LookupError> {
-        let read = tree::with_blob(&self.repository, id.0, bytes_max, take);
+        let read = tree::with_blob(&self.repository, id, bytes_max, take);
         read.map_err(|error| missing(id, error))
     }
 
     /// Size of a file, without reading it.
-    ///
-    /// # Errors
-    ///
-    /// The object is missing, damaged, or no file.
+    /// Fails if the object is missing, damaged, or no file.
     pub fn size(&self, id: ObjectId) -> Result<u64, LookupError> {
-        tree::size(&self.repository, id.0).map_err(|error| missing(id, error))
+        let size = (self.repository).look_up(|session| tree::size_of(session, id));
+        size.map_err(|error| missing(id, error))
     }
 
     /// Rules for generated and vendored files of one revision.
@@ -163,9 +147,9 @@ impl SourceRepository {
 
 fn missing(id: ObjectId, error: LookupError) -> LookupError {
     match error {
-        LookupError::UnknownRevision { .. } => LookupError::unreadable(format!(
-            "the repository does not have object {id}: fetch it, or run git fsck"
-        )),
+        LookupError::UnknownRevision { .. } => {
+            unreadable!("the repository does not have object {id}: fetch it, or run git fsck")
+        }
         error => error,
     }
 }
@@ -210,7 +194,7 @@ fn stand_in(location: &Location, options: &SourceOptions) -> Result<Option<TempD
     {
         let real = fs::canonicalize(directory).map_err(|error| {
             let directory = directory.display();
-            LookupError::unreadable(format!("the directory of objects {directory}: {error}"))
+            unreadable!("the directory of objects {directory}: {error}")
         })?;
         for found in location::object_directories(&location.roots, real)? {
             if !directories.contains(&found) {
@@ -219,9 +203,8 @@ fn stand_in(location: &Location, options: &SourceOptions) -> Result<Option<TempD
         }
     }
     let made = link_directories(&directories);
-    made.map(Some).map_err(|error| {
-        LookupError::unreadable(format!("no temporary directory for its objects: {error}"))
-    })
+    made.map(Some)
+        .map_err(|error| unreadable!("no temporary directory for its objects: {error}"))
 }
 
 fn link_directories(directories: &[PathBuf]) -> io::Result<TempDir> {

@@ -2,7 +2,7 @@
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// A second change within this time may go unnoticed.
@@ -31,6 +31,11 @@ impl Stamp {
             is_dir: metadata.is_dir(),
         };
         Stamp(path.metadata().ok().map(seen))
+    }
+
+    pub(crate) fn of_paths(paths: impl IntoIterator<Item = PathBuf>) -> Vec<(PathBuf, Stamp)> {
+        let stamped = |path: PathBuf| (path.clone(), Stamp::of(&path));
+        paths.into_iter().map(stamped).collect()
     }
 
     /// A directory may have changed content.

@@ -1,11 +1,13 @@
 //! Tags by commit, cached until a tag changes.
 
 use crate::LookupError;
+use crate::commit;
 use crate::location::Location;
 use crate::objects::Objects;
 use crate::references::References;
 use crate::stamp::Stamp;
 use gix::ObjectId;
+use schema::message::Commit;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
@@ -26,11 +28,7 @@ impl Tags {
         let tags = location.common_dir.join("refs/tags");
         let mut paths = BTreeSet::from([location.common_dir.join("packed-refs"), tags.clone()]);
         add_directories(&tags, &mut paths);
-        let stamps = paths.into_iter().map(|path| {
-            let stamp = Stamp::of(&path);
-            (path, stamp)
-        });
-        let stamps = stamps.collect();
+        let stamps = Stamp::of_paths(paths);
         let mut by_commit: HashMap<ObjectId, Vec<Vec<u8>>> = HashMap::new();
         for (name, (id, peeled)) in references.list("refs/tags")? {
             let id = match peeled {
@@ -46,8 +44,11 @@ impl Tags {
         Ok(Tags { by_commit, stamps })
     }
 
-    pub(crate) fn of(&self, commit: &ObjectId) -> Vec<Vec<u8>> {
-        self.by_commit.get(commit).cloned().unwrap_or_default()
+    /// Decodes a commit, with its tags.
+    pub(crate) fn commit(&self, object: &gix::Object<'_>) -> Result<Commit, LookupError> {
+        let mut commit = commit::decode(&object.id, &object.data)?;
+        commit.tags = self.by_commit.get(&object.id).cloned().unwrap_or_default();
+        Ok(commit)
     }
 
     pub(crate) fn is_current(&self) -> bool {

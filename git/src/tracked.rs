@@ -21,9 +21,7 @@ pub struct TrackedFiles(ParsedIndex);
 
 impl TrackedFiles {
     /// Reads an index.
-    ///
-    /// # Errors
-    /// Missing, damaged or too large; in words.
+    /// Fails if it is missing, damaged or too large; in words.
     pub fn read(index: &Path) -> Result<TrackedFiles, String> {
         let (mut parsed, split) = ParsedIndex::parse(&bytes(index)?).map_err(damaged)?;
         if let Some(Split { shared, deleted }) = split {

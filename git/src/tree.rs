@@ -4,6 +4,7 @@
 //! has a [`Hazard`], but remains a name.
 
 use crate::LookupError;
+use crate::error::{refused, unreadable};
 use crate::expression::Peel;
 use crate::repository::{Repository, Session};
 use gix::ObjectId;
@@ -40,7 +41,6 @@ pub enum Hazard {
 /// Content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blob {
-    /// The bytes.
     Content(Vec<u8>),
     /// Number of bytes, over the limit and not read.
     TooLarge(u64),
@@ -71,17 +71,6 @@ pub(crate) fn directory(
     Ok(names)
 }
 
-pub(crate) fn blob(
-    repository: &Repository,
-    id: ObjectId,
-    bytes_max: u64,
-) -> Result<Blob, LookupError> {
-    with_blob(repository, id, bytes_max, |content| match content {
-        Ok(bytes) => Blob::Content(bytes.to_vec()),
-        Err(bytes) => Blob::TooLarge(bytes),
-    })
-}
-
 /// Passes a blob's bytes to `take`, or their number if over `bytes_max`.
 pub(crate) fn with_blob<T>(
     repository: &Repository,
@@ -96,27 +85,21 @@ pub(crate) fn with_blob<T>(
         }
         let object = session.objects.get(id, "a tree")?;
         let blob = session.objects.peel(object, Peel::Blob)?;
-        let blob = blob.ok_or_else(|| LookupError::unreadable(format!("{id} is not a file")))?;
+        let blob = blob.ok_or_else(|| unreadable!("{id} is not a file"))?;
         Ok(take(Ok(&blob.data)))
     })
 }
 
-pub(crate) fn size(repository: &Repository, id: ObjectId) -> Result<u64, LookupError> {
-    repository.look_up(|session| size_of(session, id))
-}
-
 pub(crate) fn size_of(session: &Session<'_>, id: ObjectId) -> Result<u64, LookupError> {
-    let header = session.handle.try_find_header(id).map_err(|_| {
-        LookupError::unreadable(format!("object {id} cannot be read: run git fsck"))
-    })?;
+    let header = session
+        .handle
+        .try_find_header(id)
+        .map_err(|_| unreadable!("object {id} cannot be read: run git fsck"))?;
     let header = header.ok_or_else(|| LookupError::UnknownRevision {
         candidates: Vec::new(),
     })?;
     if header.kind() != Kind::Blob {
-        return Err(LookupError::refused(format!(
-            "{} {id} is not a file",
-            header.kind()
-        )));
+        return Err(refused!("{} {id} is not a file", header.kind()));
     }
     Ok(header.size())
 }

@@ -5,9 +5,9 @@
 //! are by the store's clock.
 
 use crate::error::StoreError;
-use crate::objects::{Objects, Put, Version, random_name};
+use crate::objects::{Objects, Put, Version, random_name, seconds};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 const CLAIMS: &str = "claims";
 
@@ -59,10 +59,8 @@ impl<'a> Claims<'a> {
             }
             Some(_) => return Ok(false),
         };
-        match self
-            .objects
-            .swap(&object, expected, self.content().as_bytes())?
-        {
+        let content = self.content();
+        match self.objects.swap(&object, expected, content.as_bytes())? {
             Put::Done(version) => {
                 self.held().push(Claim { object, version });
                 Ok(true)
@@ -127,9 +125,7 @@ impl<'a> Claims<'a> {
     /// Seconds since 1970.
     fn now(&self) -> u64 {
         let (store, here) = self.clock;
-        let now = store + here.elapsed();
-        now.duration_since(UNIX_EPOCH)
-            .map_or(0, |since| since.as_secs())
+        seconds(store + here.elapsed())
     }
 
     fn content(&self) -> String {

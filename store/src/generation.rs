@@ -20,10 +20,13 @@
 //! **Invariant:** numbers only grow, also when an earlier generation becomes current again.
 
 use crate::error::StoreError;
-use crate::objects::{Objects, Version};
+use crate::objects::{Objects, Put, Version};
+use index::file::AtomicFile;
 use index::manifest::{Manifest, ManifestError, ShardEntry, hex};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::Path;
 use std::time::SystemTime;
 
 /// Default number of replicas.
@@ -48,23 +51,19 @@ pub(crate) const FILES: &str = "files";
 pub struct GenerationId {
     /// Number, from 1.
     pub number: u64,
-    /// BLAKE3 of its bytes.
     pub hash: [u8; 32],
 }
 
 /// File in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
-    /// BLAKE3 of its bytes.
     pub hash: [u8; 32],
-    /// Length in bytes.
     pub bytes: u64,
 }
 
 /// State of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generation {
-    /// Id of the store.
     pub store: String,
     /// Number, from 1.
     pub number: u64,
@@ -72,18 +71,14 @@ pub struct Generation {
     pub written: u64,
     /// Nodes that have each shard.
     pub replicas: u8,
-    /// Files of the manifest, by name.
     pub files: BTreeMap<String, StoredFile>,
-    /// Index manifest.
     pub manifest: Manifest,
 }
 
 /// Content of HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Id of the store.
     pub store: String,
-    /// Current generation.
     pub generation: GenerationId,
 }
 
@@ -231,6 +226,13 @@ impl Generation {
         Generation::read(objects, &head.generation)
     }
 
+    /// Writes the text to a file of an index directory.
+    pub(crate) fn write(&self, directory: &Path, name: &str) -> io::Result<()> {
+        let file = AtomicFile::create(directory, name)?;
+        file.file().write_all(self.render().1.as_bytes())?;
+        file.rename(name)
+    }
+
     /// Keeps the shards for which `has` holds.
     pub(crate) fn part(&self, has: &dyn Fn(&ShardEntry) -> bool) -> Generation {
         let mut manifest = self.manifest.clone();
@@ -312,9 +314,9 @@ impl Head {
         };
         let expected = before.map(|(_, version)| version);
         match objects.swap(HEAD, expected, head.render().as_bytes())? {
-            crate::objects::Put::Done(_) => Ok(true),
+            Put::Done(_) => Ok(true),
             // A repeated request finds its own write.
-            crate::objects::Put::Refused => {
+            Put::Refused => {
                 let now = Head::read(objects)?;
                 Ok(now.is_some_and(|(now, _)| now == head))
             }

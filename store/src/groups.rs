@@ -12,9 +12,7 @@ type ShardId = [u8; 32];
 pub struct Group {
     /// Decides the nodes.
     pub id: [u8; 32],
-    /// Shard ids.
     pub shards: Vec<[u8; 32]>,
-    /// Bytes of the files.
     pub bytes: u64,
 }
 

@@ -8,6 +8,11 @@
 //! one, [`replica`] keeps a part of the current generation, [`claims`] shares work between building
 //! machines. [`collect`], [`verify`] and [`rollback`] are for operators.
 
+#![allow(
+    missing_docs,
+    reason = "a field has a description where its name leaves a question"
+)]
+
 pub mod claims;
 mod error;
 mod generation;
@@ -26,7 +31,7 @@ pub use generation::{Generation, GenerationId, Head, REPLICAS, REPLICAS_MAX, Sto
 pub use groups::{Group, groups};
 pub use maintenance::{Collected, Damage, Keep, Verified, collect, history, rollback, verify};
 pub use node_status::{NODES_MAX, NodeStatus};
-pub use objects::{Object, Objects, Put, Version};
+pub use objects::{Object, Objects, Put, Storage, Version};
 pub use publish::{Published, Publishing, publish};
 pub use replica::{Everything, FetchOptions, Fetching, Lag, Replica, Share, Synced};
 pub use served::ServedShards;

@@ -2,11 +2,10 @@
 
 use crate::error::StoreError;
 use crate::generation::{self, FILES, Generation, GenerationId, Head, StoredFile};
-use crate::objects::Objects;
+use crate::objects::{Objects, seconds};
 use crate::publish;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::{self, Write};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 /// Age of unnamed files before removal: their generation may not be published yet.
 /// [`publish`](crate::publish) reuses much younger files only.
@@ -19,24 +18,17 @@ const CLOCKS_APART_MAX: Duration = Duration::from_secs(60 * 60);
 /// `age`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
-    /// Last generations.
     pub count: usize,
-    /// Age limit.
     pub age: Duration,
-    /// Removes nothing.
     pub dry_run: bool,
 }
 
 /// Result of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// Kept generations.
     pub kept: u64,
-    /// Removed generations.
     pub generations: u64,
-    /// Removed files.
     pub files: u64,
-    /// Removed bytes.
     pub bytes: u64,
     /// Young unnamed files, which are kept.
     pub young: u64,
@@ -45,9 +37,7 @@ pub struct Collected {
 /// Damaged object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Object name.
     pub object: String,
-    /// The damage.
     pub reason: String,
     /// Generations that need it.
     pub generations: Vec<u64>,
@@ -56,15 +46,10 @@ pub struct Damage {
 /// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Checked generations.
     pub generations: u64,
-    /// Checked files.
     pub files: u64,
-    /// Checked bytes.
     pub bytes: u64,
-    /// Unnamed files.
     pub unnamed: u64,
-    /// Damaged objects.
     pub damage: Vec<Damage>,
 }
 
@@ -97,7 +82,9 @@ pub fn rollback(objects: &Objects, number: Option<u64>) -> Result<u64, StoreErro
     let number = number.unwrap_or(current.saturating_sub(1));
     let (ids, mut generation) = found(objects, number)?;
     for file in generation.files.values() {
-        is_whole(objects, file)?;
+        let name = file.object();
+        let found = objects.head(&name)?.map(|found| found.bytes);
+        has_length(objects.at(&name), found, file)?;
     }
     let last = ids.last().map_or(0, |id| id.number);
     generation.number = current.max(last) + 1;
@@ -130,16 +117,13 @@ fn found(objects: &Objects, number: u64) -> Result<(Vec<GenerationId>, Generatio
     Ok((ids, generation))
 }
 
-fn is_whole(objects: &Objects, file: &StoredFile) -> Result<(), StoreError> {
-    let name = file.object();
-    match objects.head(&name)? {
-        Some(found) if found.bytes == file.bytes => Ok(()),
-        Some(found) => {
-            let reason = format!("has {} bytes instead of {}", found.bytes, file.bytes);
-            Err(StoreError::damaged(objects.at(&name), reason))
-        }
-        None => Err(StoreError::damaged(objects.at(&name), "missing")),
-    }
+fn has_length(object: String, found: Option<u64>, file: &StoredFile) -> Result<(), StoreError> {
+    let reason = match found {
+        Some(bytes) if bytes == file.bytes => return Ok(()),
+        Some(bytes) => format!("has {bytes} bytes instead of {}", file.bytes),
+        None => "missing".to_owned(),
+    };
+    Err(StoreError::damaged(object, reason))
 }
 
 /// Removes generations that are not kept, and the files that only they name. Files must be a day
@@ -166,12 +150,8 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     }
     let mut named = HashSet::new();
     for id in &kept {
-        named.extend(
-            Generation::read(objects, id)?
-                .files
-                .values()
-                .map(StoredFile::object),
-        );
+        let files = Generation::read(objects, id)?.files;
+        named.extend(files.values().map(StoredFile::object));
     }
     if !keep.dry_run {
         for id in &dropped {
@@ -288,15 +268,10 @@ pub fn verify(
     verified.unnamed = (listed.keys().filter(|name| !files.contains_key(*name))).count() as u64;
     let total = files.len() as u64;
     for (done, (name, (file, generations))) in (1..).zip(files) {
-        let checked = match listed.get(&name) {
-            None => Err(StoreError::damaged("", "missing")),
-            Some(&bytes) if bytes != file.bytes => {
-                let reason = format!("has {bytes} bytes instead of {}", file.bytes);
-                Err(StoreError::damaged("", reason))
-            }
-            Some(_) if reads => hash_is(objects, &name, &file),
-            Some(_) => Ok(()),
-        };
+        let mut checked = has_length(String::new(), listed.get(&name).copied(), &file);
+        if reads && checked.is_ok() {
+            checked = hash_is(objects, &name, &file);
+        }
         match checked {
             Ok(()) => {
                 verified.files += 1;
@@ -312,36 +287,15 @@ pub fn verify(
 }
 
 fn hash_is(objects: &Objects, name: &str, file: &StoredFile) -> Result<(), StoreError> {
-    let mut hashing = HashingWriter(blake3::Hasher::new());
-    let is_there = objects.download(name, 0, &mut hashing)?;
-    if !is_there {
+    let mut hasher = blake3::Hasher::new();
+    if !objects.download(name, 0, &mut hasher)? {
         return Err(StoreError::damaged("", "missing"));
     }
-    if *hashing.0.finalize().as_bytes() != file.hash {
-        return Err(StoreError::damaged(
-            "",
-            "its bytes have another hash than its name",
-        ));
+    if *hasher.finalize().as_bytes() != file.hash {
+        let reason = "its bytes have another hash than its name";
+        return Err(StoreError::damaged("", reason));
     }
     Ok(())
-}
-
-struct HashingWriter(blake3::Hasher);
-
-impl Write for HashingWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn seconds(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]

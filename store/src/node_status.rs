@@ -15,13 +15,10 @@ pub const NODES_MAX: usize = 10_000;
 /// Node status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeStatus {
-    /// Last complete generation.
     pub generation: u64,
     /// Hash of nodes and replicas of the assignment.
     pub map: String,
-    /// Served shards.
     pub shards: u64,
-    /// Their bytes.
     pub bytes: u64,
     /// Bytes left to download.
     pub fetching: u64,
@@ -69,12 +66,7 @@ impl NodeStatus {
 
     /// Writes the status of `node`.
     pub fn report(&self, objects: &Objects, node: &str) -> Result<(), StoreError> {
-        let text = self.render();
-        objects.upload(
-            &object(NODES, node),
-            &mut text.as_bytes(),
-            text.len() as u64,
-        )
+        objects.write(&object(NODES, node), &self.render())
     }
 
     /// Status and time of a node, if any.

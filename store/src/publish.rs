@@ -9,27 +9,23 @@
 use crate::error::StoreError;
 use crate::generation::{self, Generation, GenerationId, Head, REPLICAS, StoredFile};
 use crate::merge;
-use crate::objects::{Objects, Put, Version, random_name};
-
+use crate::objects::{Objects, Version, random_name, seconds};
 use index::directory::{self, Lock};
-use index::file::AtomicFile;
 use index::manifest::{Manifest, NamedFile};
 use schema::message::Recorded;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 const ATTEMPTS_MAX: u32 = 1000;
 
 /// Maximum pause between attempts, random so that publishers do not stay in step. Growing pauses
 /// made 16 publishers slower by half.
 const PAUSE_MILLIS_MAX: u64 = 250;
-
-const COPY_BYTES: usize = 256 << 10;
 
 /// Age up to which an existing file is reused: much less than the garbage collection's limit.
 const FRESH_MAX: Duration = Duration::from_secs(60 * 60);
@@ -39,24 +35,18 @@ const FRESH_MAX: Duration = Duration::from_secs(60 * 60);
 pub struct Publishing {
     /// Bytes to upload, as far as known.
     pub total: AtomicU64,
-    /// Bytes read so far.
     pub bytes: AtomicU64,
 }
 
 /// Result of publishing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
-    /// Current generation.
     pub generation: u64,
     /// False if there was nothing to publish.
     pub is_new: bool,
-    /// Its packages.
     pub packages: u64,
-    /// Its shards.
     pub shards: u64,
-    /// Files that were uploaded.
     pub uploaded_files: u64,
-    /// Bytes that were uploaded.
     pub uploaded_bytes: u64,
     /// Lost swaps of HEAD.
     pub retries: u32,
@@ -238,12 +228,9 @@ impl<'a> Publisher<'a> {
         let mut files = BTreeMap::new();
         let mut uploads = Vec::new();
         for name in manifest.files() {
-            let known = stored.and_then(|stored| stored.get(name));
             // Shards with equal ids have equal answers, whatever their bytes.
-            match known {
-                Some(file) => {
-                    files.insert(name.to_owned(), file.clone());
-                }
+            match stored.and_then(|stored| stored.get(name)) {
+                Some(file) => drop(files.insert(name.to_owned(), file.clone())),
                 None => uploads.push(name.to_owned()),
             }
         }
@@ -256,9 +243,7 @@ impl<'a> Publisher<'a> {
         Ok(Generation {
             store: theirs.map_or_else(random_name, |theirs| theirs.store.clone()),
             number: theirs.map_or(0, |theirs| theirs.number) + 1,
-            written: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |since| since.as_secs()),
+            written: seconds(SystemTime::now()),
             replicas: replicas
                 .or(theirs.map(|theirs| theirs.replicas))
                 .unwrap_or(REPLICAS),
@@ -405,21 +390,16 @@ impl<'a> Publisher<'a> {
             manifest: self.manifest.clone(),
         };
         let name = base_name(&base.store);
-        let write = || -> io::Result<()> {
-            let file = AtomicFile::create(self.directory, &name)?;
-            file.file().write_all(base.render().1.as_bytes())?;
-            file.rename(&name)
-        };
-        write().map_err(StoreError::io(&self.directory.join(&name)))
+        base.write(self.directory, &name)
+            .map_err(StoreError::io(&self.directory.join(&name)))
     }
 }
 
 pub(crate) fn put(objects: &Objects, generation: &Generation) -> Result<GenerationId, StoreError> {
     let (id, text) = generation.render();
-    match objects.swap(&id.object(), None, text.as_bytes())? {
-        // An object with the same hash is equal.
-        Put::Done(_) | Put::Refused => Ok(id),
-    }
+    // Refused if there is an object with the same hash, which is equal.
+    objects.swap(&id.object(), None, text.as_bytes())?;
+    Ok(id)
 }
 
 fn base_name(store: &str) -> String {
@@ -437,18 +417,10 @@ fn options(manifest: &Manifest) -> String {
 
 pub(crate) fn hashed(path: &Path) -> Result<StoredFile, StoreError> {
     let mut hasher = blake3::Hasher::new();
-    let mut file = File::open(path).map_err(StoreError::io(path))?;
-    let mut buffer = vec![0; COPY_BYTES];
-    let mut bytes = 0;
-    loop {
-        let read = file.read(&mut buffer).map_err(StoreError::io(path))?;
-        if read == 0 {
-            let hash = *hasher.finalize().as_bytes();
-            return Ok(StoredFile { hash, bytes });
-        }
-        hasher.update(&buffer[..read]);
-        bytes += read as u64;
-    }
+    let file = File::open(path).map_err(StoreError::io(path))?;
+    hasher.update_reader(file).map_err(StoreError::io(path))?;
+    let (hash, bytes) = (*hasher.finalize().as_bytes(), hasher.count());
+    Ok(StoredFile { hash, bytes })
 }
 
 struct HashingReader<'a> {

@@ -17,11 +17,10 @@ use crate::transition;
 use download::PART;
 use index::block::BLOCK_BYTES;
 use index::directory::{self, IndexError, Lock};
-use index::file::AtomicFile;
 use index::manifest::{Manifest, Options, ShardEntry};
 use std::collections::HashSet;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Followed by the store's id.
@@ -32,15 +31,10 @@ const STATE: &str = "replica-";
 pub struct Synced {
     /// Generation; 0 at first.
     pub generation: u64,
-    /// Its shards here.
     pub shards: u64,
-    /// Bytes of the files.
     pub bytes: u64,
-    /// All its shards.
     pub all_shards: u64,
-    /// Downloaded files.
     pub fetched_files: u64,
-    /// Downloaded bytes.
     pub fetched_bytes: u64,
     /// The manifest was replaced.
     pub is_changed: bool,
@@ -210,15 +204,20 @@ impl Replica {
 
     /// Returns whether a generation is here, possibly without shards.
     pub fn has_generation(&self) -> Result<bool, StoreError> {
+        Ok(!self.stores()?.is_empty())
+    }
+
+    /// Ids of the stores with a record here.
+    fn stores(&self) -> Result<Vec<String>, StoreError> {
         let names = fs::read_dir(&self.directory).map_err(StoreError::io(&self.directory))?;
+        let mut stores = Vec::new();
         for entry in names {
             let name = entry.map_err(StoreError::io(&self.directory))?.file_name();
             let store = name.to_str().and_then(|name| name.strip_prefix(STATE));
-            if store.is_some_and(|store| !index::file::is_temporary(store)) {
-                return Ok(true);
-            }
+            let store = store.filter(|store| !index::file::is_temporary(store));
+            stores.extend(store.map(str::to_owned));
         }
-        Ok(false)
+        Ok(stores)
     }
 
     /// Ids of the shards here.
@@ -229,14 +228,8 @@ impl Replica {
 
     /// Recorded generation. Fails if it is of another store.
     fn state(&self, store: &str) -> Result<Option<Generation>, StoreError> {
-        let names = fs::read_dir(&self.directory).map_err(StoreError::io(&self.directory))?;
-        for entry in names {
-            let entry = entry.map_err(StoreError::io(&self.directory))?;
-            let name = entry.file_name();
-            let other = name.to_str().and_then(|name| name.strip_prefix(STATE));
-            if other.is_some_and(|other| other != store && !index::file::is_temporary(other)) {
-                return Err(StoreError::OtherStore(self.directory.clone()));
-            }
+        if self.stores()?.iter().any(|other| other != store) {
+            return Err(StoreError::OtherStore(self.directory.clone()));
         }
         let path = self.directory.join(format!("{STATE}{store}"));
         match fs::read(&path) {
@@ -258,14 +251,9 @@ impl Replica {
         let text = wanted.manifest.render();
         directory::write_manifest(&self.directory, &text)
             .map_err(StoreError::io(&self.directory))?;
-        let name = format!("{STATE}{store}");
-        let write = || -> io::Result<()> {
-            let file = AtomicFile::create(&self.directory, &name)?;
-            file.file().write_all(wanted.render().1.as_bytes())?;
-            file.rename(&name)
-        };
-        write().map_err(StoreError::io(&self.directory))?;
-        self.remove_others(wanted)
+        wanted
+            .write(&self.directory, &format!("{STATE}{store}"))
+            .and_then(|()| self.remove_others(wanted))
             .map_err(StoreError::io(&self.directory))
     }
 

@@ -64,9 +64,7 @@ impl ServedShards {
 
     /// Writes the shards of `node`.
     pub fn report(&self, objects: &Objects, node: &str) -> Result<(), StoreError> {
-        let text = self.render();
-        let name = node_status::object(SERVED, node);
-        objects.upload(&name, &mut text.as_bytes(), text.len() as u64)
+        objects.write(&node_status::object(SERVED, node), &self.render())
     }
 
     /// Reads the shards of a node, if any.

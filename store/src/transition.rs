@@ -39,9 +39,7 @@ pub(crate) fn manifest(
         }
         // A shard with a waiting package keeps its table.
         if let Some(earlier) = earlier
-            && shard
-                .live()
-                .any(|package| waiting.contains(&*package.directory))
+            && waits(&shard, &waiting)
         {
             shard.revisions.clone_from(&earlier.revisions);
         }
@@ -75,13 +73,12 @@ fn waiting<'a>(
         }
     }
     // Dropped packages do not wait.
-    let waits = |name: &&[u8]| {
-        places
-            .get(name)
-            .is_some_and(|shards| !shards.iter().all(is_ready))
+    let is_waiting = |name: &&[u8]| {
+        let shards = places.get(name);
+        shards.is_some_and(|shards| !shards.iter().all(is_ready))
     };
     let live = old.live().map(|package| &*package.directory);
-    let mut waiting: BTreeSet<&[u8]> = live.filter(waits).collect();
+    let mut waiting: BTreeSet<&[u8]> = live.filter(is_waiting).collect();
     let tables: HashMap<ShardId, &ShardEntry> =
         new.shards.iter().map(|shard| (shard.id, shard)).collect();
     let is_changed = |shard: &&ShardEntry| {
@@ -93,10 +90,7 @@ fn waiting<'a>(
     loop {
         let count = waiting.len();
         for shard in &tied {
-            if shard
-                .live()
-                .any(|package| waiting.contains(&*package.directory))
-            {
+            if waits(shard, &waiting) {
                 waiting.extend(shard.live().map(|package| &*package.directory));
             }
         }
@@ -104,6 +98,11 @@ fn waiting<'a>(
             return waiting;
         }
     }
+}
+
+fn waits(shard: &ShardEntry, waiting: &BTreeSet<&[u8]>) -> bool {
+    let mut live = shard.live();
+    live.any(|package| waiting.contains(&*package.directory))
 }
 
 fn ids<'a>(shards: impl Iterator<Item = &'a ShardEntry>) -> BTreeSet<ShardId> {

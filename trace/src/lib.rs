@@ -18,18 +18,14 @@
 //! request.child("parse", Kind::Internal).set("trawl.patterns", 2);
 //! ```
 
-mod current;
-mod exporter;
 mod otlp;
 mod queue;
 mod recorder;
 mod span;
 mod traceparent;
 
-pub use current::{current, in_current, scope, within};
-pub use exporter::{Sent, Transport};
 pub use otlp::{Kind, Resource, Value};
-pub use recorder::{Recorder, describe_metrics, flush, install, recorder};
+pub use recorder::{Recorder, Sent, Transport, describe_metrics, flush, install, recorder};
 pub use schema::message::TraceContext;
-pub use span::TraceSpan;
+pub use span::{TraceSpan, current, in_current, scope, within};
 pub use traceparent::parse_traceparent;

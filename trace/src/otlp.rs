@@ -44,55 +44,29 @@ pub(crate) struct Record {
     pub(crate) failure: Option<&'static str>,
 }
 
-/// Value of an attribute.
+/// Type and value of an attribute: a text of up to 1 KiB, an integer or a boolean.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// Up to 1 KiB.
-    Text(String),
-    /// Integer.
-    Number(i64),
-    /// Boolean.
-    Bool(bool),
+pub struct Value(&'static str, Json);
+
+macro_rules! value_of {
+    ($($type:ty: $key:literal, $value:expr;)+) => {$(
+        impl From<$type> for Value {
+            fn from(value: $type) -> Value {
+                let encode: fn($type) -> Json = $value;
+                Value($key, encode(value))
+            }
+        }
+    )+};
 }
 
-impl From<String> for Value {
-    fn from(mut text: String) -> Value {
-        text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
-        Value::Text(text)
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Value {
-        text[..text.floor_char_boundary(TEXT_BYTES_MAX)]
-            .to_owned()
-            .into()
-    }
-}
-
-impl From<u64> for Value {
-    fn from(number: u64) -> Value {
-        Value::Number(i64::try_from(number).unwrap_or(i64::MAX))
-    }
-}
-
-impl From<usize> for Value {
-    fn from(number: usize) -> Value {
-        Value::from(number as u64)
-    }
-}
-
-impl From<i32> for Value {
-    fn from(number: i32) -> Value {
-        Value::Number(number.into())
-    }
-}
-
-impl From<bool> for Value {
-    fn from(condition: bool) -> Value {
-        Value::Bool(condition)
-    }
-}
+value_of!(
+    String: "stringValue", |text| Json::from(&text[..text.floor_char_boundary(TEXT_BYTES_MAX)]);
+    &str: "stringValue", |text| Json::from(&text[..text.floor_char_boundary(TEXT_BYTES_MAX)]);
+    u64: "intValue", |number| i64::try_from(number).unwrap_or(i64::MAX).to_string().into();
+    usize: "intValue", |number| i64::try_from(number).unwrap_or(i64::MAX).to_string().into();
+    i32: "intValue", |number| number.to_string().into();
+    bool: "boolValue", |condition| condition.into();
+);
 
 pub(crate) fn encode(resource: &Resource, batch: &[Record]) -> Vec<u8> {
     let about = resource.0.iter();
@@ -127,6 +101,7 @@ fn span(record: &Record) -> Json {
     put("startTimeUnixNano", record.begun_ns.to_string().into());
     put("endTimeUnixNano", record.ended_ns.to_string().into());
     if !record.attributes.is_empty() {
+        let attribute = |(key, Value(kind, value)): &(&str, Value)| json!({ "key": key, "value": { *kind: value } });
         let attributes = record.attributes.iter();
         put("attributes", attributes.map(attribute).collect());
     }
@@ -138,15 +113,6 @@ fn span(record: &Record) -> Json {
         put("status", json!({ "code": 2, "message": failure }));
     }
     span.into()
-}
-
-fn attribute((key, value): &(&'static str, Value)) -> Json {
-    let value = match value {
-        Value::Text(text) => json!({ "stringValue": text }),
-        Value::Number(number) => json!({ "intValue": number.to_string() }),
-        Value::Bool(condition) => json!({ "boolValue": condition }),
-    };
-    json!({ "key": key, "value": value })
 }
 
 /// Rejected spans. An unreadable response rejects none.
@@ -217,7 +183,7 @@ mod tests {
         for (text, bytes) in [("\u{e9}x", TEXT_BYTES_MAX - 1), ("x\u{e9}", TEXT_BYTES_MAX)] {
             let long = text.repeat(TEXT_BYTES_MAX);
             for value in [Value::from(&*long), Value::from(long.clone())] {
-                assert_eq!(value, Value::Text(long[..bytes].to_owned()));
+                assert_eq!(value, Value("stringValue", Json::from(&long[..bytes])));
             }
         }
     }

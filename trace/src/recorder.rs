@@ -1,12 +1,20 @@
-//! Recorder of finished spans.
+//! Recorder of finished spans, and the thread that sends batches of them to a collector.
 
-use crate::exporter::{self, Transport};
-use crate::otlp::{Record, Resource};
+use crate::otlp::{self, Record, Resource};
 use crate::queue::Queue;
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+const WARN_EVERY: Duration = Duration::from_secs(60);
+
+/// Sends a request body to the collector and returns the response. It must end within seconds.
+/// Errors are logged.
+pub type Transport = Box<dyn FnMut(&[u8]) -> Sent + Send>;
+
+/// Response, or an error.
+pub type Sent = Result<Vec<u8>, String>;
 
 /// One for each process.
 static INSTALLED: OnceLock<Recorder> = OnceLock::new();
@@ -27,7 +35,7 @@ impl Recorder {
         let waiting = Arc::clone(&queue);
         thread::Builder::new()
             .name("traces".to_owned())
-            .spawn(move || exporter::run(&waiting, &resource, send))?;
+            .spawn(move || send_all(&waiting, &resource, send))?;
         Ok(Recorder { queue, ratio })
     }
 
@@ -38,13 +46,13 @@ impl Recorder {
 
     pub(crate) fn record(&self, record: Record) {
         if !self.queue.push(record) {
-            exporter::dropped("queue", 1);
+            dropped("queue", 1);
         }
     }
 
     /// Sends the queue, for at most `max`. The rest is counted as dropped.
     pub fn flush(&self, max: Duration) {
-        exporter::dropped("shutdown", self.queue.flush(max) as u64);
+        dropped("shutdown", self.queue.flush(max) as u64);
     }
 }
 
@@ -63,6 +71,35 @@ pub fn flush(max: Duration) {
     if let Some(recorder) = recorder() {
         recorder.flush(max);
     }
+}
+
+fn send_all(queue: &Queue, resource: &Resource, mut send: Transport) {
+    let mut warned = None;
+    loop {
+        let batch = queue.take();
+        let count = batch.len() as u64;
+        match send(&otlp::encode(resource, &batch)) {
+            Ok(answer) => {
+                let rejected = otlp::rejected(&answer).min(count);
+                dropped("rejected", rejected);
+                metrics::counter!("trawl_traces_sent_total").increment(count - rejected);
+                if warned.take().is_some() {
+                    tracing::info!("the collector of traces takes spans again");
+                }
+            }
+            Err(error) => {
+                dropped("collector", count);
+                if warned.is_none_or(|at: Instant| at.elapsed() >= WARN_EVERY) {
+                    tracing::warn!(%error, "the collector of traces does not take spans; they are dropped");
+                    warned = Some(Instant::now());
+                }
+            }
+        }
+    }
+}
+
+fn dropped(reason: &'static str, spans: u64) {
+    metrics::counter!("trawl_traces_dropped_total", "reason" => reason).increment(spans);
 }
 
 /// Describes the metrics.

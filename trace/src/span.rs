@@ -1,4 +1,4 @@
-//! A span of a trace.
+//! A span of a trace, and the span of the running request, without a parameter.
 
 use crate::otlp::{Kind, Record, Value};
 use crate::recorder::{Recorder, recorder};
@@ -41,20 +41,19 @@ impl TraceSpan {
         caller: Option<TraceContext>,
         name: Cow<'static, str>,
     ) -> TraceSpan {
-        let unrecorded = || {
-            let unsampled = |caller| TraceContext {
-                is_sampled: false,
-                ..caller
-            };
-            TraceSpan(caller.map_or(State::Empty, |caller| State::Known(unsampled(caller))))
-        };
         match recorder {
             Some(recorder) if recorder.samples(caller.map(|caller| caller.is_sampled)) => {
                 let trace = caller.map_or_else(random_trace, |caller| caller.trace);
                 let parent = caller.map(|caller| caller.span);
                 TraceSpan::begin(recorder, trace, parent, name, Kind::Server)
             }
-            _ => unrecorded(),
+            _ => TraceSpan(caller.map_or(State::Empty, |caller| {
+                let is_sampled = false;
+                State::Known(TraceContext {
+                    is_sampled,
+                    ..caller
+                })
+            })),
         }
     }
 
@@ -192,6 +191,36 @@ impl TraceSpan {
             record.as_mut().map(change);
         }
     }
+}
+
+tokio::task_local! {
+    static CURRENT: TraceSpan;
+}
+
+/// Span of the running request, or an empty one.
+pub fn current() -> TraceSpan {
+    CURRENT.try_with(Clone::clone).unwrap_or_default()
+}
+
+/// Runs a future within a span.
+pub async fn scope<F: Future>(span: TraceSpan, future: F) -> F::Output {
+    if span.context().is_none() {
+        return future.await;
+    }
+    CURRENT.scope(span, future).await
+}
+
+/// Runs work within a span.
+pub fn within<T>(span: TraceSpan, work: impl FnOnce() -> T) -> T {
+    if span.context().is_none() {
+        return work();
+    }
+    CURRENT.sync_scope(span, work)
+}
+
+/// Keeps the current span for another task.
+pub fn in_current<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    scope(current(), future)
 }
 
 impl Recorded {

@@ -49,7 +49,7 @@ fn files(repository: &SourceRepository, tree: &str) -> Files {
 fn id(hex: &str) -> ObjectId {
     let digits = (0..hex.len()).step_by(2);
     let bytes = digits.map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap());
-    ObjectId::from_bytes(&bytes.collect::<Vec<u8>>()).unwrap()
+    ObjectId::from_bytes_or_panic(&bytes.collect::<Vec<u8>>())
 }
 
 #[test]

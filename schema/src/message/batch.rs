@@ -6,8 +6,9 @@
 //! **Invariant:** [`BatchReader::view`] checks every length against the data, so iterating cannot
 //! run out of bytes. Without that check iterating ends early; it never panics.
 
-use super::codec::{MessageError, Segments, builder_of, finish, length, reader};
+use super::codec::{MessageError, Segments, builder_of, finish, reader};
 use super::document_kind::DocumentKind;
+use super::record::{Read, Write, encode_records, encode_values, read_from, record};
 use crate::frame::Kind;
 use crate::trawl_capnp::{batch, line, range, span, window};
 use capnp::message::Reader;
@@ -21,48 +22,49 @@ pub const REVISIONS_MAX: usize = 64;
 /// Bytes of these names, at most; a ref name may have more than a thousand.
 pub const REVISIONS_BYTES_MAX: usize = 4 << 10;
 
-/// Half-open range of bytes in a line's text as sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
-    /// First byte.
-    pub start: u32,
-    /// End, exclusive.
-    pub end: u32,
-}
+record! {
+    /// Half-open range of bytes in a line's text as sent.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Range: range {
+        pub start: u32 = [get_start, set_start],
+        /// End, exclusive.
+        pub end: u32 = [get_end, set_end],
+    }
 
-/// Line to be sent, or a match over several lines.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
-    /// Number in the document, from 1; 0 for the document's path.
-    pub number: u32,
-    /// Rank of the match; 0 for context.
-    pub rank: f32,
-    /// Offset of its first byte in the document.
-    pub offset: u64,
-    /// Its bytes of [`Batch::text`].
-    pub text_bytes: u32,
-    /// Number of its [`Batch::ranges`]; 0 for context.
-    pub ranges: u32,
-}
+    /// Line to be sent, or a match over several lines.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Line: line {
+        /// Number in the document, from 1; 0 for the document's path.
+        pub number: u32 = [get_number, set_number],
+        /// Rank of the match; 0 for context.
+        pub rank: f32 = [get_rank, set_rank],
+        /// Offset of its first byte in the document.
+        pub offset: u64 = [get_offset, set_offset],
+        /// Its bytes of [`Batch::text`].
+        pub text_bytes: u32 = [get_text_bytes, set_text_bytes],
+        /// Number of its [`Batch::ranges`]; 0 for context.
+        pub ranges: u32 = [get_ranges, set_ranges],
+    }
 
-/// Sent part of a line, if not all of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// Index in [`Batch::lines`].
-    pub line: u32,
-    /// Offset of the sent text in the line, in bytes.
-    pub start: u64,
-    /// Bytes of the whole line, without line end.
-    pub line_bytes: u64,
-}
+    /// Sent part of a line, if not all of it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Window: window {
+        /// Index in [`Batch::lines`].
+        pub line: u32 = [get_line, set_line],
+        /// Offset of the sent text in the line, in bytes.
+        pub start: u64 = [get_start, set_start],
+        /// Bytes of the whole line, without line end.
+        pub line_bytes: u64 = [get_line_bytes, set_line_bytes],
+    }
 
-/// Number of lines of a match over several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Index in [`Batch::lines`]; that entry has the text of all lines, joined by `\n`.
-    pub line: u32,
-    /// Lines, at least two.
-    pub lines: u32,
+    /// Number of lines of a match over several.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Span: span {
+        /// Index in [`Batch::lines`]; that entry has the text of all lines, joined by `\n`.
+        pub line: u32 = [get_line, set_line],
+        /// Lines, at least two.
+        pub lines: u32 = [get_lines, set_lines],
+    }
 }
 
 /// The BATCH frame, to be encoded.
@@ -70,17 +72,11 @@ pub struct Span {
 pub struct Batch<'a> {
     /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// Document number.
     pub document: u32,
-    /// Package directory.
     pub package: &'a [u8],
-    /// Path within it.
     pub path: &'a [u8],
-    /// Language, or empty.
     pub language: &'a str,
-    /// Its kind.
     pub kind: DocumentKind,
-    /// BLAKE3 of its text.
     pub hash: &'a [u8],
     /// Text of all lines without final `\n`; a `\r` stays.
     pub text: &'a [u8],
@@ -111,48 +107,21 @@ impl Batch<'_> {
         root.set_package(self.package);
         root.set_path(self.path);
         root.set_language(self.language);
-        root.set_kind(self.kind.into());
+        root.set_kind(self.kind.wire());
         root.set_hash(self.hash);
         root.set_text(self.text);
-        let mut lines = root.reborrow().init_lines(length(self.lines.len()));
-        for (index, line) in (0..).zip(self.lines) {
-            let mut entry = lines.reborrow().get(index);
-            entry.set_number(line.number);
-            entry.set_rank(line.rank);
-            entry.set_offset(line.offset);
-            entry.set_text_bytes(line.text_bytes);
-            entry.set_ranges(line.ranges);
-        }
-        let mut ranges = root.reborrow().init_ranges(length(self.ranges.len()));
-        for (index, range) in (0..).zip(self.ranges) {
-            let mut entry = ranges.reborrow().get(index);
-            entry.set_start(range.start);
-            entry.set_end(range.end);
-        }
+        encode_records!(root.init_lines, self.lines);
+        encode_records!(root.init_ranges, self.ranges);
         if !self.windows.is_empty() {
-            let mut windows = root.reborrow().init_windows(length(self.windows.len()));
-            for (index, window) in (0..).zip(self.windows) {
-                let mut entry = windows.reborrow().get(index);
-                entry.set_line(window.line);
-                entry.set_start(window.start);
-                entry.set_line_bytes(window.line_bytes);
-            }
+            encode_records!(root.init_windows, self.windows);
         }
         if !self.spans.is_empty() {
-            let mut spans = root.reborrow().init_spans(length(self.spans.len()));
-            for (index, run) in (0..).zip(self.spans) {
-                let mut entry = spans.reborrow().get(index);
-                entry.set_line(run.line);
-                entry.set_lines(run.lines);
-            }
+            encode_records!(root.init_spans, self.spans);
         }
         if self.revision_count > 0 {
             root.set_revision_count(self.revision_count);
             root.set_commit(self.commit);
-            let mut revisions = root.init_revisions(length(self.revisions.len()));
-            for (index, name) in (0..).zip(self.revisions) {
-                revisions.set(index, name);
-            }
+            encode_values!(root.init_revisions, self.revisions);
         }
         finish(Kind::Batch, &message, out)
     }
@@ -226,35 +195,23 @@ impl<'a> BatchReader<'a> {
     /// ranges may be outside of their line.
     pub fn view_again(&self) -> Result<BatchView<'_>, MessageError> {
         let root = self.message.get_root::<batch::Reader<'_>>()?;
-        let windows = if root.has_windows() {
-            Some(root.get_windows()?)
-        } else {
-            None
-        };
-        let spans = if root.has_spans() {
-            Some(root.get_spans()?)
-        } else {
-            None
-        };
-        let revisions = if root.has_revisions() {
-            Some(root.get_revisions()?)
-        } else {
-            None
-        };
+        let windows = root.has_windows().then(|| root.get_windows());
+        let spans = root.has_spans().then(|| root.get_spans());
+        let revisions = root.has_revisions().then(|| root.get_revisions());
         Ok(BatchView {
             shard: root.get_shard(),
             document: root.get_document(),
             package: root.get_package()?,
             path: root.get_path()?,
             language: root.get_language()?.to_str()?,
-            kind: root.get_kind()?.into(),
+            kind: Read::read(root.get_kind())?,
             hash: root.get_hash()?,
             text: root.get_text()?,
             lines: root.get_lines()?,
             ranges: root.get_ranges()?,
-            windows,
-            spans,
-            revisions,
+            windows: windows.transpose()?,
+            spans: spans.transpose()?,
+            revisions: revisions.transpose()?,
             revision_count: root.get_revision_count(),
             commit: root.get_commit()?.to_str()?,
             best_rank: f32::INFINITY,
@@ -267,17 +224,11 @@ impl<'a> BatchReader<'a> {
 pub struct BatchView<'a> {
     /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// Document number.
     pub document: u32,
-    /// Package directory.
     pub package: &'a [u8],
-    /// Path within it.
     pub path: &'a [u8],
-    /// Language, or empty.
     pub language: &'a str,
-    /// Its kind.
     pub kind: DocumentKind,
-    /// BLAKE3 of its text.
     pub hash: &'a [u8],
     /// Number of its revisions; 0 for a directory's file.
     pub revision_count: u32,

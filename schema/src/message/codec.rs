@@ -72,79 +72,7 @@ pub(super) fn builder_of(words: usize) -> Builder<HeapAllocator> {
     Builder::new(HeapAllocator::new().first_segment_words(length(words)))
 }
 
-pub(super) fn text(reader: capnp::text::Reader<'_>) -> Result<String, MessageError> {
-    Ok(reader.to_str()?.to_owned())
-}
-
 /// A frame of 1 MiB has far fewer than 2^32 items.
 pub(super) fn length(items: usize) -> u32 {
     u32::try_from(items).expect("a frame's bound is far below 2^32 items")
 }
-
-/// Converts between an enum and its generated counterpart with the same variants.
-macro_rules! convert_enum {
-    ($ours:ty, $wire:ty: $($variant:ident),+) => {
-        impl From<$ours> for $wire {
-            fn from(ours: $ours) -> Self {
-                match ours { $(<$ours>::$variant => <$wire>::$variant),+ }
-            }
-        }
-
-        impl From<$wire> for $ours {
-            fn from(wire: $wire) -> Self {
-                match wire { $(<$wire>::$variant => <$ours>::$variant),+ }
-            }
-        }
-    };
-}
-
-pub(super) use convert_enum;
-
-/// `encode` and `decode` as a frame. After `in` comes a bound of the words; without one, 8 KiB are
-/// zeroed.
-macro_rules! frame_message {
-    (@builder $message:expr) => { builder() };
-    (@builder $message:expr, $words:expr) => { builder_of($words($message)) };
-    ($($message:ty: $kind:ident $(in $words:expr)?),+ $(,)?) => {$(
-        impl $message {
-            /// Appends the message as a frame.
-            pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-                let mut message = frame_message!(@builder self $(, $words)?);
-                self.encode_to(message.init_root());
-                finish(Kind::$kind, &message, out)
-            }
-
-            /// Reads a frame's payload.
-            pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
-                let message = reader(payload)?;
-                Self::decode_from(message.get_root()?)
-            }
-        }
-    )+};
-}
-
-pub(super) use frame_message;
-
-/// Writes a list of structs: `encode_records!(to.init_hunks, self.hunks)`.
-macro_rules! encode_records {
-    ($to:ident.$init:ident, $records:expr) => {
-        let mut list = $to.reborrow().$init(length($records.len()));
-        for (index, record) in (0..).zip(&$records) {
-            record.encode_to(list.reborrow().get(index));
-        }
-    };
-}
-
-pub(super) use encode_records;
-
-/// Writes a list of texts or bytes.
-macro_rules! encode_values {
-    ($to:ident.$init:ident, $values:expr) => {
-        let mut list = $to.reborrow().$init(length($values.len()));
-        for (index, value) in (0..).zip(&$values) {
-            list.set(index, &value[..]);
-        }
-    };
-}
-
-pub(super) use encode_values;

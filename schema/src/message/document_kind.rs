@@ -2,21 +2,23 @@
 //!
 //! Backends decide kinds when indexing; frontends check typed names.
 
-use super::codec::convert_enum;
+use super::record::record;
 use crate::trawl_capnp;
 
-/// Part of a package that a document belongs to, best first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DocumentKind {
-    /// Source code of the package.
-    #[default]
-    Source,
-    /// Documentation, configuration, and the rest.
-    Documentation,
-    /// Tests, benchmarks and examples.
-    Tests,
-    /// Vendored, generated, or minified.
-    Vendored,
+record! {
+    /// Part of a package that a document belongs to, best first.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum DocumentKind: trawl_capnp::DocumentKind {
+        /// Source code of the package.
+        #[default]
+        Source,
+        /// Documentation, configuration, and the rest.
+        Documentation,
+        /// Tests, benchmarks and examples.
+        Tests,
+        /// Vendored, generated, or minified.
+        Vendored,
+    }
 }
 
 impl DocumentKind {
@@ -49,8 +51,6 @@ impl DocumentKind {
         }
     }
 }
-
-convert_enum!(DocumentKind, trawl_capnp::DocumentKind: Source, Documentation, Tests, Vendored);
 
 #[cfg(test)]
 mod tests {

@@ -4,68 +4,70 @@
 //! inside one of its kind, no double negation. So equal expressions compare equal, and survive
 //! rendering and parsing.
 
-use super::codec::{ATOMS_MAX, DEPTH_MAX, MessageError, convert_enum, length, text};
+use super::codec::{ATOMS_MAX, DEPTH_MAX, MessageError};
+use super::record::{encode_records, read_from, record};
 use crate::trawl_capnp::{expr, filter, pattern};
 
-/// Syntax of a pattern's text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Syntax {
-    /// Plain text.
-    #[default]
-    Literal,
-    /// Syntax of the `regex` crate, with Unicode; `^`, `$`, `\A` and `\z` match at line boundaries.
-    /// With `\n` or `(?s)`, matches may span lines.
-    Regexp,
-}
+record! {
+    /// Syntax of a pattern's text.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum Syntax: pattern::Syntax {
+        #[default]
+        Literal,
+        /// Syntax of the `regex` crate, with Unicode; `^`, `$`, `\A` and `\z` match at line
+        /// boundaries. With `\n` or `(?s)`, matches may span lines.
+        Regexp,
+    }
 
-/// Text or regular expression to search for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Pattern {
-    /// Literal or regular expression.
-    pub text: String,
-    /// Syntax of `text`.
-    pub syntax: Syntax,
-    /// Unicode simple case folding, as ripgrep's `-i`.
-    pub ignore_case: bool,
-    /// No word character may touch the match, as with ripgrep's `-w`.
-    pub word: bool,
-    /// Search the path instead of the text.
-    pub in_path: bool,
-}
+    /// Text or regular expression to search for.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct Pattern: pattern {
+        pub text: String = [get_text, set_text],
+        pub syntax: Syntax = [get_syntax, set_syntax],
+        /// Unicode simple case folding, as ripgrep's `-i`.
+        pub ignore_case: bool = [get_ignore_case, set_ignore_case],
+        /// No word character may touch the match, as with ripgrep's `-w`.
+        pub word: bool = [get_word, set_word],
+        /// Search the path instead of the text.
+        pub in_path: bool = [get_in_path, set_in_path],
+    }
 
-/// Property that a filter tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
-    /// Package name, without version.
-    Package,
-    /// Path within the package.
-    Path,
-    /// Language name; always [`Reading::Exact`], ignoring case.
-    Language,
-    /// File name behind the last dot; always [`Reading::Exact`], ignoring case.
-    Extension,
-    /// Package directory, `/`, and path.
-    Name,
-    /// Full or short name of a revision, prefix of its commit id, or `HEAD` for the default. Never
-    /// a regular expression.
-    Revision,
-    /// Like [`Revision`](Self::Revision), branches only.
-    Branch,
-    /// Name of a [`DocumentKind`](super::DocumentKind); always [`Reading::Exact`], ignoring case.
-    Kind,
-}
+    /// Property that a filter tests.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Field: filter::Field {
+        /// Package name, without version.
+        Package,
+        /// Path within the package.
+        Path,
+        /// Language name; always [`Reading::Exact`], ignoring case.
+        Language,
+        /// File name behind the last dot; always [`Reading::Exact`], ignoring case.
+        Extension,
+        /// Package directory, `/`, and path.
+        Name,
+        /// Full or short name of a revision, prefix of its commit id, or `HEAD` for the default.
+        /// Never a regular expression.
+        Revision,
+        /// Like [`Revision`](Self::Revision), branches only.
+        Branch,
+        /// Name of a [`DocumentKind`](super::DocumentKind); always [`Reading::Exact`], ignoring
+        /// case.
+        Kind,
+    }
 
-/// Interpretation of a filter's text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reading {
-    /// Regular expression of the `regex` crate, case sensitive, matching anywhere.
-    Regexp,
-    /// Whole value; for a package also its directory name.
-    Exact,
-    /// Glob with `*`, `?`, `[]`, `{}` and `**`; without a `/` it matches the last path component.
-    Glob,
-    /// Like [`Regexp`](Self::Regexp), in any case.
-    RegexpIgnoringCase,
+    /// Interpretation of a filter's text.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Reading: filter::Reading {
+        /// Regular expression of the `regex` crate, case sensitive, matching anywhere.
+        Regexp,
+        /// Whole value; for a package also its directory name.
+        Exact,
+        /// Glob with `*`, `?`, `[]`, `{}` and `**`; without a `/` it matches the last path
+        /// component.
+        Glob,
+        /// Like [`Regexp`](Self::Regexp), in any case.
+        RegexpIgnoringCase,
+    }
 }
 
 impl Reading {
@@ -75,15 +77,15 @@ impl Reading {
     }
 }
 
-/// Condition on a document, without its text.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Filter {
-    /// Tested property.
-    pub field: Field,
-    /// Interpretation of `text`.
-    pub reading: Reading,
-    /// Regular expression, name or glob.
-    pub text: String,
+record! {
+    /// Condition on a document, without its text.
+    #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub struct Filter: filter {
+        pub field: Field = [get_field, set_field],
+        pub reading: Reading = [get_reading, set_reading],
+        /// Regular expression, name or glob.
+        pub text: String = [get_text, set_text],
+    }
 }
 
 /// Condition on a document. A pattern holds if it matches at least once. Matches are lines of
@@ -199,30 +201,28 @@ impl Expr {
         }
     }
 
-    pub(super) fn encode(&self, mut to: expr::Builder<'_>) {
+    pub(super) fn encode_to(&self, mut to: expr::Builder<'_>) {
         match self {
-            Expr::Pattern(pattern) => pattern.encode(to.init_pattern()),
-            Expr::Filter(filter) => filter.encode(to.init_filter()),
-            Expr::All(parts) => encode_list(parts, to.init_all(length(parts.len()))),
-            Expr::Any(parts) => encode_list(parts, to.init_any(length(parts.len()))),
-            Expr::Not(inner) => inner.encode(to.reborrow().init_not()),
-            Expr::Line(inner) => inner.encode(to.reborrow().init_line()),
+            Expr::Pattern(pattern) => pattern.encode_to(to.init_pattern()),
+            Expr::Filter(filter) => filter.encode_to(to.init_filter()),
+            Expr::All(parts) => {
+                encode_records!(to.init_all, parts);
+            }
+            Expr::Any(parts) => {
+                encode_records!(to.init_any, parts);
+            }
+            Expr::Not(inner) => inner.encode_to(to.init_not()),
+            Expr::Line(inner) => inner.encode_to(to.init_line()),
         }
     }
 
-    pub(super) fn decode(from: expr::Reader<'_>) -> Result<Expr, MessageError> {
+    pub(super) fn decode_from(from: expr::Reader<'_>) -> Result<Expr, MessageError> {
         let mut atoms = 0;
         let expr = decode_within(from, DEPTH_MAX, false, &mut atoms)?;
         if atoms > ATOMS_MAX {
             return Err(MessageError::Impossible("number of patterns and filters"));
         }
         Ok(expr)
-    }
-}
-
-fn encode_list(parts: &[Expr], mut to: capnp::struct_list::Builder<'_, expr::Owned>) {
-    for (index, part) in (0..).zip(parts) {
-        part.encode(to.reborrow().get(index));
     }
 }
 
@@ -259,7 +259,7 @@ fn decode_within(
         expr::Line(inner) => Expr::Line(Box::new(decode_within(inner?, within, true, atoms)?)),
         expr::Pattern(pattern) => {
             *atoms += 1;
-            match Pattern::decode(pattern?)? {
+            match Pattern::decode_from(pattern?)? {
                 pattern if in_line && pattern.in_path => return Err(bad()),
                 pattern => Expr::Pattern(pattern),
             }
@@ -267,50 +267,9 @@ fn decode_within(
         expr::Filter(_) if in_line => return Err(bad()),
         expr::Filter(filter) => {
             *atoms += 1;
-            Expr::Filter(Filter::decode(filter?)?)
+            Expr::Filter(Filter::decode_from(filter?)?)
         }
     })
 }
 
-impl Pattern {
-    pub(super) fn encode(&self, mut to: pattern::Builder<'_>) {
-        to.set_text(&self.text[..]);
-        to.set_syntax(self.syntax.into());
-        to.set_ignore_case(self.ignore_case);
-        to.set_word(self.word);
-        to.set_in_path(self.in_path);
-    }
-
-    pub(super) fn decode(from: pattern::Reader<'_>) -> Result<Self, MessageError> {
-        Ok(Pattern {
-            text: text(from.get_text()?)?,
-            syntax: from.get_syntax()?.into(),
-            ignore_case: from.get_ignore_case(),
-            word: from.get_word(),
-            in_path: from.get_in_path(),
-        })
-    }
-}
-
-impl Filter {
-    fn encode(&self, mut to: filter::Builder<'_>) {
-        to.set_field(self.field.into());
-        to.set_reading(self.reading.into());
-        to.set_text(&self.text[..]);
-    }
-
-    fn decode(from: filter::Reader<'_>) -> Result<Self, MessageError> {
-        Ok(Filter {
-            field: from.get_field()?.into(),
-            reading: from.get_reading()?.into(),
-            text: text(from.get_text()?)?,
-        })
-    }
-}
-
-convert_enum!(Syntax, pattern::Syntax: Literal, Regexp);
-convert_enum!(
-    Field,
-    filter::Field: Package, Path, Language, Extension, Name, Revision, Branch, Kind
-);
-convert_enum!(Reading, filter::Reading: Regexp, Exact, Glob, RegexpIgnoringCase);
+read_from!(Expr: expr);

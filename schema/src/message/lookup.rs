@@ -3,77 +3,86 @@
 //! A reply answers the first look-ups of its request, in order; the client repeats the others. Ids
 //! are hexadecimal, names and messages bytes, revisions and reasons text.
 
-use super::blame::{Blame, ChangeList};
-use super::codec::{
-    MessageError, builder, convert_enum, encode_records, encode_values, finish, frame_message,
-    length, reader, text,
-};
-use super::signature::Signature;
-use crate::frame::Kind;
+use super::codec::MessageError;
+use super::record::{encode_records, encode_values, frame_message, groups, read_from, record};
 use crate::trawl_capnp::{
-    commit, commit_log, lookup, lookup_answer, lookup_problem, lookup_reply, lookup_request,
-    reference, reference_list,
+    blame, blame_hunk, blame_source, change, change_list, commit, commit_log, lookup,
+    lookup_answer, lookup_problem, lookup_reply, lookup_request, reference, reference_list,
+    signature,
 };
 
 /// A few milliseconds, unless a history is long.
 pub const LOOKUPS_MAX: usize = 256;
 
-/// The LOOKUP frame, frontend to backend.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LookupRequest {
-    /// At most [`LOOKUPS_MAX`].
-    pub lookups: Vec<Lookup>,
+/// Bytes of a name, address or tag.
+const NAME_BYTES_MAX: usize = 1 << 10;
+
+/// Bytes of a message's first paragraph, and of the rest.
+const SUBJECT_BYTES_MAX: usize = 4 << 10;
+const BODY_BYTES_MAX: usize = 128 << 10;
+
+/// Parents and tags. No commit of Linux has more than 66 parents.
+const PARENTS_MAX: usize = 512;
+const TAGS_MAX: usize = 64;
+
+record! {
+    /// The LOOKUP frame, frontend to backend.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct LookupRequest: lookup_request {
+        /// At most [`LOOKUPS_MAX`].
+        pub lookups: Vec<Lookup> =
+            [get_lookups, records init_lookups, LOOKUPS_MAX "number of look-ups"],
+    }
+
+    /// Question to a repository.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub struct Lookup: lookup {
+        /// Path below the directory of repositories, without `.git`.
+        pub repository: String = [get_repository, set_repository],
+        pub of: LookupOf = [union],
+    }
 }
 
-/// Question to a repository.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Lookup {
-    /// Path below the directory of repositories, without `.git`.
-    pub repository: String,
-    /// Subject of the look-up.
-    pub of: LookupOf,
-}
-
-/// Subject of a look-up. An empty revision is the default branch.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum LookupOf {
-    /// Commit of a revision.
-    Commit {
-        /// Syntax of `git rev-parse`, except for reflogs.
-        revision: String,
-    },
-    /// Commits reachable from a revision, in the order of `git log`.
-    Log {
-        /// Newest commit.
-        revision: String,
-        /// File or directory changed by the commits; empty: all.
-        path: Vec<u8>,
-        /// [`CommitLog::next`] of the previous part; empty: from the newest.
-        after: Vec<u8>,
-        /// Commits, at most.
-        count: u32,
-    },
-    /// References to commits, by name.
-    References {
-        /// Only names after this one.
-        after: Vec<u8>,
-        /// References, at most.
-        count: u32,
-    },
-    /// Origin commits of a file's lines.
-    Blame {
-        /// Commit of the file.
-        revision: String,
-        /// Path of the file.
-        path: Vec<u8>,
-    },
-    /// Files that a commit changed against its first parent.
-    Changes {
-        /// The commit.
-        revision: String,
-        /// Files, at most.
-        count: u32,
-    },
+groups! {
+    /// Subject of a look-up. An empty revision is the default branch.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub enum LookupOf: lookup {
+        /// Commit of a revision.
+        Commit = init_commit {
+            /// Syntax of `git rev-parse`, except for reflogs.
+            revision: String = [get_revision, set_revision],
+        },
+        /// Commits reachable from a revision, in the order of `git log`.
+        Log = init_log {
+            /// Newest commit.
+            revision: String = [get_revision, set_revision],
+            /// File or directory changed by the commits; empty: all.
+            path: Vec<u8> = [get_path, set_path],
+            /// [`CommitLog::next`] of the previous part; empty: from the newest.
+            after: Vec<u8> = [get_after, set_after],
+            /// Commits, at most.
+            count: u32 = [get_count, set_count],
+        },
+        /// References to commits, by name.
+        References = init_references {
+            /// Only names after this one.
+            after: Vec<u8> = [get_after, set_after],
+            /// References, at most.
+            count: u32 = [get_count, set_count],
+        },
+        /// Origin commits of a file's lines.
+        Blame = init_blame {
+            /// Commit of the file.
+            revision: String = [get_revision, set_revision],
+            path: Vec<u8> = [get_path, set_path],
+        },
+        /// Files that a commit changed against its first parent.
+        Changes = init_changes {
+            revision: String = [get_revision, set_revision],
+            /// Files, at most.
+            count: u32 = [get_count, set_count],
+        },
+    }
 }
 
 impl LookupOf {
@@ -100,205 +109,154 @@ impl LookupOf {
     }
 }
 
-/// The LOOKUP frame, backend to frontend.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LookupReply {
-    /// Answers to the first look-ups, in order; at least one.
-    pub answers: Vec<LookupAnswer>,
+record! {
+    /// The LOOKUP frame, backend to frontend.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct LookupReply: lookup_reply {
+        /// Answers to the first look-ups, in order; at least one.
+        pub answers: Vec<LookupAnswer> = [get_answers, records init_answers],
+    }
 }
 
 /// Answer to a look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "nearly all answers are commits")]
 pub enum LookupAnswer {
-    /// To [`LookupOf::Commit`].
     Commit(Commit),
-    /// To [`LookupOf::Log`].
     Log(CommitLog),
-    /// To [`LookupOf::References`].
     References(ReferenceList),
-    /// To [`LookupOf::Blame`].
     Blame(Blame),
-    /// To [`LookupOf::Changes`].
     Changes(ChangeList),
-    /// To any of them.
     Problem(LookupProblem),
 }
 
-/// A commit.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Commit {
-    /// Its id.
-    pub id: String,
-    /// Tree id.
-    pub tree: String,
-    /// Parent ids.
-    pub parents: Vec<String>,
-    /// Author of the change.
-    pub author: Signature,
-    /// Maker of the commit.
-    pub committer: Signature,
-    /// First paragraph of the message, as one line.
-    pub subject: Vec<u8>,
-    /// Rest of the message.
-    pub body: Vec<u8>,
-    /// Short names of its tags, ascending.
-    pub tags: Vec<Vec<u8>>,
-    /// True if a name, message, parents or tags were cut.
-    pub shortened: bool,
-}
-
-/// Part of a history.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CommitLog {
-    /// The commits.
-    pub commits: Vec<Commit>,
-    /// Start of the next part; empty at the end.
-    pub next: Vec<u8>,
-}
-
-/// Part of a repository's references.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReferenceList {
-    /// Ascending by name.
-    pub references: Vec<Reference>,
-    /// True if more names follow.
-    pub more: bool,
-}
-
-/// Name of a commit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
-    /// In full, such as `refs/heads/main`.
-    pub name: Vec<u8>,
-    /// Kind according to the name.
-    pub kind: ReferenceKind,
-    /// Commit id.
-    pub id: String,
-    /// True if its revision can be searched.
-    pub indexed: bool,
-}
-
-/// Kind of a reference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReferenceKind {
-    /// Below `refs/heads/`.
-    Branch,
-    /// Below `refs/tags/`.
-    Tag,
-    /// Elsewhere.
-    Other,
-}
-
-/// Failed look-up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LookupProblem {
-    /// The kind.
-    pub kind: LookupProblemKind,
-    /// Reason, for people; may be empty.
-    pub reason: String,
-    /// Similar names, or meanings of an ambiguous revision.
-    pub candidates: Vec<String>,
-}
-
-/// Kind of a problem, by the client's options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LookupProblemKind {
-    /// This backend lacks the repository; another may have it.
-    UnknownRepository,
-    /// The repository lacks the revision.
-    UnknownRevision,
-    /// Revision of several commits.
-    Ambiguous,
-    /// Such revisions are refused by every backend.
-    Refused,
-    /// Damaged or unreadable repository.
-    Unreadable,
-    /// Look-up took too long.
-    Late,
-}
-
-impl LookupRequest {
-    fn encode_to(&self, mut root: lookup_request::Builder<'_>) {
-        encode_records!(root.init_lookups, self.lookups);
+record! {
+    /// Person and time.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Signature: signature {
+        pub name: Vec<u8> = [get_name, set_name],
+        pub email: Vec<u8> = [get_email, set_email],
+        /// Seconds since 1970 in UTC, 0 if unreadable.
+        pub seconds: i64 = [get_seconds, set_seconds],
+        /// Minutes east of UTC.
+        pub offset_minutes: i32 = [get_offset_minutes, set_offset_minutes],
     }
 
-    fn decode_from(root: lookup_request::Reader<'_>) -> Result<Self, MessageError> {
-        let lookups = root.get_lookups()?;
-        if lookups.len() as usize > LOOKUPS_MAX {
-            return Err(MessageError::Impossible("number of look-ups"));
+    /// A commit.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Commit: commit {
+        pub id: String = [get_id, set_id],
+        pub tree: String = [get_tree, set_tree],
+        pub author: Signature = [get_author, record init_author],
+        pub committer: Signature = [get_committer, record init_committer],
+        /// First paragraph of the message, as one line.
+        pub subject: Vec<u8> = [get_subject, set_subject],
+        /// Rest of the message.
+        pub body: Vec<u8> = [get_body, set_body],
+        pub parents: Vec<String> = [get_parents, values init_parents],
+        /// Short names of its tags, ascending.
+        pub tags: Vec<Vec<u8>> = [get_tags, values init_tags],
+        /// True if a name, message, parents or tags were cut.
+        pub shortened: bool = [get_shortened, set_shortened],
+    }
+
+    /// Part of a history.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct CommitLog: commit_log {
+        pub commits: Vec<Commit> = [get_commits, records init_commits],
+        /// Start of the next part; empty at the end.
+        pub next: Vec<u8> = [get_next, set_next],
+    }
+
+    /// Part of a repository's references.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct ReferenceList: reference_list {
+        /// Ascending by name.
+        pub references: Vec<Reference> = [get_references, records init_references],
+        pub more: bool = [get_more, set_more],
+    }
+
+    /// Name of a commit.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Reference: reference {
+        /// In full, such as `refs/heads/main`.
+        pub name: Vec<u8> = [get_name, set_name],
+        pub kind: ReferenceKind = [get_kind, set_kind],
+        pub id: String = [get_id, set_id],
+        /// True if its revision can be searched.
+        pub indexed: bool = [get_indexed, set_indexed],
+    }
+
+    /// Kind of a reference.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ReferenceKind: reference::Kind {
+        /// Below `refs/heads/`.
+        Branch,
+        /// Below `refs/tags/`.
+        Tag,
+        /// Elsewhere.
+        Other,
+    }
+
+    /// Failed look-up.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct LookupProblem: lookup_problem {
+        pub kind: LookupProblemKind = [get_kind, set_kind],
+        /// Reason, for people; may be empty.
+        pub reason: String = [get_reason, set_reason],
+        /// Similar names, or meanings of an ambiguous revision.
+        pub candidates: Vec<String> = [get_candidates, values init_candidates],
+    }
+
+    /// Kind of a problem, by the client's options.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum LookupProblemKind: lookup_problem::Kind {
+        /// This backend lacks the repository; another may have it.
+        UnknownRepository,
+        UnknownRevision,
+        /// Revision of several commits.
+        Ambiguous,
+        /// Such revisions are refused by every backend.
+        Refused,
+        /// Damaged or unreadable repository.
+        Unreadable,
+        Late,
+    }
+}
+
+impl Commit {
+    /// Cuts long parts, and sets [`shortened`](Commit::shortened).
+    pub fn shorten(&mut self) {
+        let mut is_cut = self.parents.len() > PARENTS_MAX || self.tags.len() > TAGS_MAX;
+        self.parents.truncate(PARENTS_MAX);
+        self.tags.truncate(TAGS_MAX);
+        let people = [&mut self.author, &mut self.committer];
+        let names = people
+            .into_iter()
+            .flat_map(|Signature { name, email, .. }| [name, email])
+            .chain(&mut self.tags)
+            .map(|name| (name, NAME_BYTES_MAX));
+        let message = [
+            (&mut self.subject, SUBJECT_BYTES_MAX),
+            (&mut self.body, BODY_BYTES_MAX),
+        ];
+        for (text, bytes_max) in names.chain(message) {
+            is_cut |= cut(text, bytes_max);
         }
-        let lookups = lookups.iter().map(Lookup::decode_from);
-        Ok(LookupRequest {
-            lookups: lookups.collect::<Result<_, _>>()?,
-        })
+        self.shortened |= is_cut;
     }
 }
 
-impl Lookup {
-    fn encode_to(&self, mut to: lookup::Builder<'_>) {
-        to.set_repository(&self.repository[..]);
-        match &self.of {
-            LookupOf::Commit { revision } => to.init_commit().set_revision(&revision[..]),
-            LookupOf::Log {
-                revision,
-                path,
-                after,
-                count,
-            } => {
-                let mut log = to.init_log();
-                log.set_revision(&revision[..]);
-                log.set_path(path);
-                log.set_after(after);
-                log.set_count(*count);
-            }
-            LookupOf::References { after, count } => {
-                let mut references = to.init_references();
-                references.set_after(after);
-                references.set_count(*count);
-            }
-            LookupOf::Blame { revision, path } => {
-                let mut blame = to.init_blame();
-                blame.set_revision(&revision[..]);
-                blame.set_path(path);
-            }
-            LookupOf::Changes { revision, count } => {
-                let mut changes = to.init_changes();
-                changes.set_revision(&revision[..]);
-                changes.set_count(*count);
-            }
-        }
+/// Cuts text at a UTF-8 boundary. Returns true if longer.
+fn cut(text: &mut Vec<u8>, bytes_max: usize) -> bool {
+    if text.len() <= bytes_max {
+        return false;
     }
-
-    fn decode_from(from: lookup::Reader<'_>) -> Result<Self, MessageError> {
-        let of = match from.which()? {
-            lookup::Commit(commit) => LookupOf::Commit {
-                revision: text(commit.get_revision()?)?,
-            },
-            lookup::Log(log) => LookupOf::Log {
-                revision: text(log.get_revision()?)?,
-                path: log.get_path()?.to_vec(),
-                after: log.get_after()?.to_vec(),
-                count: log.get_count(),
-            },
-            lookup::References(references) => LookupOf::References {
-                after: references.get_after()?.to_vec(),
-                count: references.get_count(),
-            },
-            lookup::Blame(blame) => LookupOf::Blame {
-                revision: text(blame.get_revision()?)?,
-                path: blame.get_path()?.to_vec(),
-            },
-            lookup::Changes(changes) => LookupOf::Changes {
-                revision: text(changes.get_revision()?)?,
-                count: changes.get_count(),
-            },
-        };
-        Ok(Lookup {
-            repository: text(from.get_repository()?)?,
-            of,
-        })
-    }
+    let is_inside = |byte: u8| byte & 0xc0 == 0x80;
+    let start = (bytes_max - 3..=bytes_max).rev();
+    let end = start.into_iter().find(|&end| !is_inside(text[end]));
+    text.truncate(end.unwrap_or(bytes_max));
+    true
 }
 
 impl LookupAnswer {
@@ -314,22 +272,7 @@ impl LookupAnswer {
                 | (LookupOf::Changes { .. }, LookupAnswer::Changes(_))
         )
     }
-}
 
-impl LookupReply {
-    fn encode_to(&self, mut root: lookup_reply::Builder<'_>) {
-        encode_records!(root.init_answers, self.answers);
-    }
-
-    fn decode_from(root: lookup_reply::Reader<'_>) -> Result<Self, MessageError> {
-        let answers = root.get_answers()?.iter().map(LookupAnswer::decode_from);
-        Ok(LookupReply {
-            answers: answers.collect::<Result<_, _>>()?,
-        })
-    }
-}
-
-impl LookupAnswer {
     fn encode_to(&self, to: lookup_answer::Builder<'_>) {
         match self {
             LookupAnswer::Commit(commit) => commit.encode_to(to.init_commit()),
@@ -343,124 +286,101 @@ impl LookupAnswer {
 
     fn decode_from(from: lookup_answer::Reader<'_>) -> Result<Self, MessageError> {
         Ok(match from.which()? {
-            lookup_answer::Commit(commit) => LookupAnswer::Commit(Commit::decode_from(commit?)?),
-            lookup_answer::Log(log) => LookupAnswer::Log(CommitLog::decode_from(log?)?),
-            lookup_answer::References(list) => {
-                LookupAnswer::References(ReferenceList::decode_from(list?)?)
+            lookup_answer::Commit(it) => LookupAnswer::Commit(Commit::decode_from(it?)?),
+            lookup_answer::Log(it) => LookupAnswer::Log(CommitLog::decode_from(it?)?),
+            lookup_answer::References(it) => {
+                LookupAnswer::References(ReferenceList::decode_from(it?)?)
             }
-            lookup_answer::Blame(blame) => LookupAnswer::Blame(Blame::decode_from(blame?)?),
-            lookup_answer::Changes(list) => LookupAnswer::Changes(ChangeList::decode_from(list?)?),
-            lookup_answer::Problem(problem) => {
-                LookupAnswer::Problem(LookupProblem::decode_from(problem?)?)
+            lookup_answer::Blame(it) => LookupAnswer::Blame(Blame::decode_from(it?)?),
+            lookup_answer::Changes(it) => LookupAnswer::Changes(ChangeList::decode_from(it?)?),
+            lookup_answer::Problem(it) => LookupAnswer::Problem(LookupProblem::decode_from(it?)?),
+        })
+    }
+}
+
+record! {
+    /// Origin commits of a file's lines.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Blame: blame, check {
+        /// The commit has a file at the path.
+        pub found: bool = [get_found, set_found],
+        /// Commit id of the revision.
+        pub commit: String = [get_commit, set_commit],
+        /// No bound was reached.
+        pub complete: bool = [get_complete, set_complete],
+        /// All lines, ascending.
+        pub hunks: Vec<BlameHunk> = [get_hunks, records init_hunks],
+        pub sources: Vec<BlameSource> = [get_sources, records init_sources],
+    }
+
+    /// Lines of one commit.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct BlameHunk: blame_hunk {
+        /// First line, from 1.
+        pub first: u32 = [get_first, set_first],
+        pub lines: u32 = [get_lines, set_lines],
+        /// Index in [`Blame::sources`].
+        pub source: u32 = [get_source, set_source],
+        /// First line in the commit's file.
+        pub source_line: u32 = [get_source_line, set_source_line],
+        /// Perhaps of an earlier commit: a bound was reached.
+        pub or_earlier: bool = [get_or_earlier, set_or_earlier],
+    }
+
+    /// Commit, and the file in it with the lines.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct BlameSource: blame_source {
+        pub commit: String = [get_commit, set_commit],
+        pub author: Signature = [get_author, record init_author],
+        /// Beginning of the first paragraph; empty if the answer is too long.
+        pub subject: Vec<u8> = [get_subject, set_subject],
+        /// Path in the commit; empty: as requested.
+        pub path: Vec<u8> = [get_path, set_path],
+        /// Earlier commit with the file, or empty.
+        pub previous: String = [get_previous, set_previous],
+        /// Path there; empty: as requested.
+        pub previous_path: Vec<u8> = [get_previous_path, set_previous_path],
+    }
+
+    /// Files changed by a commit.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct ChangeList: change_list {
+        pub commit: String = [get_commit, set_commit],
+        /// Files, by path.
+        pub changes: Vec<Change> = [get_changes, records init_changes],
+        pub more: bool = [get_more, set_more],
+    }
+
+    /// Changed file.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Change: change {
+        pub path: Vec<u8> = [get_path, set_path],
+        pub kind: ChangeKind = [get_kind, set_kind],
+    }
+
+    /// Kind of change of a file.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ChangeKind: change::Kind {
+        Added,
+        Removed,
+        /// Changed content, mode or type.
+        Modified,
+    }
+}
+
+impl Blame {
+    fn check(&self) -> Result<(), MessageError> {
+        let mut next = 1;
+        for hunk in &self.hunks {
+            let is_next = hunk.first == next && hunk.lines > 0 && hunk.source_line > 0;
+            if !is_next || hunk.source as usize >= self.sources.len() {
+                return Err(MessageError::Impossible("lines of a blame"));
             }
-        })
+            next = hunk.first.saturating_add(hunk.lines);
+        }
+        Ok(())
     }
 }
 
-impl Commit {
-    pub(super) fn encode_to(&self, mut to: commit::Builder<'_>) {
-        to.set_id(&self.id[..]);
-        to.set_tree(&self.tree[..]);
-        self.author.encode_to(to.reborrow().init_author());
-        self.committer.encode_to(to.reborrow().init_committer());
-        to.set_subject(&self.subject);
-        to.set_body(&self.body);
-        to.set_shortened(self.shortened);
-        encode_values!(to.init_parents, self.parents);
-        encode_values!(to.init_tags, self.tags);
-    }
-
-    pub(super) fn decode_from(from: commit::Reader<'_>) -> Result<Self, MessageError> {
-        let mut parents = Vec::new();
-        for parent in from.get_parents()? {
-            parents.push(text(parent?)?);
-        }
-        let mut tags = Vec::new();
-        for tag in from.get_tags()? {
-            tags.push(tag?.to_vec());
-        }
-        Ok(Commit {
-            id: text(from.get_id()?)?,
-            tree: text(from.get_tree()?)?,
-            parents,
-            author: Signature::decode_from(from.get_author()?)?,
-            committer: Signature::decode_from(from.get_committer()?)?,
-            subject: from.get_subject()?.to_vec(),
-            body: from.get_body()?.to_vec(),
-            tags,
-            shortened: from.get_shortened(),
-        })
-    }
-}
-
-impl CommitLog {
-    fn encode_to(&self, mut to: commit_log::Builder<'_>) {
-        to.set_next(&self.next);
-        encode_records!(to.init_commits, self.commits);
-    }
-
-    fn decode_from(from: commit_log::Reader<'_>) -> Result<Self, MessageError> {
-        let commits = from.get_commits()?.iter().map(Commit::decode_from);
-        Ok(CommitLog {
-            commits: commits.collect::<Result<_, _>>()?,
-            next: from.get_next()?.to_vec(),
-        })
-    }
-}
-
-impl ReferenceList {
-    fn encode_to(&self, mut to: reference_list::Builder<'_>) {
-        to.set_more(self.more);
-        let mut references = to.init_references(length(self.references.len()));
-        for (index, reference) in (0..).zip(&self.references) {
-            let mut entry = references.reborrow().get(index);
-            entry.set_name(&reference.name);
-            entry.set_kind(reference.kind.into());
-            entry.set_id(&reference.id[..]);
-            entry.set_indexed(reference.indexed);
-        }
-    }
-
-    fn decode_from(from: reference_list::Reader<'_>) -> Result<Self, MessageError> {
-        let mut references = Vec::new();
-        for entry in from.get_references()? {
-            references.push(Reference {
-                name: entry.get_name()?.to_vec(),
-                kind: entry.get_kind()?.into(),
-                id: text(entry.get_id()?)?,
-                indexed: entry.get_indexed(),
-            });
-        }
-        Ok(ReferenceList {
-            references,
-            more: from.get_more(),
-        })
-    }
-}
-
-impl LookupProblem {
-    fn encode_to(&self, mut to: lookup_problem::Builder<'_>) {
-        to.set_kind(self.kind.into());
-        to.set_reason(&self.reason[..]);
-        encode_values!(to.init_candidates, self.candidates);
-    }
-
-    fn decode_from(from: lookup_problem::Reader<'_>) -> Result<Self, MessageError> {
-        let mut candidates = Vec::new();
-        for candidate in from.get_candidates()? {
-            candidates.push(text(candidate?)?);
-        }
-        Ok(LookupProblem {
-            kind: from.get_kind()?.into(),
-            reason: text(from.get_reason()?)?,
-            candidates,
-        })
-    }
-}
-
+read_from!(LookupAnswer: lookup_answer);
 frame_message!(LookupRequest: Lookup, LookupReply: Lookup);
-convert_enum!(ReferenceKind, reference::Kind: Branch, Tag, Other);
-convert_enum!(
-    LookupProblemKind,
-    lookup_problem::Kind: UnknownRepository, UnknownRevision, Ambiguous, Refused, Unreadable, Late
-);

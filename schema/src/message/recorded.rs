@@ -5,13 +5,12 @@
 //! **Invariant:** repositories ascend by package, their revisions by name; the default is among
 //! them.
 
-use super::codec::{
-    MessageError, builder, convert_enum, encode_values, finish, length, reader, text,
-};
+use super::codec::{MessageError, builder, finish, length, reader};
 use super::lookup::Commit;
+use super::record::{encode_values, read_from, record};
 use crate::frame::{self, HEADER_BYTES, Kind};
+use crate::trawl_capnp::recorded_part::totals;
 use crate::trawl_capnp::{recorded_part, recorded_repository, recorded_revision, recorded_source};
-use capnp::data_list;
 use zerocopy::IntoBytes;
 
 /// Sources of an index.
@@ -23,80 +22,77 @@ pub struct Recorded {
     pub sources: Vec<RecordedSource>,
 }
 
-/// Package that is a git repository.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RecordedRepository {
-    /// Directory name of the package.
-    pub package: Vec<u8>,
-    /// Path or URL, as given.
-    pub location: Vec<u8>,
-    /// True for a URL.
-    pub is_url: bool,
-    /// Chosen revisions; none means the default branch.
-    pub patterns: Vec<Vec<u8>>,
-    /// Full name of the default revision.
-    pub default: Vec<u8>,
-    /// Time of the last fetch, in seconds since 1970; 0 means never.
-    pub fetched: u64,
-    /// Time of indexing, in seconds since 1970.
-    pub indexed: u64,
-    /// Reason of a failed last update, or empty.
-    pub problem: String,
-    /// Revisions, ascending by name.
-    pub revisions: Vec<RecordedRevision>,
-}
+record! {
+    /// Package that is a git repository.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct RecordedRepository: recorded_repository {
+        pub package: Vec<u8> = [get_package, set_package],
+        /// Path or URL, as given.
+        pub location: Vec<u8> = [get_location, set_location],
+        pub is_url: bool = [get_is_url, set_is_url],
+        /// Full name of the default revision.
+        pub default: Vec<u8> = [get_default, set_default],
+        /// Time of the last fetch, in seconds since 1970; 0 means never.
+        pub fetched: u64 = [get_fetched, set_fetched],
+        /// Time of indexing, in seconds since 1970.
+        pub indexed: u64 = [get_indexed, set_indexed],
+        /// Reason of a failed last update, or empty.
+        pub problem: String = [get_problem, set_problem],
+        /// Chosen revisions; none means the default branch.
+        pub patterns: Vec<Vec<u8>> = [get_patterns, values init_patterns],
+        /// Revisions, ascending by name.
+        pub revisions: Vec<RecordedRevision> = [number set_revisions],
+    }
 
-/// Indexed revision.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RecordedRevision {
-    /// Full name, such as `refs/heads/main`, or a given commit id.
-    pub name: Vec<u8>,
-    /// Indexed commit.
-    pub commit: Commit,
-}
+    /// Indexed revision.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct RecordedRevision: recorded_revision {
+        /// Full name, such as `refs/heads/main`, or a given commit id.
+        pub name: Vec<u8> = [get_name, set_name],
+        pub commit: Commit = [get_commit, record init_commit],
+    }
 
-/// Source read again by an update.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordedSource {
-    /// Kind of the source.
-    pub kind: SourceKind,
-    /// Absolute path or URL.
-    pub location: Vec<u8>,
-    /// Git: chosen revisions; none means the default branch.
-    pub patterns: Vec<Vec<u8>>,
-    /// Directory of packages: names have no versions.
-    pub no_versions: bool,
-}
+    /// Source read again by an update.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct RecordedSource: recorded_source {
+        pub kind: SourceKind = [get_kind, set_kind],
+        /// Absolute path or URL.
+        pub location: Vec<u8> = [get_location, set_location],
+        /// Git: chosen revisions; none means the default branch.
+        pub patterns: Vec<Vec<u8>> = [get_patterns, values init_patterns],
+        /// Directory of packages: names have no versions.
+        pub no_versions: bool = [get_no_versions, set_no_versions],
+    }
 
-/// Kind of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SourceKind {
-    /// Directory that is a package.
-    Directory,
-    /// Directory of such directories.
-    Directories,
-    /// A git repository.
-    Repository,
-    /// Directory of git repositories.
-    Repositories,
+    /// Kind of a source.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SourceKind: recorded_source::Kind {
+        /// Directory that is a package.
+        Directory,
+        /// Directory of such directories.
+        Directories,
+        Repository,
+        /// Directory of git repositories.
+        Repositories,
+    }
 }
 
 /// Malformed records.
 #[derive(Debug, thiserror::Error)]
 #[error("damaged at byte {offset}: {reason}")]
 pub struct RecordedError {
-    /// Offset in bytes.
     pub offset: usize,
-    /// Cause.
     #[source]
     pub reason: MessageError,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Totals {
-    repositories: u32,
-    revisions: u32,
-    sources: u32,
+record! {
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    struct Totals: totals {
+        repositories: u32 = [get_repositories, set_repositories],
+        revisions: u32 = [get_revisions, set_revisions],
+        sources: u32 = [get_sources, set_sources],
+    }
 }
 
 enum Part {
@@ -176,72 +172,6 @@ impl RecordedRepository {
         let found = self.revisions.binary_search_by(by_name);
         found.ok().map(|at| &self.revisions[at])
     }
-
-    fn encode_to(&self, mut to: recorded_repository::Builder<'_>) {
-        to.set_package(&self.package);
-        to.set_location(&self.location);
-        to.set_is_url(self.is_url);
-        to.set_default(&self.default);
-        to.set_fetched(self.fetched);
-        to.set_indexed(self.indexed);
-        to.set_problem(&self.problem[..]);
-        to.set_revisions(length(self.revisions.len()));
-        encode_values!(to.init_patterns, self.patterns);
-    }
-
-    fn decode_from(from: recorded_repository::Reader<'_>) -> Result<Self, MessageError> {
-        Ok(RecordedRepository {
-            package: from.get_package()?.to_vec(),
-            location: from.get_location()?.to_vec(),
-            is_url: from.get_is_url(),
-            patterns: list(from.get_patterns()?)?,
-            default: from.get_default()?.to_vec(),
-            fetched: from.get_fetched(),
-            indexed: from.get_indexed(),
-            problem: text(from.get_problem()?)?,
-            revisions: Vec::new(),
-        })
-    }
-}
-
-impl RecordedRevision {
-    fn encode_to(&self, mut to: recorded_revision::Builder<'_>) {
-        to.set_name(&self.name);
-        self.commit.encode_to(to.init_commit());
-    }
-
-    fn decode_from(from: recorded_revision::Reader<'_>) -> Result<Self, MessageError> {
-        Ok(RecordedRevision {
-            name: from.get_name()?.to_vec(),
-            commit: Commit::decode_from(from.get_commit()?)?,
-        })
-    }
-}
-
-impl RecordedSource {
-    fn encode_to(&self, mut to: recorded_source::Builder<'_>) {
-        to.set_kind(self.kind.into());
-        to.set_location(&self.location);
-        to.set_no_versions(self.no_versions);
-        encode_values!(to.init_patterns, self.patterns);
-    }
-
-    fn decode_from(from: recorded_source::Reader<'_>) -> Result<Self, MessageError> {
-        Ok(RecordedSource {
-            kind: from.get_kind()?.into(),
-            location: from.get_location()?.to_vec(),
-            patterns: list(from.get_patterns()?)?,
-            no_versions: from.get_no_versions(),
-        })
-    }
-}
-
-impl Totals {
-    fn encode_to(self, mut to: recorded_part::totals::Builder<'_>) {
-        to.set_repositories(self.repositories);
-        to.set_revisions(self.revisions);
-        to.set_sources(self.sources);
-    }
 }
 
 impl Part {
@@ -249,11 +179,7 @@ impl Part {
         let message = reader(payload)?;
         let root = message.get_root::<recorded_part::Reader<'_>>()?;
         Ok(match root.which()? {
-            recorded_part::Totals(totals) => Part::Totals(Totals {
-                repositories: totals.get_repositories(),
-                revisions: totals.get_revisions(),
-                sources: totals.get_sources(),
-            }),
+            recorded_part::Totals(totals) => Part::Totals(Totals::decode_from(totals)?),
             recorded_part::Repository(from) => {
                 let from = from?;
                 Part::Repository(RecordedRepository::decode_from(from)?, from.get_revisions())
@@ -322,16 +248,6 @@ fn part(
     fill(message.init_root());
     finish(Kind::Record, &message, out)
 }
-
-fn list(from: data_list::Reader<'_>) -> Result<Vec<Vec<u8>>, MessageError> {
-    let each = from.iter().map(|entry| Ok(entry?.to_vec()));
-    each.collect()
-}
-
-convert_enum!(
-    SourceKind,
-    recorded_source::Kind: Directory, Directories, Repository, Repositories
-);
 
 #[cfg(test)]
 mod tests;

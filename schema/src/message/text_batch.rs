@@ -8,23 +8,24 @@
 
 use super::batch::rank;
 use super::codec::{MessageError, Segments, builder_of, finish, length, reader};
+use super::record::{encode_records, read_from, record};
 use crate::frame::Kind;
 use crate::trawl_capnp::{text_batch, text_run};
 use capnp::message::Reader;
 use capnp::traits::HasStructSize;
 use capnp::{primitive_list, struct_list};
 
-/// Adjacent lines in the total order.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TextRun {
-    /// Rank of the first line; 0 if unranked.
-    pub rank: f32,
-    /// Number of the first line.
-    pub number: u32,
-    /// Lines.
-    pub lines: u32,
-    /// Their bytes of the text.
-    pub text_bytes: u32,
+record! {
+    /// Adjacent lines in the total order.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct TextRun: text_run {
+        /// Rank of the first line; 0 if unranked.
+        pub rank: f32 = [get_rank, set_rank],
+        pub number: u32 = [get_number, set_number],
+        pub lines: u32 = [get_lines, set_lines],
+        /// Their bytes of the text.
+        pub text_bytes: u32 = [get_text_bytes, set_text_bytes],
+    }
 }
 
 /// The TEXT frame, to be encoded.
@@ -32,13 +33,9 @@ pub struct TextRun {
 pub struct TextBatch<'a> {
     /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// Document number.
     pub document: u32,
-    /// Package directory.
     pub package: &'a [u8],
-    /// Path within it.
     pub path: &'a [u8],
-    /// BLAKE3 of its text.
     pub hash: &'a [u8],
     /// True in revisions of a repository.
     pub is_revision: bool,
@@ -53,7 +50,6 @@ pub struct TextBatch<'a> {
 /// Ranges of a buffer, in any order.
 #[derive(Clone, Copy, Debug)]
 pub struct TextParts<'a> {
-    /// The buffer.
     pub buffer: &'a [u8],
     /// Start and end of each part.
     pub parts: &'a [(u32, u32)],
@@ -89,18 +85,8 @@ impl TextBatch<'_> {
         root.set_is_revision(self.is_revision);
         self.text
             .copy_to(root.reborrow().init_text(length(text_bytes)));
-        let mut numbers = root.reborrow().init_numbers(length(self.numbers.len()));
-        for (index, &number) in (0..).zip(self.numbers) {
-            numbers.set(index, number);
-        }
-        let mut runs = root.init_runs(length(self.runs.len()));
-        for (index, run) in (0..).zip(self.runs) {
-            let mut entry = runs.reborrow().get(index);
-            entry.set_rank(run.rank);
-            entry.set_number(run.number);
-            entry.set_lines(run.lines);
-            entry.set_text_bytes(run.text_bytes);
-        }
+        root.set_numbers(self.numbers)?;
+        encode_records!(root.init_runs, self.runs);
         finish(Kind::Text, &message, out)
     }
 
@@ -156,17 +142,12 @@ impl<'a> TextReader<'a> {
 pub struct TextView<'a> {
     /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// Document number.
     pub document: u32,
-    /// Package directory.
     pub package: &'a [u8],
-    /// Path within it.
     pub path: &'a [u8],
-    /// BLAKE3 of its text.
     pub hash: &'a [u8],
     /// True in revisions of a repository.
     pub is_revision: bool,
-    /// Text of all runs.
     pub text: &'a [u8],
     /// Highest rank of a run; infinite if unchecked.
     pub best_rank: f32,

@@ -6,7 +6,6 @@
 use crate::files::{Current, Identity, Side, VERSIONS, certified_key, followed, provider, roots};
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
-use rustls::sign::SingleCertAndKey;
 use rustls::version::TLS13;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
 use std::io::{self, Read, Write};
@@ -31,8 +30,7 @@ pub fn backend(identity: Identity, backend_ca: PathBuf) -> Result<Current<Client
         let client = ClientConfig::builder_with_provider(provider());
         let client = client.with_protocol_versions(&[&TLS13]).expect(VERSIONS);
         let client = client.with_root_certificates(roots(&backend_ca)?);
-        let key = certified_key(&identity, Side::Client)?;
-        let resolver = Arc::new(SingleCertAndKey::from(key));
+        let resolver = certified_key(&identity, Side::Client)?;
         let mut config = client.with_client_cert_resolver(resolver);
         config.resumption = Resumption::disabled();
         Ok(config)

@@ -23,40 +23,36 @@ pub fn of_backend(error: &io::Error) -> Option<String> {
 }
 
 fn backend_refused(fault: &Fault) -> String {
-    match fault {
-        Fault::Expired | Fault::ExpiredContext { .. } => {
-            "the backend's certificate has expired; renew it (its --tls-cert)".to_owned()
-        }
+    let why = match fault {
+        Fault::Expired | Fault::ExpiredContext { .. } => "has expired; renew it (its --tls-cert)",
         Fault::NotValidYet | Fault::NotValidYetContext { .. } => {
-            "the backend's certificate is not valid yet; compare the clocks of both machines"
-                .to_owned()
+            "is not valid yet; compare the clocks of both machines"
         }
         Fault::UnknownIssuer | Fault::BadSignature => {
-            "the backend's certificate was issued by another CA than those in --backend-ca"
-                .to_owned()
+            "was issued by another CA than those in --backend-ca"
         }
-        Fault::NotValidForName => OTHER_NAME.to_owned(),
+        Fault::NotValidForName => return OTHER_NAME.to_owned(),
         Fault::NotValidForNameContext {
             expected,
             presented,
         } => {
             let expected = expected.to_str();
-            let names = if presented.is_empty() {
-                "no name".to_owned()
-            } else {
-                let names: Vec<&str> = presented.iter().map(|name| bare(name)).collect();
-                names.join(", ")
-            };
-            format!(
+            let mut names: Vec<&str> = presented.iter().map(|name| bare(name)).collect();
+            if names.is_empty() {
+                names.push("no name");
+            }
+            let names = names.join(", ");
+            return format!(
                 "the backend's certificate is for {names}, not for {expected}; issue one for this name \
                  (subjectAltName), or connect to a name that it has"
-            )
+            );
         }
         Fault::InvalidPurpose | Fault::InvalidPurposeContext { .. } => {
-            "the backend's certificate is not for servers (extendedKeyUsage)".to_owned()
+            "is not for servers (extendedKeyUsage)"
         }
-        other => format!("the backend's certificate is not accepted: {other}"),
-    }
+        other => return format!("the backend's certificate is not accepted: {other}"),
+    };
+    format!("the backend's certificate {why}")
 }
 
 /// Name without its kind: `DnsName("host.example")`.
@@ -88,45 +84,40 @@ fn refused_by_backend(alert: AlertDescription) -> String {
 /// Explains to a backend the failed handshake of a client.
 pub(crate) fn of_client(error: &io::Error) -> String {
     let fault = error.get_ref().and_then(|it| it.downcast_ref());
-    match fault {
+    let text = match fault {
         Some(rustls::Error::InvalidMessage(_)) => {
             "the client does not speak TLS; a frontend needs --backend-ca, --backend-cert and \
              --backend-key"
-                .to_owned()
         }
         Some(rustls::Error::NoCertificatesPresented) => {
             "the client has no certificate; a frontend needs --backend-cert and --backend-key"
-                .to_owned()
         }
-        Some(rustls::Error::InvalidCertificate(fault)) => {
-            format!(
-                "the client's certificate is refused: {}",
-                client_refused(fault)
-            )
-        }
-        Some(rustls::Error::AlertReceived(alert)) => refused_by_client(*alert),
-        Some(other) => other.to_string(),
+        Some(rustls::Error::InvalidCertificate(fault)) => return client_refused(fault),
+        Some(rustls::Error::AlertReceived(alert)) => return refused_by_client(*alert),
+        Some(other) => return other.to_string(),
         None if error.kind() == io::ErrorKind::UnexpectedEof => {
-            "the client closed the connection during the handshake".to_owned()
+            "the client closed the connection during the handshake"
         }
-        None => error.to_string(),
-    }
+        None => return error.to_string(),
+    };
+    text.to_owned()
 }
 
 fn client_refused(fault: &Fault) -> String {
-    match fault {
-        Fault::Expired | Fault::ExpiredContext { .. } => "it has expired".to_owned(),
+    let why = match fault {
+        Fault::Expired | Fault::ExpiredContext { .. } => "it has expired",
         Fault::NotValidYet | Fault::NotValidYetContext { .. } => {
-            "it is not valid yet; compare the clocks of both machines".to_owned()
+            "it is not valid yet; compare the clocks of both machines"
         }
         Fault::UnknownIssuer | Fault::BadSignature => {
-            "it was issued by another CA than those in --client-ca".to_owned()
+            "it was issued by another CA than those in --client-ca"
         }
         Fault::InvalidPurpose | Fault::InvalidPurposeContext { .. } => {
-            "it is not for clients (extendedKeyUsage)".to_owned()
+            "it is not for clients (extendedKeyUsage)"
         }
-        other => other.to_string(),
-    }
+        other => return format!("the client's certificate is refused: {other}"),
+    };
+    format!("the client's certificate is refused: {why}")
 }
 
 fn refused_by_client(alert: AlertDescription) -> String {

@@ -3,7 +3,7 @@
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
-use rustls::sign::CertifiedKey;
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{InconsistentKeys, RootCertStore};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,10 @@ pub(crate) fn followed<T: Send + Sync + 'static>(
 }
 
 /// Reads a certificate, its chain and its key.
-pub(crate) fn certified_key(identity: &Identity, side: Side) -> Result<CertifiedKey, BadFile> {
+pub(crate) fn certified_key(
+    identity: &Identity,
+    side: Side,
+) -> Result<Arc<SingleCertAndKey>, BadFile> {
     let file = &*identity.certificate;
     let (certificate, key) = (file.display(), identity.key.display());
     let chain = authorities(file)?;
@@ -60,14 +63,15 @@ pub(crate) fn certified_key(identity: &Identity, side: Side) -> Result<Certified
     check_purpose(&chain[0], side).map_err(unusable)?;
     record_expiry(file, check_time(&chain[0]).map_err(unusable)?);
     let private = private_key(&identity.key)?;
-    CertifiedKey::from_der(chain, private, &provider()).map_err(|error| {
+    let key = CertifiedKey::from_der(chain, private, &provider()).map_err(|error| {
         BadFile::Unusable(match error {
             rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
                 format!("the key in {key} does not belong to the certificate in {certificate}")
             }
             error => format!("cannot use the key in {key}: {error}"),
         })
-    })
+    })?;
+    Ok(Arc::new(SingleCertAndKey::from(key)))
 }
 
 /// Skips expired ones with a warning.
@@ -133,14 +137,15 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, BadFile> {
         tracing::warn!(%key, "every user of this machine can read the private key; chmod o-r it");
     }
     PrivateKeyDer::from_pem_slice(text.as_bytes()).map_err(|error| {
+        let reason = error.to_string();
         let hint = if text.contains("ENCRYPTED") {
-            "it is encrypted; decrypt it with `openssl pkey`".to_owned()
+            "it is encrypted; decrypt it with `openssl pkey`"
         } else if text.contains("BEGIN CERTIFICATE-----") {
-            "it has a certificate: are certificate and key swapped?".to_owned()
+            "it has a certificate: are certificate and key swapped?"
         } else if let rustls::pki_types::pem::Error::NoItemsFound = error {
-            "expected PEM, which begins with -----BEGIN PRIVATE KEY-----".to_owned()
+            "expected PEM, which begins with -----BEGIN PRIVATE KEY-----"
         } else {
-            error.to_string()
+            &reason
         };
         BadFile::Unusable(format!("no private key in {key}; {hint}"))
     })
@@ -200,9 +205,10 @@ fn check_time(certificate: &CertificateDer<'_>) -> Result<Option<Duration>, Stri
     // Every certificate has expired in the far future.
     let end = UnixTime::since_unix_epoch(Duration::from_secs(u64::MAX));
     Ok(match verified(certificate, Side::Server, end) {
-        Err(webpki::Error::CertExpired { not_after, .. }) => Some(Duration::from_secs(
-            not_after.as_secs().saturating_sub(now.as_secs()),
-        )),
+        Err(webpki::Error::CertExpired { not_after, .. }) => {
+            let left = not_after.as_secs().saturating_sub(now.as_secs());
+            Some(Duration::from_secs(left))
+        }
         _ => None,
     })
 }

@@ -4,7 +4,6 @@ use crate::faults;
 use crate::files::{Current, Identity, Side, VERSIONS, certified_key, followed, provider, roots};
 use rustls::ServerConfig;
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
-use rustls::sign::SingleCertAndKey;
 use rustls::version::TLS13;
 use std::io;
 use std::path::PathBuf;
@@ -53,8 +52,7 @@ pub fn public(identity: Identity) -> Result<Current<ServerConfig>, BadFile> {
         let server = server
             .with_safe_default_protocol_versions()
             .expect(VERSIONS);
-        let key = certified_key(&identity, Side::Server)?;
-        let resolver = Arc::new(SingleCertAndKey::from(key));
+        let resolver = certified_key(&identity, Side::Server)?;
         let mut config = server.with_no_client_auth().with_cert_resolver(resolver);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(config)
@@ -76,8 +74,7 @@ pub fn backend(identity: Identity, client_ca: PathBuf) -> Result<Current<ServerC
         let verifier = verifier.build();
         let verifier =
             verifier.map_err(|error| BadFile::Unusable(format!("--client-ca: {error}")))?;
-        let key = certified_key(&identity, Side::Server)?;
-        let resolver = Arc::new(SingleCertAndKey::from(key));
+        let resolver = certified_key(&identity, Side::Server)?;
         let server = server.with_client_cert_verifier(verifier);
         let mut config = server.with_cert_resolver(resolver);
         // No resumption: each connection is checked against the current CA.

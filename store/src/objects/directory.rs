@@ -3,7 +3,7 @@
 //! Files are written under a temporary name, synced and renamed. Mutable ones are changed under a
 //! lock (`flock`), which ends with its process.
 
-use super::object::{Object, Put, Version, random_name, read_small};
+use super::object::{Object, Put, Storage, Version, random_name, read_small};
 use crate::error::StoreError;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
@@ -27,11 +27,34 @@ impl Directory {
         Ok(Directory { root })
     }
 
-    pub(super) fn root(&self) -> &Path {
-        &self.root
+    fn write(&self, path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+        let incomplete = self.root.join(INCOMPLETE);
+        fs::create_dir_all(&incomplete)?;
+        let temporary = incomplete.join(random_name());
+        let mut file = File::options()
+            .write(true)
+            .create_new(true)
+            .open(&temporary)?;
+        let parent = path.parent().unwrap_or(&self.root);
+        let written = fill(&mut file)
+            .and_then(|()| file.sync_all())
+            .and_then(|()| fs::create_dir_all(parent))
+            .and_then(|()| fs::rename(&temporary, path))
+            .and_then(|()| File::open(parent)?.sync_all());
+        if written.is_err() {
+            // The first error is reported.
+            let _ = fs::remove_file(&temporary);
+        }
+        written
+    }
+}
+
+impl Storage for Directory {
+    fn url(&self) -> String {
+        self.root.display().to_string()
     }
 
-    pub(super) fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>, StoreError> {
+    fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>, StoreError> {
         let path = self.root.join(name);
         let Some(file) = existing(File::open(&path)).map_err(StoreError::io(&path))? else {
             return Ok(None);
@@ -41,12 +64,7 @@ impl Directory {
         Ok(Some((bytes, version)))
     }
 
-    pub(super) fn download(
-        &self,
-        name: &str,
-        offset: u64,
-        out: &mut dyn Write,
-    ) -> Result<bool, StoreError> {
+    fn download(&self, name: &str, offset: u64, out: &mut dyn Write) -> Result<bool, StoreError> {
         let path = self.root.join(name);
         let Some(mut file) = existing(File::open(&path)).map_err(StoreError::io(&path))? else {
             return Ok(false);
@@ -57,13 +75,13 @@ impl Directory {
         Ok(true)
     }
 
-    pub(super) fn upload(&self, name: &str, from: &mut dyn Read) -> Result<(), StoreError> {
+    fn upload(&self, name: &str, from: &mut dyn Read, _bytes: u64) -> Result<(), StoreError> {
         let path = self.root.join(name);
         self.write(&path, |file| io::copy(from, file).map(drop))
             .map_err(StoreError::io(&path))
     }
 
-    pub(super) fn swap(
+    fn swap(
         &self,
         name: &str,
         expected: Option<&Version>,
@@ -87,28 +105,7 @@ impl Directory {
         Ok(Put::Done(version(bytes)))
     }
 
-    fn write(&self, path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-        let incomplete = self.root.join(INCOMPLETE);
-        fs::create_dir_all(&incomplete)?;
-        let temporary = incomplete.join(random_name());
-        let mut file = File::options()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)?;
-        let parent = path.parent().unwrap_or(&self.root);
-        let written = fill(&mut file)
-            .and_then(|()| file.sync_all())
-            .and_then(|()| fs::create_dir_all(parent))
-            .and_then(|()| fs::rename(&temporary, path))
-            .and_then(|()| File::open(parent)?.sync_all());
-        if written.is_err() {
-            // The first error is reported.
-            let _ = fs::remove_file(&temporary);
-        }
-        written
-    }
-
-    pub(super) fn head(&self, name: &str) -> Result<Option<Object>, StoreError> {
+    fn head(&self, name: &str) -> Result<Option<Object>, StoreError> {
         let path = self.root.join(name);
         let found = existing(fs::metadata(&path)).map_err(StoreError::io(&path))?;
         let object = |metadata: fs::Metadata| -> io::Result<Object> {
@@ -122,7 +119,7 @@ impl Directory {
         found.map(object).transpose().map_err(StoreError::io(&path))
     }
 
-    pub(super) fn list(&self, below: &str) -> Result<Vec<Object>, StoreError> {
+    fn list(&self, below: &str) -> Result<Vec<Object>, StoreError> {
         let directory = self.root.join(below);
         let entries = existing(fs::read_dir(&directory)).map_err(StoreError::io(&directory))?;
         let mut objects = Vec::new();
@@ -139,14 +136,14 @@ impl Directory {
         Ok(objects)
     }
 
-    pub(super) fn delete(&self, name: &str) -> Result<(), StoreError> {
+    fn delete(&self, name: &str) -> Result<(), StoreError> {
         let path = self.root.join(name);
         existing(fs::remove_file(&path))
             .map(drop)
             .map_err(StoreError::io(&path))
     }
 
-    pub(super) fn remove_incomplete(&self, before: SystemTime) -> Result<(), StoreError> {
+    fn remove_incomplete(&self, before: SystemTime) -> Result<(), StoreError> {
         for object in self.list(INCOMPLETE)? {
             if object.modified < before {
                 self.delete(&object.name)?;

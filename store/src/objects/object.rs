@@ -1,7 +1,9 @@
-//! Shared by both kinds of stores: list entries, versions, and reading small objects.
+//! Shared by both kinds of stores: their operations, list entries and versions.
 
-use std::io::{self, Read};
-use std::time::SystemTime;
+use crate::error::StoreError;
+use std::fmt::Debug;
+use std::io::{self, Read, Write};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The manifest of a million packages has about 80 MB.
 pub(super) const SMALL_BYTES_MAX: u64 = 1 << 30;
@@ -13,18 +15,45 @@ pub struct Version(pub(super) String);
 /// Result of a conditional write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Put {
-    /// Written, with this version.
     Done(Version),
-    /// The condition fails.
     Refused,
+}
+
+/// Operations of a directory or a bucket.
+pub trait Storage: Debug + Send + Sync {
+    /// Name for messages.
+    fn url(&self) -> String;
+
+    /// Reads a small object and its version, if it exists.
+    fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>, StoreError>;
+
+    /// Writes the bytes from `offset` on to `out`. Returns whether the object exists.
+    fn download(&self, name: &str, offset: u64, out: &mut dyn Write) -> Result<bool, StoreError>;
+
+    /// Writes or replaces an object.
+    fn upload(&self, name: &str, from: &mut dyn Read, bytes: u64) -> Result<(), StoreError>;
+
+    /// Writes a small object if its version is `expected`. `None`: if it is missing.
+    fn swap(&self, name: &str, expected: Option<&Version>, bytes: &[u8])
+    -> Result<Put, StoreError>;
+
+    /// Length and time of an object, if it exists.
+    fn head(&self, name: &str) -> Result<Option<Object>, StoreError>;
+
+    /// Lists the objects directly below a name, ascending.
+    fn list(&self, below: &str) -> Result<Vec<Object>, StoreError>;
+
+    /// Removes an object, if any.
+    fn delete(&self, name: &str) -> Result<(), StoreError>;
+
+    /// Removes leftovers from before `before`.
+    fn remove_incomplete(&self, before: SystemTime) -> Result<(), StoreError>;
 }
 
 /// Listed object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Object name.
     pub name: String,
-    /// Length in bytes.
     pub bytes: u64,
     /// Write time, by the store's clock.
     pub modified: SystemTime,
@@ -34,6 +63,12 @@ pub(crate) fn random_name() -> String {
     let mut random = [0; 16];
     getrandom::fill(&mut random).expect("the system has random numbers");
     format!("{:032x}", u128::from_le_bytes(random))
+}
+
+/// Seconds since 1970.
+pub(crate) fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }
 
 pub(super) fn read_small(from: impl Read) -> io::Result<Vec<u8>> {

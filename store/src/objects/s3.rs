@@ -3,7 +3,7 @@
 //! Mutable objects are written with `If-None-Match: *` or `If-Match`. Calls block on a small
 //! runtime.
 
-use super::object::{Object, Put, SMALL_BYTES_MAX, Version};
+use super::object::{Object, Put, SMALL_BYTES_MAX, Storage, Version};
 use crate::error::StoreError;
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
@@ -13,7 +13,7 @@ use object_store::{
     PutOptions, PutPayload, RetryConfig, UpdateVersion, WriteMultipart,
 };
 use std::io::{Read, Write};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::runtime::Runtime;
 
 /// 10,000 parts allow 160 GB.
@@ -78,10 +78,6 @@ impl S3 {
         })
     }
 
-    pub(super) fn url(&self) -> &str {
-        &self.url
-    }
-
     fn path(&self, name: &str) -> Path {
         Path::from(format!("{}{name}", self.prefix))
     }
@@ -90,8 +86,14 @@ impl S3 {
         let object = format!("{}/{name}", self.url);
         move |error| storage(object, error)
     }
+}
 
-    pub(super) fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>, StoreError> {
+impl Storage for S3 {
+    fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>, StoreError> {
         self.runtime.block_on(async {
             let Some(found) =
                 existing(self.bucket.get(&self.path(name)).await).map_err(self.failed(name))?
@@ -109,12 +111,7 @@ impl S3 {
         })
     }
 
-    pub(super) fn download(
-        &self,
-        name: &str,
-        offset: u64,
-        out: &mut dyn Write,
-    ) -> Result<bool, StoreError> {
+    fn download(&self, name: &str, offset: u64, out: &mut dyn Write) -> Result<bool, StoreError> {
         self.runtime.block_on(async {
             let options = GetOptions {
                 range: (offset > 0).then_some(GetRange::Offset(offset)),
@@ -134,12 +131,7 @@ impl S3 {
         })
     }
 
-    pub(super) fn upload(
-        &self,
-        name: &str,
-        from: &mut dyn Read,
-        bytes: u64,
-    ) -> Result<(), StoreError> {
+    fn upload(&self, name: &str, from: &mut dyn Read, bytes: u64) -> Result<(), StoreError> {
         let at = std::path::Path::new(name);
         self.runtime.block_on(async {
             if bytes <= PART_BYTES as u64 {
@@ -174,7 +166,7 @@ impl S3 {
         })
     }
 
-    pub(super) fn swap(
+    fn swap(
         &self,
         name: &str,
         expected: Option<&Version>,
@@ -203,14 +195,14 @@ impl S3 {
         }
     }
 
-    pub(super) fn head(&self, name: &str) -> Result<Option<Object>, StoreError> {
+    fn head(&self, name: &str) -> Result<Option<Object>, StoreError> {
         let path = self.path(name);
         let found = self.runtime.block_on(self.bucket.head(&path));
         let found = existing(found).map_err(self.failed(name))?;
         Ok(found.map(|meta| object(name.to_owned(), &meta)))
     }
 
-    pub(super) fn list(&self, below: &str) -> Result<Vec<Object>, StoreError> {
+    fn list(&self, below: &str) -> Result<Vec<Object>, StoreError> {
         let path = self.path(below);
         let found = self.bucket.list(Some(&path)).try_collect::<Vec<_>>();
         let found = self.runtime.block_on(found).map_err(self.failed(below))?;
@@ -224,10 +216,15 @@ impl S3 {
         Ok(objects)
     }
 
-    pub(super) fn delete(&self, name: &str) -> Result<(), StoreError> {
+    fn delete(&self, name: &str) -> Result<(), StoreError> {
         let path = self.path(name);
         let deleted = self.runtime.block_on(self.bucket.delete(&path));
         existing(deleted).map(drop).map_err(self.failed(name))
+    }
+
+    /// A rule of the bucket removes parts of uploads.
+    fn remove_incomplete(&self, _before: SystemTime) -> Result<(), StoreError> {
+        Ok(())
     }
 }
 

@@ -18,7 +18,6 @@ pub(super) const PART: &str = ".part";
 /// Download options.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchOptions {
-    /// Parallel files.
     pub files: usize,
     /// Bytes per second in total. `None`: unlimited.
     pub bytes_per_second: Option<u64>,
@@ -39,9 +38,7 @@ impl Default for FetchOptions {
 /// Progress, readable by other threads.
 #[derive(Debug, Default)]
 pub struct Fetching {
-    /// Bytes to download.
     pub total: AtomicU64,
-    /// Bytes downloaded.
     pub bytes: AtomicU64,
 }
 
