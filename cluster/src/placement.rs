@@ -10,12 +10,7 @@
 //! score  - weight / ln u
 //! ```
 //!
-//! A software logarithm gives all machines the same bits. [`ShardMap`] keeps and updates the owners
-//! of many shards.
-
-mod shard_map;
-
-pub use shard_map::ShardMap;
+//! A software logarithm gives all machines the same bits.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -34,125 +29,83 @@ pub struct Node {
     pub weight: u32,
 }
 
-/// Nodes, and replicas per shard.
+/// Nodes with a weight, by zone, and replicas per shard.
 #[derive(Clone, Debug)]
 pub struct Placement {
-    nodes: Vec<Node>,
     replicas: usize,
-    zone_of: Vec<u32>,
-    /// Nodes with a weight, by zone.
     zones: Vec<Vec<Candidate>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Candidate {
     hash: u64,
-    weight: f64,
-    node: u32,
+    node: Node,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Owner {
+#[derive(Clone, Copy, Debug)]
+struct Owner<'a> {
     score: f64,
-    node: u32,
+    node: &'a Node,
 }
 
 impl Candidate {
-    fn new(node: &Node, number: u32) -> Candidate {
-        Candidate {
-            hash: hash(node.name.as_bytes()),
-            weight: f64::from(node.weight),
-            node: number,
-        }
-    }
-
     /// Score if it may reach `least_score`; lower ones need no logarithm:
     /// `- ln u >= 1 - u`.
-    fn owner(&self, shard: u64, least_score: f64) -> Option<Owner> {
+    fn owner(&self, shard: u64, least_score: f64) -> Option<Owner<'_>> {
+        let (node, weight) = (&self.node, f64::from(self.node.weight));
         let uniform = uniform(mix(shard, self.hash));
-        if (1.0 - uniform) * least_score > self.weight * (1.0 + BOUND_ERROR) {
-            return None;
-        }
-        let score = -self.weight / libm::log(uniform);
-        let node = self.node;
-        Some(Owner { score, node })
+        let may_reach = (1.0 - uniform) * least_score <= weight * (1.0 + BOUND_ERROR);
+        let score = || -weight / libm::log(uniform);
+        may_reach.then(|| Owner {
+            score: score(),
+            node,
+        })
     }
 }
 
-impl Owner {
+impl Owner<'_> {
     /// Best first, then by name.
-    fn order(&self, other: &Owner) -> Ordering {
+    fn order(&self, other: &Owner<'_>) -> Ordering {
         let by_score = other.score.total_cmp(&self.score);
-        by_score.then(self.node.cmp(&other.node))
+        by_score.then_with(|| self.node.name.cmp(&other.node.name))
     }
 }
 
 impl Placement {
     /// The last node of one name counts.
     pub fn new(nodes: impl IntoIterator<Item = Node>, replicas: usize) -> Placement {
-        let by_name: BTreeMap<String, Node> = nodes
-            .into_iter()
-            .map(|node| (node.name.clone(), node))
-            .collect();
-        let nodes: Vec<Node> = by_name.into_values().collect();
-        let (mut numbers, mut zones) = (BTreeMap::new(), Vec::new());
-        let mut zone_of = Vec::with_capacity(nodes.len());
-        for (number, node) in (0..).zip(&nodes) {
-            let zone = *numbers.entry(&node.zone).or_insert(zones.len());
-            if zone == zones.len() {
-                zones.push(Vec::new());
-            }
-            if node.weight > 0 {
-                zones[zone].push(Candidate::new(node, number));
-            }
-            zone_of.push(zone as u32);
+        let named = nodes.into_iter().map(|node| (node.name.clone(), node));
+        let by_name: BTreeMap<String, Node> = named.collect();
+        let mut zones: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
+        for node in by_name.into_values().filter(|node| node.weight > 0) {
+            let hash = hash(node.name.as_bytes());
+            let zone = zones.entry(node.zone.clone()).or_default();
+            zone.push(Candidate { hash, node });
         }
-        Placement {
-            nodes,
-            replicas,
-            zone_of,
-            zones,
-        }
+        let zones = zones.into_values().collect();
+        Placement { replicas, zones }
     }
 
-    /// Owners of a shard, preferred first: as many as replicas, if there are enough nodes.
+    /// Owners of a shard, preferred first: as many as replicas, if there are enough nodes. The best
+    /// of each zone comes before the rest.
     pub fn owners(&self, shard: &[u8; 32]) -> Vec<&Node> {
-        let owners = self.ranked(hash(shard));
-        let node = |owner: Owner| &self.nodes[owner.node as usize];
-        owners.into_iter().map(node).collect()
-    }
-
-    /// Nodes by name.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
-    }
-
-    /// Replicas per shard.
-    pub fn replicas(&self) -> usize {
-        self.replicas
-    }
-
-    fn owners_per_shard(&self) -> usize {
-        self.zones
-            .iter()
-            .map(Vec::len)
-            .sum::<usize>()
-            .min(self.replicas)
-    }
-
-    fn ranked(&self, shard: u64) -> Vec<Owner> {
-        let mut candidates: Vec<Owner> = Vec::with_capacity(self.zones.len() * self.replicas);
-        let mut best: Vec<Owner> = Vec::with_capacity(self.replicas + 1);
+        let shard = hash(shard);
+        let (mut owners, mut rest) = (Vec::new(), Vec::new());
         for zone in &self.zones {
-            self.find_best(shard, zone, &mut best);
-            candidates.append(&mut best);
+            let mut best = self.best(shard, zone).into_iter();
+            owners.extend(best.next());
+            rest.extend(best);
         }
-        self.chosen(candidates)
+        owners.sort_unstable_by(Owner::order);
+        rest.sort_unstable_by(Owner::order);
+        owners.append(&mut rest);
+        owners.truncate(self.replicas);
+        owners.sort_unstable_by(Owner::order);
+        owners.into_iter().map(|owner| owner.node).collect()
     }
 
-    /// Best nodes of a zone.
-    fn find_best(&self, shard: u64, zone: &[Candidate], best: &mut Vec<Owner>) {
-        let mut least_score = 0.0;
+    fn best<'a>(&self, shard: u64, zone: &'a [Candidate]) -> Vec<Owner<'a>> {
+        let (mut best, mut least_score) = (Vec::<Owner<'a>>::new(), 0.0);
         for candidate in zone {
             let Some(owner) = candidate.owner(shard, least_score) else {
                 continue;
@@ -164,26 +117,7 @@ impl Placement {
                 least_score = best.last().map_or(f64::INFINITY, |owner| owner.score);
             }
         }
-    }
-
-    /// Best of each zone, then of the rest; best first.
-    fn chosen(&self, mut candidates: Vec<Owner>) -> Vec<Owner> {
-        candidates.sort_unstable_by(Owner::order);
-        let mut chosen: Vec<Owner> = Vec::with_capacity(self.replicas);
-        let mut others = Vec::new();
-        for owner in candidates {
-            let zone = self.zone_of[owner.node as usize];
-            let is_other = |known: &Owner| self.zone_of[known.node as usize] != zone;
-            if chosen.len() < self.replicas && chosen.iter().all(is_other) {
-                chosen.push(owner);
-            } else {
-                others.push(owner);
-            }
-        }
-        let missing = self.replicas - chosen.len();
-        chosen.extend(others.into_iter().take(missing));
-        chosen.sort_unstable_by(Owner::order);
-        chosen
+        best
     }
 }
 

@@ -69,14 +69,6 @@ pub struct Config {
     pub before_write: Option<BeforeWrite>,
 }
 
-impl std::fmt::Debug for Config {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Config")
-            .field("spool", &self.spool)
-            .finish_non_exhaustive()
-    }
-}
-
 impl Config {
     /// Default settings with this spool.
     pub fn new(spool: impl Into<PathBuf>) -> Config {

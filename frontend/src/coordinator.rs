@@ -12,25 +12,23 @@ mod lookup_hints;
 mod lookups;
 mod repositories;
 mod scoped;
-mod scopes;
 
 pub use catalog::{BackendStatus, Served};
 pub use listing::{Listing, entry_name};
 
 use crate::config::Config;
 use crate::error::{DRAINING_RETRY_S, RETRY_AFTER_S, SearchError, StartError};
-use crate::execution::admission::{ActivePermit, Admission, Permit};
+use crate::execution::admission::{Admission, Permit};
 use crate::execution::driver::{Execution, Resources};
 use crate::execution::event::{Deadline, Event};
+use crate::execution::fair_slots::Slot;
 use crate::execution::handle::{Interest, SearchHandle};
 use crate::execution::memory::{Memory, Need, Reservation};
-use crate::execution::removals::Removals;
-use crate::execution::result_cache::ResultCache;
+use crate::execution::result_cache::{Removals, ResultCache};
 use crate::metrics;
 use crate::peers::health::HedgeBudget;
-use crate::peers::overlap::{self, Announced};
-use crate::peers::shard_routing::{PeerShards, ShardRouting};
-use crate::peers::{Backend, Peer, PeerSet, PeerSettings, PeerStatus, Peers};
+use crate::peers::shard_routing::ShardRouting;
+use crate::peers::{Backend, Peer, PeerSet, PeerSettings, Peers};
 use crate::recent::{QueryTimes, RecentQueries};
 use crate::search_request::{SearchClient, SearchRequest};
 use crate::serving::Serving;
@@ -40,8 +38,7 @@ use lookups::Lookups;
 use query::{PackageNames, Query, QueryInput, Scope};
 use results::spool::{Spool, SpoolConfig};
 use results::{Overlaps, SearchResult};
-use schema::message::ShardInfo;
-use scoped::ScopedRoutings;
+use scoped::{SCOPES_MAX, ScopedRoutings};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -126,7 +123,7 @@ impl Coordinator {
             peers,
             names: Mutex::default(),
             routing: Mutex::default(),
-            scoped: Mutex::default(),
+            scoped: Mutex::new(ScopedRoutings::new(SCOPES_MAX)),
             resources: Resources {
                 spool,
                 memory: Memory::new(config.memory_bytes / 2),
@@ -226,7 +223,12 @@ impl Coordinator {
     /// Starts a query or joins an identical execution. Waits up to a second for unconnected
     /// backends.
     pub async fn search(&self, request: SearchRequest) -> Result<SearchHandle, SearchError> {
-        let caller = Caller::of(&request);
+        let caller = Caller {
+            scope: request.scope.clone(),
+            client: request.client,
+            interest: None,
+            pending: 0,
+        };
         let resumed = request.generation.as_deref().filter(|_| request.is_resumed);
         let known = resumed.and_then(|of| self.find(&request.query, of, caller.clone()));
         match known {
@@ -275,23 +277,14 @@ impl Coordinator {
                 retry_after_s: DRAINING_RETRY_S,
             });
         }
-        let active =
-            self.admission
-                .activate(caller.client.number)
-                .ok_or(SearchError::Overloaded {
-                    retry_after_s: RETRY_AFTER_S,
-                })?;
+        let client = caller.client.number;
+        let active = self.admission.activate(client);
+        let active = active.ok_or(SearchError::Overloaded {
+            retry_after_s: RETRY_AFTER_S,
+        })?;
         ::metrics::counter!("trawl_frontend_queries_started_total").increment(1);
-        let (resources, client) = (&self.resources, caller.client.number);
-        let execution = Execution::new(
-            resources,
-            &peers,
-            &routing,
-            query,
-            &caller.scope,
-            client,
-            deadline,
-        );
+        let (resources, scope) = (&self.resources, &caller.scope);
+        let execution = Execution::new(resources, &peers, &routing, query, scope, client, deadline);
         let handle = self.hold(Arc::clone(&execution), None, caller);
         let handle = handle.expect("a new execution can be joined");
         let evicted = cache.insert(Arc::clone(&execution));
@@ -312,11 +305,11 @@ impl Coordinator {
         deadline: Deadline,
         caller: &Caller,
     ) -> Option<SearchHandle> {
-        let identity = query.identity(&caller.scope, generation);
-        let execution = cache.find(&identity, query, &caller.scope, generation)?;
+        let execution = cache.find(query, &caller.scope, generation)?;
         let trace = execution.trace.clone();
         let handle = self.hold(execution, Some(deadline), caller.clone())?;
-        metrics::shared(!handle.was_there());
+        let how = if handle.was_there() { "hit" } else { "attach" };
+        ::metrics::counter!("trawl_frontend_cache_total", "how" => how).increment(1);
         let request = trace::current();
         request.set("trawl.search.shared", true);
         request.link(&trace);
@@ -332,12 +325,11 @@ impl Coordinator {
     /// Search with this id, while it is in the result cache and the client's scope is unchanged.
     pub fn get(&self, scope: &Scope, id: &str) -> Option<SearchHandle> {
         let interest = lock(&self.interests).get(scope, id)?;
-        let (query, generation) = (interest.query.clone(), interest.generation.clone());
         let caller = Caller {
             pending: self.pending(),
-            ..Caller::known(interest)
+            ..Caller::known(Arc::clone(&interest))
         };
-        self.find(&query, &generation, caller)
+        self.find(&interest.query, &interest.generation, caller)
     }
 
     /// Search with this id. Reruns the query if its result was evicted.
@@ -353,9 +345,9 @@ impl Coordinator {
         let Some(interest) = interest.filter(|interest| !interest.is_withdrawn()) else {
             return Ok(None);
         };
-        metrics::rerun();
+        ::metrics::counter!("trawl_frontend_cache_total", "how" => "rerun").increment(1);
         let request = SearchRequest {
-            client: interest.client.into(),
+            client: interest.client,
             generation: Some(interest.generation.clone()),
             ..SearchRequest::new(scope, interest.query.clone())
         };
@@ -364,9 +356,7 @@ impl Coordinator {
     }
 
     fn find(&self, query: &Query, generation: &str, caller: Caller) -> Option<SearchHandle> {
-        let scope = &caller.scope;
-        let identity = query.identity(scope, generation);
-        let execution = lock(&self.cache).find(&identity, query, scope, generation)?;
+        let execution = lock(&self.cache).find(query, &caller.scope, generation)?;
         self.hold(execution, None, caller)
     }
 
@@ -409,17 +399,15 @@ impl Coordinator {
             want: Some("count"),
             ..QueryInput::default()
         };
-        let query = Query::parse(&input)
-            .expect("the query is well-formed")
-            .query;
+        let parsed = Query::parse(&input).expect("the query is well-formed");
         let request = SearchRequest {
             timeout: Some(timeout),
-            ..SearchRequest::new(&Scope::everything(), query)
+            ..SearchRequest::new(&Scope::everything(), parsed.query)
         };
         let handle = self.search(request).await?;
         let answer = handle.finished().await;
         let identity = handle.identity().to_owned();
-        lock(&self.interests).forget(handle.id());
+        lock(&self.interests).forget(handle.key());
         drop(handle);
         let mut cache = lock(&self.cache);
         self.removals
@@ -445,7 +433,8 @@ impl Coordinator {
         let versions = peers.versions();
         let mut routing = lock(&self.routing);
         if routing.0 != versions {
-            let next = Arc::new(compute_routing(peers));
+            let statuses: Vec<_> = peers.iter().map(|peer| peer.status()).collect();
+            let next = Arc::new(scoped::routing(peers, &statuses, None));
             log_overlaps(&routing.1.overlaps, &next.overlaps);
             *routing = (versions, next);
         }
@@ -460,7 +449,7 @@ impl Coordinator {
     fn drive(
         &self,
         execution: Arc<Execution>,
-        active: ActivePermit,
+        active: Slot,
         permit: Option<Permit>,
     ) -> impl Future<Output = ()> + Send + use<> {
         let admission = Arc::clone(&self.admission);
@@ -503,35 +492,6 @@ fn check_count(backends: &[Backend]) -> Result<(), StartError> {
     Ok(())
 }
 
-fn compute_routing(peers: &PeerSet) -> ShardRouting {
-    let statuses: Vec<_> = peers.iter().map(|peer| peer.status()).collect();
-    let announced = peers.iter().zip(&statuses).flat_map(|(peer, status)| {
-        let packages = status.packages.iter();
-        packages.map(|(shard, packages)| Announced {
-            backend: peer.name(),
-            shard: *shard,
-            packages,
-            visible: None,
-        })
-    });
-    let superseded = overlap::superseded(announced);
-    let known = |(number, (peer, status)): (usize, (&Arc<Peer>, PeerStatus))| {
-        let shards = status.shards.as_deref();
-        PeerShards {
-            number,
-            name: peer.name().to_owned(),
-            is_draining: status.is_draining,
-            unsearched: status.unsearched(),
-            shards: shards.map(|shards| {
-                let each = |shard: &ShardInfo| (shard.id, shard.documents);
-                shards.iter().map(each).collect()
-            }),
-        }
-    };
-    let numbered = peers.iter().zip(statuses).enumerate();
-    ShardRouting::new(numbered.map(known).collect(), superseded)
-}
-
 fn is_probe(answer: &SearchResult) -> bool {
     answer.query().interpreted_as().contains(PROBE)
 }
@@ -555,19 +515,10 @@ struct Caller {
 }
 
 impl Caller {
-    fn of(request: &SearchRequest) -> Caller {
-        Caller {
-            scope: request.scope.clone(),
-            client: request.client,
-            interest: None,
-            pending: 0,
-        }
-    }
-
     fn known(interest: Arc<Interest>) -> Caller {
         Caller {
             scope: interest.scope.clone(),
-            client: interest.client.into(),
+            client: interest.client,
             interest: Some(interest),
             pending: 0,
         }

@@ -10,6 +10,9 @@ pub(crate) const RETRY_AFTER_S: u64 = 2;
 /// The same while draining: another frontend may answer at once.
 pub(crate) const DRAINING_RETRY_S: u64 = 1;
 
+/// Time limit of look-ups in repositories.
+pub(crate) const LOOK_UP_MAX_S: u64 = 10;
+
 /// Error at the start of a frontend.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -85,11 +88,8 @@ pub enum LookupError {
     #[error("too many requests wait for look-ups in repositories")]
     Busy,
     /// Too many look-ups waited, or backends were slow.
-    #[error("the look-up was not answered within {seconds} s")]
-    Late {
-        /// Time limit.
-        seconds: u64,
-    },
+    #[error("the look-up was not answered within {LOOK_UP_MAX_S} s")]
+    Late,
 }
 
 fn names(backends: &[(String, String)]) -> String {

@@ -3,13 +3,11 @@
 //! [`state`] does no I/O: it takes an [`event`] and returns actions. [`driver`] carries them out:
 //! it opens streams ([`stream`], [`ingest`], [`replicas`], [`hedge`], [`stream_trace`]), waits for
 //! [`admission`], and orders the pointers ([`finalize`]). Clients hold a [`handle`]. The
-//! [`result_cache`] keeps results until eviction; [`removals`] deletes their files.
+//! [`result_cache`] keeps results until eviction, and deletes their files.
 
 pub(crate) mod admission;
-mod begun_document;
 pub(crate) mod collector;
 mod copies;
-mod document_log;
 pub(crate) mod driver;
 pub(crate) mod event;
 pub(crate) mod fair_slots;
@@ -18,7 +16,6 @@ pub(crate) mod handle;
 mod hedge;
 pub(crate) mod ingest;
 pub(crate) mod memory;
-pub(crate) mod removals;
 mod replicas;
 pub(crate) mod result_cache;
 mod sorter;

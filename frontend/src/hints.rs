@@ -2,7 +2,7 @@
 //!
 //! Every problem is a miss, never an error: foreign, damaged, expired or misplaced entries. After
 //! failures a breaker skips Redis for a while. Writes wait in a bounded queue. `entry` is the
-//! format, `link` the connection, `secret` the shared secret.
+//! format, `link` the connection.
 //!
 //! Hints grant no access: the key has everything that changes an answer. **Invariant:**
 //! a hint's age is never less than the time since its answer was made, by the clock of
@@ -10,18 +10,18 @@
 
 mod entry;
 mod link;
-mod secret;
 
 #[cfg(test)]
 mod tests;
 
 pub use entry::Hint;
-pub use secret::HintSecret;
 
+use crate::secret_file::{BadSecret, read_secret};
 use cache::breaker::Breaker;
 use entry::{ENTRY_BYTES_MAX, RawEntry, Sealed};
 use link::{RedisLink, Write, count};
 use redis::Value;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::mpsc;
@@ -37,6 +37,41 @@ const WRITES_MAX: usize = 256;
 
 /// Concurrent calls; other look-ups are misses.
 const CALLS_MAX: usize = 64;
+
+/// Separate the uses of a secret.
+const ENTRIES: &str = "trawl 2026-11 entries in Redis";
+const HASHES: &str = "trawl 2026-11 hashes of principals in Redis";
+
+/// A secret that frontends share. Other programs with access to Redis cannot forge entries.
+/// **Invariant:** it is never shown.
+#[derive(Clone)]
+pub struct HintSecret(Vec<u8>);
+
+impl std::fmt::Debug for HintSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("HintSecret")
+    }
+}
+
+impl HintSecret {
+    /// From these bytes.
+    pub fn new(bytes: &[u8]) -> HintSecret {
+        HintSecret(bytes.to_vec())
+    }
+
+    /// Reads a secret from a file.
+    pub fn read(path: &Path) -> Result<HintSecret, BadSecret> {
+        read_secret(path).map(HintSecret)
+    }
+
+    fn hash_key(&self) -> [u8; 32] {
+        blake3::derive_key(HASHES, &self.0)
+    }
+}
+
+fn entry_key(secret: Option<&HintSecret>) -> [u8; 32] {
+    blake3::derive_key(ENTRIES, secret.map_or(b"", |secret| &secret.0))
+}
 
 /// A Redis that several frontends share.
 pub struct Hints {
@@ -67,12 +102,12 @@ impl Hints {
     /// # Panics
     /// Outside of a tokio runtime.
     pub fn start(url: &str, secret: Option<HintSecret>) -> Result<Arc<Hints>, BadRedisUrl> {
-        let client = client(url).map_err(|reason| BadRedisUrl { reason })?;
+        let client = client(url)?;
         let link = RedisLink::new(client, Breaker::new("redis", CALLS_MAX));
         let (writes, waiting) = mpsc::channel(WRITES_MAX);
         tokio::spawn(Arc::clone(&link).run(waiting));
         let hints = Hints {
-            entry_key: secret::entry_key(secret.as_ref()),
+            entry_key: entry_key(secret.as_ref()),
             link,
             writes,
             secret,
@@ -192,19 +227,23 @@ fn found(values: &[Value]) -> Option<Vec<RawEntry>> {
 }
 
 /// Checks an address without connecting. The error omits it, since it may have a password.
-fn client(url: &str) -> Result<redis::Client, String> {
+fn client(url: &str) -> Result<redis::Client, BadRedisUrl> {
+    let wrong = |reason: &str| BadRedisUrl {
+        reason: reason.to_owned(),
+    };
     if url.starts_with("rediss:") {
         let way = "TLS is not supported; use a tunnel, such as stunnel";
-        return Err(way.to_owned());
+        return Err(wrong(way));
     }
     if !url.starts_with("redis://") {
-        return Err("the address does not begin with redis://".to_owned());
+        return Err(wrong("the address does not begin with redis://"));
     }
     if url.contains(['?', '#']) {
-        return Err("? and # are not understood; in a password they are %3F and %23".to_owned());
+        let way = "? and # are not understood; in a password they are %3F and %23";
+        return Err(wrong(way));
     }
     redis::Client::open(url).map_err(|error| {
         let text = error.to_string();
-        text.split(" - ").next().unwrap_or_default().to_owned()
+        wrong(text.split(" - ").next().unwrap_or_default())
     })
 }

@@ -122,24 +122,6 @@ pub fn rendered(started: Instant) {
     trace::current().child_between("render", started, now);
 }
 
-pub(crate) fn shared(is_running: bool) {
-    let how = if is_running { "attach" } else { "hit" };
-    ::metrics::counter!("trawl_frontend_cache_total", "how" => how).increment(1);
-}
-
-pub(crate) fn rerun() {
-    ::metrics::counter!("trawl_frontend_cache_total", "how" => "rerun").increment(1);
-}
-
-pub(crate) fn lookup(operation: &'static str, how: &'static str) {
-    ::metrics::counter!("trawl_frontend_lookups_total", "operation" => operation, "how" => how)
-        .increment(1);
-}
-
-pub(crate) fn looked_up(operation: &'static str, time: Duration) {
-    ::metrics::histogram!("trawl_frontend_lookup_seconds", "operation" => operation).record(time);
-}
-
 pub(crate) fn record(answer: &SearchResult, config: &Config) {
     let timings = answer.search.timings;
     ::metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());

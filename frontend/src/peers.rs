@@ -9,23 +9,20 @@
 //! threads: a stream waits only for its socket and the disk.
 
 pub(crate) mod account;
-mod announced;
 pub(crate) mod answer;
 mod backend;
 mod connection;
 pub(crate) mod health;
 pub(crate) mod overlap;
-mod packages;
 mod peer;
 mod peer_set;
-mod request;
 pub(crate) mod shard_routing;
 pub(crate) mod visible;
 
-pub use announced::announced_shards;
+pub(crate) use backend::AnswerHere;
 pub use backend::{Backend, Socket};
-pub(crate) use connection::{Connection, PeerError, check_semantics, hello};
-pub(crate) use packages::PackageInfo;
+pub use connection::announced_shards;
+pub(crate) use connection::{Connection, Decode, PeerError, check_semantics, hello};
 pub(crate) use peer::{Link, Peer, PeerSettings, PeerStatus};
 pub(crate) use peer_set::{PeerSet, Peers};
-pub(crate) use request::{Decode, request};
+pub(crate) use visible::PackageInfo;

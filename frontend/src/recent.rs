@@ -35,6 +35,13 @@ struct Minute {
     counts: [u32; BUCKETS],
 }
 
+impl Minute {
+    fn new(number: u64) -> Minute {
+        let counts = [0; BUCKETS];
+        Minute { number, counts }
+    }
+}
+
 /// Summary of the last hour.
 #[derive(Clone, Debug, Default)]
 pub struct QueryTimes {
@@ -71,14 +78,10 @@ pub struct SlowQuery {
 
 impl Default for RecentQueries {
     fn default() -> Self {
-        let minute = Minute {
-            number: 0,
-            counts: [0; BUCKETS],
-        };
         RecentQueries {
             started: Instant::now(),
             state: Mutex::new(State {
-                minutes: vec![minute; MINUTES],
+                minutes: vec![Minute::new(0); MINUTES],
                 slowest: Vec::new(),
             }),
         }
@@ -104,34 +107,23 @@ impl RecentQueries {
         let mut state = lock(&self.state);
         let minute = &mut state.minutes[(now % MINUTES as u64) as usize];
         if minute.number != now {
-            *minute = Minute {
-                number: now,
-                counts: [0; BUCKETS],
-            };
+            *minute = Minute::new(now);
         }
         let count = &mut minute.counts[bucket(query.took)];
         *count = count.saturating_add(1);
-        let oldest = now.saturating_sub(MINUTES as u64 - 1);
-        state
-            .slowest
-            .retain(|other| self.minute(other.ended) >= oldest);
-        let at = state
-            .slowest
-            .partition_point(|other| other.took >= query.took);
-        state.slowest.insert(at, query);
-        state.slowest.truncate(SLOWEST_MAX);
+        let (oldest, slowest) = (oldest(now), &mut state.slowest);
+        slowest.retain(|other| self.minute(other.ended) >= oldest);
+        let at = slowest.partition_point(|other| other.took >= query.took);
+        slowest.insert(at, query);
+        slowest.truncate(SLOWEST_MAX);
     }
 
     pub(crate) fn times(&self, now: Instant) -> QueryTimes {
-        let now = self.minute(now);
-        let oldest = now.saturating_sub(MINUTES as u64 - 1);
+        let oldest = oldest(self.minute(now));
         let state = lock(&self.state);
         let mut counts = [0_u64; BUCKETS];
-        for minute in state
-            .minutes
-            .iter()
-            .filter(|minute| minute.number >= oldest)
-        {
+        let minutes = state.minutes.iter();
+        for minute in minutes.filter(|minute| minute.number >= oldest) {
             for (sum, count) in counts.iter_mut().zip(minute.counts) {
                 *sum += u64::from(count);
             }
@@ -150,6 +142,10 @@ impl RecentQueries {
     fn minute(&self, at: Instant) -> u64 {
         at.saturating_duration_since(self.started).as_secs() / 60
     }
+}
+
+fn oldest(now: u64) -> u64 {
+    now.saturating_sub(MINUTES as u64 - 1)
 }
 
 fn bucket(took: Duration) -> usize {

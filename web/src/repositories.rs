@@ -98,7 +98,7 @@ pub(crate) fn problem(error: LookupError, repo: &str, rev: &str) -> Problem {
         LookupError::NoRepositories => Problem::no_repositories("no backend has git repositories")
             .hint("the operator starts `trawl backend` or `trawl serve` with --repos DIR"),
         LookupError::Problem(found) => answered(found, repo, rev),
-        LookupError::Unreachable(_) | LookupError::Busy | LookupError::Late { .. } => {
+        LookupError::Unreachable(_) | LookupError::Busy | LookupError::Late => {
             Problem::unavailable(error.to_string())
         }
     }

@@ -4,7 +4,7 @@ use super::tls_flags::BackendClientTls;
 use crate::{address, client};
 use anyhow::{Context, Result, bail};
 use cluster::membership::registration::Registration;
-use cluster::membership::view::{Absence, Holdings, NodeMap};
+use cluster::membership::view::{Absence, NodeMap};
 use cluster::membership::watcher::{Watcher, WatcherOptions};
 use cluster::membership::{Etcd, Member, Source};
 use frontend::{Backend, Coordinator};
@@ -182,29 +182,17 @@ impl Connector {
 /// Runs until the frontend ends.
 pub(super) fn follow(watcher: Watcher, connector: Connector, frontend: &Arc<Coordinator>) {
     let connector = Arc::new(connector);
-    let holdings = Served {
-        connector: Arc::clone(&connector),
-        frontend: Arc::clone(frontend),
+    let (names, served) = (Arc::clone(&connector), Arc::clone(frontend));
+    let would_lose = move |nodes: &BTreeSet<&str>| {
+        let names: Vec<String> = nodes.iter().map(|node| names.name(node)).collect();
+        served.would_lose(&names.iter().map(|name| &**name).collect())
     };
     let frontend = Arc::clone(frontend);
-    tokio::spawn(watcher.run(holdings, move |map| {
+    tokio::spawn(watcher.run(would_lose, move |map| {
         if let Err(error) = frontend.set_backends(connector.backends(map)) {
             tracing::error!(%error, "cannot change the nodes; the next change is tried");
         }
     }));
-}
-
-struct Served {
-    connector: Arc<Connector>,
-    frontend: Arc<Coordinator>,
-}
-
-impl Holdings for Served {
-    fn would_lose(&self, nodes: &BTreeSet<&str>) -> bool {
-        let names: Vec<String> = nodes.iter().map(|node| self.connector.name(node)).collect();
-        self.frontend
-            .would_lose(&names.iter().map(|name| &**name).collect())
-    }
 }
 
 /// Registration of a backend.

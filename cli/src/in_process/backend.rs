@@ -23,7 +23,7 @@ pub(crate) fn backend(
     let server = backend::Backend::start(live, repositories, options);
     let runtime = Handle::current();
     let here = server.clone();
-    let dial = move || {
+    let dial = move |_| {
         let (ours, theirs) = UnixStream::pair()?;
         theirs.set_nonblocking(true)?;
         let _guard = runtime.enter();

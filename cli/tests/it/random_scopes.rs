@@ -401,7 +401,7 @@ fn start(name: &str, index: &Path) -> Backend {
     };
     let backend = backend::Backend::start(live, None, options);
     let runtime = Handle::current();
-    Backend::new(name, move || {
+    Backend::new(name, move |_| {
         let (ours, theirs) = UnixStream::pair()?;
         let _guard = runtime.enter();
         theirs.set_nonblocking(true)?;

@@ -208,7 +208,7 @@ fn start(packages: &[PathBuf], out: &Path, layout: Layout, seed: u64) -> Backend
     let backend = backend::Backend::start(LiveShards::open(out).unwrap(), None, options);
     let runtime = Handle::current();
     let name = out.file_name().unwrap().to_string_lossy();
-    Backend::new(name, move || {
+    Backend::new(name, move |_| {
         let (ours, theirs) = UnixStream::pair()?;
         let _guard = runtime.enter();
         theirs.set_nonblocking(true)?;

@@ -15,6 +15,7 @@ use hickory_resolver::{Resolver, TokioResolver};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
+use tokio::sync::mpsc::Sender;
 
 /// Least and greatest time to the next lookup.
 const AGAIN_MIN: Duration = Duration::from_secs(1);
@@ -37,12 +38,11 @@ impl Names {
         let mut builder = match server {
             None => Resolver::builder(runtime)?,
             Some(server) => {
-                let connections =
-                    [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut it| {
-                        it.port = server.port();
-                        it
-                    });
-                let server = NameServerConfig::new(server.ip(), true, connections.into());
+                let mut connections = vec![ConnectionConfig::udp(), ConnectionConfig::tcp()];
+                connections
+                    .iter_mut()
+                    .for_each(|it| it.port = server.port());
+                let server = NameServerConfig::new(server.ip(), true, connections);
                 Resolver::builder_with_config(
                     ResolverConfig::from_parts(None, Vec::new(), vec![server]),
                     runtime,
@@ -60,11 +60,8 @@ impl Names {
         })
     }
 
-    /// Sends lists and errors until `send` returns false.
-    pub(super) async fn follow<F: Future<Output = bool>>(
-        self,
-        send: impl Fn(Result<Vec<Member>, String>) -> F,
-    ) {
+    /// Sends lists and errors while they are received.
+    pub(super) async fn follow(self, sender: Sender<Result<Vec<Member>, String>>) {
         let mut backoff = Backoff::default();
         loop {
             let (answer, pause) = match self.look_up().await {
@@ -74,7 +71,7 @@ impl Names {
                 }
                 Err(error) => (Err(error), backoff.fail()),
             };
-            if !send(answer).await {
+            if sender.send(answer).await.is_err() {
                 return;
             }
             tokio::time::sleep(pause).await;

@@ -14,7 +14,6 @@ use super::{Member, NODES_MAX, Source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use gateway::{Answer, Kv, Lease, Range, Txn};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -144,14 +143,12 @@ impl Etcd {
         let is_node = |kv: &&Kv| self.drained(kv).is_none();
         for kv in range.kvs.iter().filter(is_node) {
             match self.member(kv) {
-                Ok(member) if drained.contains(&member.name) => {
-                    listing.members.push(Member {
-                        draining: true,
-                        weight: 0,
-                        ..member
-                    });
+                Ok(mut member) => {
+                    if drained.contains(&member.name) {
+                        (member.draining, member.weight) = (true, 0);
+                    }
+                    listing.members.push(member);
                 }
-                Ok(member) => listing.members.push(member),
                 Err(reason) => listing.malformed.push(reason),
             }
         }
@@ -170,33 +167,30 @@ impl Etcd {
 
     /// Drains a node, present or not, until [`Etcd::undrain`].
     pub fn drain(&self, node: &str) -> Result<(), EtcdError> {
-        let key = STANDARD.encode(format!("{}{node}{DRAIN}", self.prefix));
-        let _: Value = self.ask(
+        let value = STANDARD.encode("{}");
+        self.tell(
             "/v3/kv/put",
-            &json!({"key": key, "value": STANDARD.encode("{}")}),
-        )?;
-        Ok(())
+            &json!({"key": self.drain_key(node), "value": value}),
+        )
     }
 
     /// Ends the draining of a node.
     pub fn undrain(&self, node: &str) -> Result<(), EtcdError> {
-        let key = STANDARD.encode(format!("{}{node}{DRAIN}", self.prefix));
-        let _: Value = self.ask("/v3/kv/deleterange", &json!({"key": key}))?;
-        Ok(())
+        self.tell("/v3/kv/deleterange", &json!({"key": self.drain_key(node)}))
+    }
+
+    fn drain_key(&self, node: &str) -> String {
+        STANDARD.encode(format!("{}{node}{DRAIN}", self.prefix))
     }
 
     fn member(&self, kv: &Kv) -> Result<Member, String> {
         let key = kv.key().unwrap_or_default();
         let shown = key.escape_debug();
-        let member: Member = kv.json().map_err(|error| format!("{shown}: {error}"))?;
-        member
-            .check()
-            .map_err(|error| format!("{shown}: {error}"))?;
+        let wrong = |error: String| format!("{shown}: {error}");
+        let member: Member = kv.json().map_err(wrong)?;
+        member.check().map_err(wrong)?;
         if key.strip_prefix(&self.prefix) != Some(&member.name) {
-            return Err(format!(
-                "{shown}: the node has another name, {}",
-                member.name
-            ));
+            return Err(wrong(format!("the node has another name, {}", member.name)));
         }
         Ok(member)
     }
@@ -217,11 +211,7 @@ impl Etcd {
         if watch.next() {
             return Ok(watch);
         }
-        self.next.fetch_add(1, Relaxed);
-        Err(EtcdError::Unreachable {
-            endpoint: endpoint.to_owned(),
-            reason: "the watch does not begin".to_owned(),
-        })
+        Err(self.unreachable(endpoint, &"the watch does not begin"))
     }
 
     pub(super) fn grant(&self, seconds: u32) -> Result<i64, EtcdError> {
@@ -238,8 +228,7 @@ impl Etcd {
 
     /// Ends a lease and removes its keys.
     pub(super) fn revoke(&self, lease: i64) -> Result<(), EtcdError> {
-        let _: Value = self.ask("/v3/lease/revoke", &json!({"ID": lease.to_string()}))?;
-        Ok(())
+        self.tell("/v3/lease/revoke", &json!({"ID": lease.to_string()}))
     }
 
     /// Writes the key of a node if missing or outdated; another node's is left alone.
@@ -277,12 +266,12 @@ impl Etcd {
         &self.endpoints[self.next.load(Relaxed) % self.endpoints.len()]
     }
 
+    fn tell(&self, path: &str, request: &Value) -> Result<(), EtcdError> {
+        self.ask::<Value>(path, request).map(drop)
+    }
+
     /// A failure moves on to the next member.
-    fn ask<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        request: &impl Serialize,
-    ) -> Result<T, EtcdError> {
+    fn ask<T: DeserializeOwned>(&self, path: &str, request: &Value) -> Result<T, EtcdError> {
         let endpoint = self.endpoint();
         let mut body = self.post(&self.agent, endpoint, path, request)?;
         let read = body.with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
@@ -295,13 +284,13 @@ impl Etcd {
         agent: &Agent,
         endpoint: &str,
         path: &str,
-        request: &impl Serialize,
+        request: &Value,
     ) -> Result<Body, EtcdError> {
-        let bytes = serde_json::to_vec(request).expect("strings and numbers");
+        let bytes = request.to_string();
         let request = agent.post(format!("{endpoint}{path}"));
         let answer = request
             .header("content-type", "application/json")
-            .send(&bytes);
+            .send(bytes);
         let answer = answer.map_err(|error| self.unreachable(endpoint, &error))?;
         let status = answer.status();
         let mut body = answer.into_body();
@@ -322,11 +311,11 @@ impl Etcd {
         })
     }
 
-    fn unreachable(&self, endpoint: &str, error: &dyn std::error::Error) -> EtcdError {
+    fn unreachable(&self, endpoint: &str, reason: &dyn std::fmt::Display) -> EtcdError {
         self.next.fetch_add(1, Relaxed);
         EtcdError::Unreachable {
             endpoint: endpoint.to_owned(),
-            reason: error.to_string(),
+            reason: reason.to_string(),
         }
     }
 }

@@ -6,11 +6,9 @@ use super::Member;
 use super::etcd::{Etcd, EtcdError};
 use super::pace::{Backoff, jittered};
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
 
 /// Time that an entry outlives its node.
 const LEASE_SECONDS: u32 = 5;
@@ -23,39 +21,34 @@ const LEAVING: Duration = Duration::from_millis(500);
 /// A registered backend.
 #[derive(Debug)]
 pub struct Registration {
-    leaves: Arc<AtomicBool>,
-    thread: Thread,
+    leave: Sender<()>,
+    /// Disconnected when the thread ends.
     done: Receiver<()>,
 }
 
 impl Registration {
     /// Keeps a node registered, on a thread. Does not wait.
     pub fn start(etcd: Etcd, member: Member) -> io::Result<Registration> {
-        let leaves = Arc::new(AtomicBool::new(false));
+        let (leave, leaves) = mpsc::channel();
         let (finished, done) = mpsc::channel();
         let mut entry = Entry {
             etcd,
             member,
             lease: None,
             fault: Some(Fault::NotYet),
-            leaves: Arc::clone(&leaves),
         };
         let builder = thread::Builder::new().name("registration".to_owned());
-        let handle = builder.spawn(move || {
-            entry.keep();
-            entry.leave(&finished);
+        builder.spawn(move || {
+            entry.keep(&leaves);
+            entry.leave();
+            drop(finished);
         })?;
-        Ok(Registration {
-            leaves,
-            thread: handle.thread().clone(),
-            done,
-        })
+        Ok(Registration { leave, done })
     }
 
     /// Announces the leave and removes the entry within `time`; else it expires.
     pub fn leave(self, time: Duration) {
-        self.leaves.store(true, Ordering::Relaxed);
-        self.thread.unpark();
+        let _ = self.leave.send(());
         // Slower threads end with the process.
         let _ = self.done.recv_timeout(time);
     }
@@ -66,7 +59,6 @@ struct Entry {
     member: Member,
     lease: Option<i64>,
     fault: Option<Fault>,
-    leaves: Arc<AtomicBool>,
 }
 
 /// Logged on change only.
@@ -79,9 +71,9 @@ enum Fault {
 }
 
 impl Entry {
-    fn keep(&mut self) {
+    fn keep(&mut self, leaves: &Receiver<()>) {
         let mut backoff = Backoff::default();
-        while !self.leaves.load(Ordering::Relaxed) {
+        loop {
             let pause = match self.renew() {
                 Ok(()) => {
                     self.set_fault(None, "");
@@ -103,18 +95,12 @@ impl Entry {
                     backoff.fail()
                 }
             };
-            self.pause(pause);
-        }
-    }
-
-    fn pause(&self, time: Duration) {
-        let until = Instant::now() + time;
-        while !self.leaves.load(Ordering::Relaxed) {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
+            match leaves.recv_timeout(pause) {
+                Ok(()) => return,
+                Err(RecvTimeoutError::Timeout) => {}
+                // It stays registered as long as the process runs.
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(pause),
             }
-            thread::park_timeout(left);
         }
     }
 
@@ -130,7 +116,7 @@ impl Entry {
         self.etcd.ensure(&self.member, lease)
     }
 
-    fn leave(&mut self, finished: &Sender<()>) {
+    fn leave(&mut self) {
         if let Some(lease) = self.lease {
             self.member.draining = true;
             let left = self.etcd.ensure(&self.member, lease).and_then(|()| {
@@ -144,8 +130,6 @@ impl Entry {
                 }
             }
         }
-        // The receiver may be gone.
-        let _ = finished.send(());
     }
 
     fn set_fault(&mut self, fault: Option<Fault>, reason: &str) {

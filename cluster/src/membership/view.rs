@@ -14,7 +14,6 @@
 
 use super::{Member, NODES_MAX};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::time::{Duration, Instant};
 
 /// Absence that frontends tolerate.
@@ -39,26 +38,14 @@ impl Default for Absence {
     }
 }
 
-/// Shards of nodes.
-pub trait Holdings {
-    /// Tests if a shard would have no replica without these nodes.
-    fn would_lose(&self, nodes: &BTreeSet<&str>) -> bool;
-}
-
-/// Unknown holdings.
-#[derive(Clone, Copy, Debug)]
-pub struct NoHoldings;
-
-impl Holdings for NoHoldings {
-    fn would_lose(&self, _: &BTreeSet<&str>) -> bool {
-        false
-    }
-}
+/// Tests if a shard would have no replica without these nodes.
+pub type WouldLose<'a> = &'a dyn Fn(&BTreeSet<&str>) -> bool;
 
 /// Reason to keep absent nodes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Frozen {
     /// More than half vanished.
+    #[error("{absent} of {nodes} nodes vanished")]
     MostVanished {
         /// Absent nodes.
         absent: usize,
@@ -66,24 +53,8 @@ pub enum Frozen {
         nodes: usize,
     },
     /// Nodes with the last replica of a shard, or the last ones.
+    #[error("shards would have no replica without {}", .0.join(", "))]
     LastReplicas(Vec<String>),
-}
-
-impl fmt::Display for Frozen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Frozen::MostVanished { absent, nodes } => {
-                write!(f, "{absent} of {nodes} nodes vanished")
-            }
-            Frozen::LastReplicas(nodes) => {
-                write!(
-                    f,
-                    "shards would have no replica without {}",
-                    nodes.join(", ")
-                )
-            }
-        }
-    }
 }
 
 /// Nodes that a process uses.
@@ -99,13 +70,10 @@ pub struct NodeMap {
     pub is_confirmed: bool,
 }
 
-/// Implausible list.
+/// A list is too long to be plausible.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum ListError {
-    /// Too long.
-    #[error("{0} nodes are more than {NODES_MAX}")]
-    TooMany(usize),
-}
+#[error("{0} nodes are more than {NODES_MAX}")]
+pub struct TooManyNodes(usize);
 
 /// State machine of the map.
 #[derive(Debug)]
@@ -125,6 +93,13 @@ struct Known {
 }
 
 impl Known {
+    fn listed(member: Member) -> Known {
+        Known {
+            member,
+            absent_since: None,
+        }
+    }
+
     /// Long absent, or an announced leaver.
     fn is_gone(&self, now: Instant, absence: Absence) -> bool {
         let has_left = absence.ends_if_draining && self.member.draining;
@@ -136,16 +111,7 @@ impl Known {
 impl View {
     /// Starts with an earlier map; with `accepts` the first nonempty list replaces it.
     pub fn new(kept: Vec<Member>, accepts: bool, absence: Absence) -> View {
-        let known = |member: Member| {
-            let absent_since = None;
-            (
-                member.name.clone(),
-                Known {
-                    member,
-                    absent_since,
-                },
-            )
-        };
+        let known = |member: Member| (member.name.clone(), Known::listed(member));
         View {
             known: kept.into_iter().take(NODES_MAX).map(known).collect(),
             frozen: None,
@@ -160,10 +126,10 @@ impl View {
         &mut self,
         list: Vec<Member>,
         now: Instant,
-        holdings: &dyn Holdings,
-    ) -> Result<(), ListError> {
+        would_lose: WouldLose<'_>,
+    ) -> Result<(), TooManyNodes> {
         if list.len() > NODES_MAX {
-            return Err(ListError::TooMany(list.len()));
+            return Err(TooManyNodes(list.len()));
         }
         if self.accepts && !list.is_empty() {
             self.accepts = false;
@@ -183,23 +149,11 @@ impl View {
         for (name, member) in listed {
             // Absent nodes count too.
             if self.known.len() < NODES_MAX || self.known.contains_key(&name) {
-                let absent_since = None;
-                self.known.insert(
-                    name,
-                    Known {
-                        member,
-                        absent_since,
-                    },
-                );
+                self.known.insert(name, Known::listed(member));
             }
         }
-        self.settle(now, holdings);
+        self.on_time(now, would_lose);
         Ok(())
-    }
-
-    /// Advances the time.
-    pub fn on_time(&mut self, now: Instant, holdings: &dyn Holdings) {
-        self.settle(now, holdings);
     }
 
     /// Current map.
@@ -215,7 +169,7 @@ impl View {
     }
 
     /// Removes gone nodes, or freezes.
-    fn settle(&mut self, now: Instant, holdings: &dyn Holdings) {
+    pub fn on_time(&mut self, now: Instant, would_lose: WouldLose<'_>) {
         let vanished = self
             .known
             .values()
@@ -226,7 +180,9 @@ impl View {
             return;
         }
         if let Some(Frozen::MostVanished { .. }) = self.frozen.take() {
-            self.absent_from(now);
+            // Their absence restarts.
+            let since = self.known.values_mut().map(|known| &mut known.absent_since);
+            since.for_each(|since| *since = since.map(|_| now));
         }
         let gone = self
             .known
@@ -237,7 +193,7 @@ impl View {
         let mut without: BTreeSet<&str> = BTreeSet::new();
         for name in &gone {
             without.insert(name);
-            if without.len() == self.known.len() || holdings.would_lose(&without) {
+            if without.len() == self.known.len() || would_lose(&without) {
                 without.remove(&**name);
                 kept.push(name.clone());
             }
@@ -246,14 +202,6 @@ impl View {
             self.known.remove(name);
         }
         self.frozen = (!kept.is_empty()).then_some(Frozen::LastReplicas(kept));
-    }
-
-    /// Restarts the absence.
-    fn absent_from(&mut self, now: Instant) {
-        let known = self.known.values_mut();
-        for known in known.filter(|known| known.absent_since.is_some()) {
-            known.absent_since = Some(now);
-        }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::dns::Names;
 use super::etcd::{Etcd, follow::follow};
-use super::view::{Absence, Frozen, Holdings, NoHoldings, NodeMap, View};
+use super::view::{Absence, Frozen, NodeMap, View, WouldLose};
 use super::{Member, Source, map_file};
+use std::collections::BTreeSet;
 use std::mem::discriminant;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -85,7 +86,7 @@ impl Watcher {
         while !self.map.is_confirmed {
             match tokio::time::timeout_at(deadline, self.said.recv()).await {
                 Ok(Some(said)) => {
-                    self.take(said, &NoHoldings);
+                    self.take(said, &|_| false);
                     self.set_map().await;
                 }
                 Ok(None) | Err(_) => break,
@@ -105,12 +106,16 @@ impl Watcher {
     }
 
     /// Publishes changes of the map, forever.
-    pub async fn run(mut self, holdings: impl Holdings, mut publish: impl FnMut(&NodeMap)) {
+    pub async fn run(
+        mut self,
+        would_lose: impl Fn(&BTreeSet<&str>) -> bool,
+        mut publish: impl FnMut(&NodeMap),
+    ) {
         let mut ticks = tokio::time::interval(TICK);
         loop {
             tokio::select! {
-                Some(said) = self.said.recv() => self.take(said, &holdings),
-                _ = ticks.tick() => self.view.on_time(Instant::now(), &holdings),
+                Some(said) = self.said.recv() => self.take(said, &would_lose),
+                _ = ticks.tick() => self.view.on_time(Instant::now(), &would_lose),
             }
             if self.set_map().await {
                 publish(&self.map);
@@ -118,9 +123,9 @@ impl Watcher {
         }
     }
 
-    fn take(&mut self, said: Said, holdings: &dyn Holdings) {
+    fn take(&mut self, said: Said, would_lose: WouldLose<'_>) {
         let taken = said.and_then(|list| {
-            let taken = self.view.on_list(list, Instant::now(), holdings);
+            let taken = self.view.on_list(list, Instant::now(), would_lose);
             taken.map_err(|error| error.to_string())
         });
         let error = taken.err();
@@ -189,10 +194,7 @@ fn ask(
             let names = Names::new(names, *server);
             let names =
                 names.map_err(|error| WatchError(format!("the DNS is not configured: {error}")))?;
-            tokio::spawn(names.follow(move |said| {
-                let sender = sender.clone();
-                async move { sender.send(said).await.is_ok() }
-            }));
+            tokio::spawn(names.follow(sender));
             Ok("dns")
         }
         Source::Etcd { .. } => {

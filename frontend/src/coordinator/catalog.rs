@@ -1,15 +1,18 @@
-//! Documents, lists of packages and files, and backend status.
+//! Documents, lists of packages and files, names for scopes, and backend status.
 //!
 //! These requests go straight to the backends: nothing is admitted, cached or spooled.
 
 use super::listing::{self, Listing};
+use super::scoped::ScopedRouting;
 use super::{Coordinator, ready};
 use crate::error::FileError;
 use crate::joined::joined;
+use crate::peers::shard_routing::ShardRouting;
 use crate::peers::visible::VisiblePeer;
-use crate::peers::{self, Decode, Link, Peer, PeerError, PeerStatus};
-use query::{Notice, Query, Scope};
-use results::ShardId;
+use crate::peers::{Decode, Link, Peer, PeerError, PeerSet, PeerStatus};
+use cache::lock;
+use query::{Notice, PackageNames, Query, Scope};
+use results::{Overlaps, ShardId};
 use schema::frame::Kind;
 use schema::message::{
     self, FileReply, FileRequest, FileSource, ListKind, ListReply, ListRequest, MessageError,
@@ -78,9 +81,9 @@ impl Coordinator {
         let package = &request.package[..];
         let is_visible = scope.sees(package);
         let is_original_best = request.source == FileSource::Original;
-        let frame = |visible: Option<&[VisibleShard]>| {
+        let frame = |visible| {
             let mut request = FileRequest {
-                visible: visible.map(<[_]>::to_vec),
+                visible,
                 ..request.clone()
             };
             if !is_visible {
@@ -147,8 +150,8 @@ impl Coordinator {
         scope: &Scope,
         request: &ListRequest,
     ) -> Result<Listing, FileError> {
-        let frame = |visible: Option<&[VisibleShard]>| {
-            let (mut frame, visible) = (Vec::new(), visible.map(<[_]>::to_vec));
+        let frame = |visible| {
+            let mut frame = Vec::new();
             let request = ListRequest {
                 visible,
                 ..request.clone()
@@ -176,7 +179,7 @@ impl Coordinator {
     async fn ask_all<T: Send + 'static>(
         &self,
         scope: &Scope,
-        frame: impl Fn(Option<&[VisibleShard]>) -> Result<Vec<u8>, MessageError>,
+        frame: impl Fn(Option<Vec<VisibleShard>>) -> Result<Vec<u8>, MessageError>,
         kind: Kind,
         decode: Decode<T>,
     ) -> Result<Vec<(Arc<Peer>, Reply<T>)>, MessageError> {
@@ -185,63 +188,62 @@ impl Coordinator {
         let mut replies = Vec::new();
         if scope.is_everything() {
             let frame: Arc<[u8]> = frame(None)?.into();
-            let ask = |peer: &Arc<Peer>| {
-                let reply = self.ask(peer, Arc::clone(&frame), kind, decode);
-                (Arc::clone(peer), reply)
-            };
-            replies.extend(peers.iter().map(ask));
+            for peer in peers.iter() {
+                let reply = self.ask(peer, Some(Arc::clone(&frame)), kind, decode);
+                replies.push((Arc::clone(peer), reply));
+            }
             return Ok(replies);
         }
         let scoped = self.scoped(&peers, scope);
         for (peer, visible) in peers.iter().zip(&scoped.peers) {
-            let shards = visible.shards.as_deref();
-            if shards.is_none_or(|shards| !shards.is_empty()) {
-                let reply = match shards {
-                    Some(shards) => self.ask(peer, frame(Some(shards))?.into(), kind, decode),
-                    // Its shards are unknown, so it is not asked.
-                    None => self.refuse(peer),
-                };
-                replies.push((Arc::clone(peer), reply));
-            }
+            let frame = match visible.shards.as_deref() {
+                Some([]) => continue,
+                Some(shards) => Some(frame(Some(shards.to_vec()))?.into()),
+                None => None,
+            };
+            let reply = self.ask(peer, frame, kind, decode);
+            replies.push((Arc::clone(peer), reply));
         }
         Ok(replies)
     }
 
+    /// Without a frame, its shards are unknown, so it is not asked.
     fn ask<T: Send + 'static>(
         &self,
         peer: &Arc<Peer>,
-        frame: Arc<[u8]>,
+        frame: Option<Arc<[u8]>>,
         kind: Kind,
         decode: Decode<T>,
     ) -> Reply<T> {
-        let (peer, has_scopes) = (Arc::clone(peer), self.config.has_scopes);
+        let peer = Arc::clone(peer);
         self.resources.runtime.spawn_blocking(move || {
             let status = peer.status();
-            match status.link {
-                Link::Lost { reason, .. } => Err(PeerError::Failed(reason)),
-                Link::Connected if has_scopes && !status.has_views() => {
-                    let reason = status.unsearched().map(|(reason, _)| reason);
-                    Err(PeerError::Failed(reason.unwrap_or_default()))
-                }
-                Link::Connected => peers::request(&peer, &frame, kind, decode),
+            let can_answer = matches!(status.link, Link::Connected) && !status.lacks_views;
+            if let Some(frame) = frame.filter(|_| can_answer) {
+                return peer.request(&frame, kind, decode);
             }
+            let reason = status.unsearched().map(|(reason, _)| reason);
+            let reason = reason.unwrap_or_else(|| "not connected yet".to_owned());
+            Err(PeerError::Failed(reason))
         })
-    }
-
-    fn refuse<T: Send + 'static>(&self, peer: &Peer) -> Reply<T> {
-        let reason = peer.status().unsearched().map(|(reason, _)| reason);
-        let reason = reason.unwrap_or_else(|| "not connected yet".to_owned());
-        let refused = async move { Err(PeerError::Failed(reason)) };
-        self.resources.runtime.spawn(refused)
     }
 
     /// Searchable content as announced. A shard or package on several backends counts once.
     pub fn served(&self, scope: &Scope) -> Served {
-        if !scope.is_everything() {
-            return self.served_to(scope);
-        }
         let peers = self.peers.current();
         let statuses: Vec<_> = peers.iter().map(|peer| peer.status()).collect();
+        let updated = statuses.iter().filter_map(|status| status.updated).min();
+        if !scope.is_everything() {
+            let scoped = self.scoped(&peers, scope);
+            return Served {
+                generation: scoped.routing.generation.clone(),
+                shards: scoped.routing.known.shards,
+                packages: scoped.packages,
+                documents: scoped.routing.known.documents,
+                text_bytes: scoped.text_bytes,
+                updated,
+            };
+        }
         let shards = statuses
             .iter()
             .filter_map(|status| status.shards.as_deref());
@@ -257,22 +259,63 @@ impl Coordinator {
             documents: routing.known.documents,
             text_bytes: sum(|shard| shard.text_bytes)
                 .saturating_sub(routing.overlaps.superseded_bytes),
-            updated: statuses.iter().filter_map(|status| status.updated).min(),
+            updated,
         }
     }
 
-    fn served_to(&self, scope: &Scope) -> Served {
+    /// Package names of all backends that have listed theirs, connected or not; `None` before the
+    /// first. The same value while they do not change. Needs
+    /// [`Config::has_scopes`](crate::Config::has_scopes).
+    pub fn package_names(&self) -> Option<Arc<PackageNames>> {
         let peers = self.peers.current();
-        let scoped = self.scoped(&peers, scope);
-        let statuses = peers.iter().map(|peer| peer.status());
-        Served {
-            generation: scoped.routing.generation.clone(),
-            shards: scoped.routing.known.shards,
-            packages: scoped.packages,
-            documents: scoped.routing.known.documents,
-            text_bytes: scoped.text_bytes,
-            updated: statuses.filter_map(|status| status.updated).min(),
+        let versions = peers.versions();
+        let mut names = lock(&self.names);
+        if names.0 != versions {
+            let now = collect_names(&peers);
+            let is_new = names.1.as_deref() != now.as_ref();
+            if is_new {
+                names.1 = now.map(Arc::new);
+            }
+            names.0 = versions;
         }
+        names.1.clone()
+    }
+
+    /// Like [`package_names`](Self::package_names), but waits up to a second for backends that
+    /// never listed theirs.
+    pub async fn package_names_soon(&self) -> Option<Arc<PackageNames>> {
+        let deadline = Peer::ready_deadline();
+        for peer in self.peers.current().iter() {
+            if peer.status().shards.is_none() {
+                peer.ready(deadline).await;
+            }
+        }
+        self.package_names()
+    }
+
+    pub(super) fn route_for(&self, peers: &PeerSet, scope: &Scope) -> Arc<ShardRouting> {
+        if scope.is_everything() {
+            return self.route(peers);
+        }
+        Arc::clone(&self.scoped(peers, scope).routing)
+    }
+
+    pub(super) fn scoped(&self, peers: &PeerSet, scope: &Scope) -> Arc<ScopedRouting> {
+        let key = (scope.hash(), peers.versions());
+        if let Some(known) = lock(&self.scoped).get(&key) {
+            return Arc::clone(known);
+        }
+        // Another thread may compute the same meanwhile.
+        let generation = self.route(peers).generation.clone();
+        let new = Arc::new(ScopedRouting::new(peers, scope, generation));
+        lock(&self.scoped).put(key, Arc::clone(&new));
+        new
+    }
+
+    /// Packages that several backends have in different shards.
+    pub fn overlaps(&self, scope: &Scope) -> Arc<Overlaps> {
+        let peers = self.peers.current();
+        Arc::clone(&self.route_for(&peers, scope).overlaps)
     }
 
     /// Waits until every backend has announced exactly these shards.
@@ -345,7 +388,7 @@ fn status(peer: &Peer) -> BackendStatus {
     let shards = status.shards.as_deref().unwrap_or_default();
     BackendStatus {
         name: peer.name().to_owned(),
-        address: peer.address().to_owned(),
+        address: peer.backend().address().to_owned(),
         connected: matches!(status.link, Link::Connected),
         reason: status.unsearched().map(|(reason, _)| reason),
         shards: shards.len(),
@@ -355,4 +398,16 @@ fn status(peer: &Peer) -> BackendStatus {
         text_bytes: shards.iter().map(|shard| shard.text_bytes).sum(),
         updated: status.updated,
     }
+}
+
+fn collect_names(peers: &PeerSet) -> Option<PackageNames> {
+    let statuses: Vec<_> = peers.iter().map(|peer| peer.status()).collect();
+    if statuses.iter().all(|status| status.shards.is_none()) {
+        return None;
+    }
+    let shards = statuses.iter().flat_map(|status| status.packages.values());
+    let packages = shards.flat_map(|shard| &shard.packages);
+    Some(PackageNames::new(
+        packages.map(|package| package.package_name()),
+    ))
 }

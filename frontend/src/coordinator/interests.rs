@@ -5,58 +5,39 @@
 
 use crate::execution::event::ClientKey;
 use crate::execution::handle::Interest;
+use clru::CLruCache;
 use query::Scope;
-use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// Bound on interests. Each search request adds one of at most about 5 KiB, mostly the query.
-const INTERESTS_MAX: usize = 4096;
+const INTERESTS_MAX: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
 const ID_LEN: usize = 32;
 
-#[derive(Default)]
-pub(super) struct Interests {
-    by_key: HashMap<ClientKey, (u64, Arc<Interest>)>,
-    by_use: BTreeMap<u64, ClientKey>,
-    uses: u64,
+pub(super) struct Interests(CLruCache<ClientKey, Arc<Interest>>);
+
+impl Default for Interests {
+    fn default() -> Interests {
+        Interests(CLruCache::new(INTERESTS_MAX))
+    }
 }
 
 impl Interests {
     pub(super) fn insert(&mut self, interest: Arc<Interest>) {
-        let key = interest.key;
-        self.remove(key);
-        self.uses += 1;
-        self.by_use.insert(self.uses, key);
-        self.by_key.insert(key, (self.uses, interest));
-        if self.by_key.len() > INTERESTS_MAX
-            && let Some((_, oldest)) = self.by_use.pop_first()
-        {
-            self.by_key.remove(&oldest);
-        }
+        self.0.put(interest.key, interest);
     }
 
     pub(super) fn get(&mut self, scope: &Scope, id: &str) -> Option<Arc<Interest>> {
         let is_id = id.len() == ID_LEN && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let key = ClientKey::from_str_radix(id, 16).ok().filter(|_| is_id)?;
-        let (_, interest) = self.by_key.get(&key)?;
-        let interest = Arc::clone(interest);
-        if interest.scope != *scope {
-            return None;
-        }
-        self.insert(Arc::clone(&interest));
-        Some(interest)
+        let known = self.0.peek(&key);
+        known.filter(|interest| interest.scope == *scope)?;
+        self.0.get(&key).cloned()
     }
 
-    pub(super) fn forget(&mut self, id: &str) {
-        if let Ok(key) = ClientKey::from_str_radix(id, 16) {
-            self.remove(key);
-        }
-    }
-
-    fn remove(&mut self, key: ClientKey) -> Option<Arc<Interest>> {
-        let (used, interest) = self.by_key.remove(&key)?;
-        self.by_use.remove(&used);
-        Some(interest)
+    pub(super) fn forget(&mut self, key: ClientKey) {
+        self.0.pop(&key);
     }
 }
 
@@ -88,7 +69,7 @@ mod tests {
         interests.insert(kept);
         let (second, forgotten) = interest();
         interests.insert(forgotten);
-        for _ in 0..INTERESTS_MAX - 2 {
+        for _ in 0..INTERESTS_MAX.get() - 2 {
             interests.insert(interest().1);
         }
         assert!(interests.get(&Scope::everything(), &first).is_some());
@@ -97,8 +78,7 @@ mod tests {
             interests.get(&Scope::everything(), &first).is_some()
                 && interests.get(&Scope::everything(), &second).is_none()
         );
-        assert_eq!(interests.by_key.len(), INTERESTS_MAX);
-        assert_eq!(interests.by_use.len(), INTERESTS_MAX);
+        assert_eq!(interests.0.len(), INTERESTS_MAX.get());
     }
 
     #[test]

@@ -4,8 +4,7 @@
 //! generation, so an indexed push shows at once. Problems are never cached: a newly added
 //! repository is found. Claims are made together, for one request.
 
-use crate::error::LookupError;
-use crate::metrics;
+use crate::error::{LOOK_UP_MAX_S, LookupError};
 use cache::{Built, Cache, CacheConfig, CacheError, CacheOutcome, Claim, Turn, Waiting};
 use schema::message::{
     Blame, ChangeList, Commit, CommitLog, Lookup, LookupAnswer, LookupOf, LookupProblem,
@@ -18,7 +17,7 @@ use std::time::{Duration, Instant};
 /// ids, since tags may be added to their commits.
 pub(super) const LIFE_MAX: Duration = Duration::from_secs(60);
 
-pub(super) const TIME_MAX: Duration = Duration::from_secs(10);
+pub(super) const TIME_MAX: Duration = Duration::from_secs(LOOK_UP_MAX_S);
 
 const KEPT_BYTES_MAX: u64 = 16 << 20;
 
@@ -71,33 +70,26 @@ fn weigh(key: &Arc<LookupKey>, found: &Found) -> usize {
     bytes.max(ANSWER_BYTES_MIN)
 }
 
-pub(super) enum AnswerSource {
-    Kept(Found),
-    UnderWay(Waiting<Arc<LookupKey>, Found, LookupError>),
-    Refused,
-}
+/// Wait for an answer, or its outcome.
+type AnswerSource = Result<Waiting<Arc<LookupKey>, Found, LookupError>, LookupOutcome>;
 
-impl AnswerSource {
-    /// Waits for the answer. If the asking task was lost, passes the claim to `ask`.
-    pub(super) async fn outcome(self, ask: impl Fn(LookupClaim)) -> LookupOutcome {
-        let mut waiting = match self {
-            AnswerSource::Kept(found) => return Ok(found),
-            AnswerSource::Refused => return Err(LookupError::Busy),
-            AnswerSource::UnderWay(waiting) => waiting,
+/// Waits for an answer. If the asking task was lost, passes the claim to `ask`.
+pub(super) async fn outcome(source: AnswerSource, ask: impl Fn(LookupClaim)) -> LookupOutcome {
+    let mut waiting = match source {
+        Ok(waiting) => waiting,
+        Err(outcome) => return outcome,
+    };
+    // Longer than the builder's own timeout, to get its error.
+    let deadline = Instant::now() + TIME_MAX + Duration::from_secs(1);
+    loop {
+        let claim = match waiting.turn(deadline).await {
+            Turn::Answer(Ok(found)) => return Ok(found),
+            Turn::Answer(Err(CacheError::Failed(error))) => return Err(error),
+            Turn::Answer(Err(_)) => return Err(LookupError::Late),
+            Turn::Build(claim) => claim,
         };
-        let seconds = TIME_MAX.as_secs();
-        // Longer than the builder's own timeout, to get its error.
-        let deadline = Instant::now() + TIME_MAX + Duration::from_secs(1);
-        loop {
-            let claim = match waiting.turn(deadline).await {
-                Turn::Answer(Ok(found)) => return Ok(found),
-                Turn::Answer(Err(CacheError::Failed(error))) => return Err(error),
-                Turn::Answer(Err(_)) => return Err(LookupError::Late { seconds }),
-                Turn::Build(claim) => claim,
-            };
-            waiting = claim.wait().ok_or(LookupError::Late { seconds })?;
-            ask(claim);
-        }
+        waiting = claim.wait().ok_or(LookupError::Late)?;
+        ask(claim);
     }
 }
 
@@ -114,37 +106,28 @@ impl LookupCache {
             let operation = lookup.of.operation();
             let generation = Arc::clone(&generation);
             let key = LookupKey { generation, lookup };
-            match self.0.look_up(Arc::new(key)) {
+            let (how, source) = match self.0.look_up(Arc::new(key)) {
                 CacheOutcome::Fresh(found)
                 | CacheOutcome::Stale(found, _)
-                | CacheOutcome::Negative(found) => {
-                    metrics::lookup(operation, "hit");
-                    AnswerSource::Kept(found)
-                }
-                CacheOutcome::Wait(waiting) => {
-                    metrics::lookup(operation, "attach");
-                    AnswerSource::UnderWay(waiting)
-                }
+                | CacheOutcome::Negative(found) => ("hit", Err(Ok(found))),
+                CacheOutcome::Wait(waiting) => ("attach", Ok(waiting)),
                 CacheOutcome::Build(claim, waiting) => {
-                    metrics::lookup(operation, "miss");
                     claims.push(claim);
-                    AnswerSource::UnderWay(waiting)
+                    ("miss", Ok(waiting))
                 }
-                CacheOutcome::Busy { .. } => {
-                    metrics::lookup(operation, "busy");
-                    AnswerSource::Refused
-                }
-            }
+                CacheOutcome::Busy { .. } => ("busy", Err(Err(LookupError::Busy))),
+            };
+            ::metrics::counter!("trawl_frontend_lookups_total", "operation" => operation, "how" => how)
+                .increment(1);
+            source
         };
         let sources = lookups.into_iter().map(source).collect();
         (sources, claims)
     }
 }
 
-pub(super) fn finish(claims: Vec<LookupClaim>, outcomes: Vec<LookupOutcome>) {
-    for (claim, outcome) in claims.into_iter().zip(outcomes) {
-        claim.put(outcome.map_or_else(Built::Transient, Built::Value));
-    }
+pub(super) fn settle(claim: LookupClaim, outcome: LookupOutcome) {
+    claim.put(outcome.map_or_else(Built::Transient, Built::Value));
 }
 
 impl Found {
@@ -189,25 +172,16 @@ fn bytes_of_blame(blame: &Blame) -> usize {
 }
 
 fn bytes_of_commit(commit: &Commit) -> usize {
-    let texts = |texts: &[Vec<u8>]| {
-        texts
-            .iter()
-            .map(|it| size_of_val(it) + it.len())
-            .sum::<usize>()
-    };
     let parents = commit.parents.iter().map(|it| size_of_val(it) + it.len());
-    let people = [&commit.author, &commit.committer];
+    let tags = commit.tags.iter().map(|it| size_of_val(it) + it.len());
+    let people = [&commit.author, &commit.committer].into_iter();
+    let people = people.map(|it| it.name.len() + it.email.len());
     size_of_val(commit)
         + commit.id.len()
         + commit.tree.len()
-        + parents.sum::<usize>()
-        + people
-            .map(|it| it.name.len() + it.email.len())
-            .iter()
-            .sum::<usize>()
+        + parents.chain(tags).chain(people).sum::<usize>()
         + commit.subject.len()
         + commit.body.len()
-        + texts(&commit.tags)
 }
 
 pub(super) fn bytes_of_lookup(lookup: &Lookup) -> usize {
@@ -252,6 +226,11 @@ mod tests {
         })
     }
 
+    fn finish(claims: Vec<LookupClaim>, outcomes: Vec<LookupOutcome>) {
+        let pairs = claims.into_iter().zip(outcomes);
+        pairs.for_each(|(claim, outcome)| settle(claim, outcome));
+    }
+
     fn no_one(_: LookupClaim) {
         panic!("the claim was handed over");
     }
@@ -272,7 +251,7 @@ mod tests {
         finish(claims, vec![Ok(found()), Err(unknown())]);
         let mut outcomes = Vec::new();
         for source in sources.into_iter().chain(others) {
-            outcomes.push(source.outcome(no_one).await.is_ok());
+            outcomes.push(outcome(source, no_one).await.is_ok());
         }
         assert_eq!(outcomes, [true, false, true, false]);
         let (_, claims) = cache.claim("1", vec![lookup("a"), lookup("b")]);
@@ -293,7 +272,7 @@ mod tests {
         drop(claims);
         let ask = |claim| finish(vec![claim], vec![Ok(found())]);
         for source in second.into_iter().chain(first) {
-            assert!(source.outcome(ask).await.is_ok());
+            assert!(outcome(source, ask).await.is_ok());
         }
     }
 
@@ -303,7 +282,7 @@ mod tests {
         let (sources, claims) = cache.claim("1", vec![lookup("a")]);
         drop(claims);
         for source in sources {
-            assert!(source.outcome(no_one).await.is_err());
+            assert!(outcome(source, no_one).await.is_err());
         }
         assert!(!cache.claim("1", vec![lookup("a")]).1.is_empty());
     }

@@ -1,14 +1,11 @@
 //! Shares look-up answers with other frontends, as hints.
 
-use super::lookup_cache::{Found, LIFE_MAX, LookupClaim, LookupKey, LookupOutcome};
-use crate::error::LookupError;
-use crate::hints::{Hint, Hints};
+use super::lookup_cache::{Found, LIFE_MAX, LookupClaim, LookupKey};
+use crate::hints::Hints;
 use cache::Built;
-use schema::frame::Decoder;
+use schema::frame;
 use schema::message::{LookupAnswer, LookupReply, LookupRequest};
-use std::time::{Duration, Instant};
-
-const LIFE: Duration = LIFE_MAX;
+use std::time::Instant;
 
 const KIND: &str = "lookup";
 
@@ -18,34 +15,23 @@ pub(super) async fn take(hints: &Hints, claims: Vec<LookupClaim>) -> Vec<LookupC
     let found = hints.get(KIND, &keys).await;
     let mut rest = Vec::new();
     for (claim, hint) in claims.into_iter().zip(found) {
-        match hint.and_then(|hint| built(&hint, claim.key())) {
-            Some(built) => drop(claim.put(built)),
-            None => rest.push(claim),
-        }
+        let known = hint.and_then(|hint| Some((parse(&hint.value, claim.key())?, hint.age)));
+        let Some((value, age)) = known else {
+            rest.push(claim);
+            continue;
+        };
+        claim.put(Built::Hint {
+            value,
+            is_negative: false,
+            age,
+        });
     }
     rest
 }
 
-fn built(hint: &Hint, of: &LookupKey) -> Option<Built<Found, LookupError>> {
-    Some(Built::Hint {
-        value: parse(&hint.value, of)?,
-        is_negative: false,
-        age: hint.age,
-    })
-}
-
-pub(super) fn share(
-    hints: &Hints,
-    claims: &[LookupClaim],
-    outcomes: &[LookupOutcome],
-    began: Instant,
-) {
-    for (claim, outcome) in claims.iter().zip(outcomes) {
-        if let Ok(found) = outcome
-            && let Some(value) = value(found)
-        {
-            hints.put(KIND, &key(claim.key()), &value, began, LIFE);
-        }
+pub(super) fn share(hints: &Hints, of: &LookupKey, found: &Found, began: Instant) {
+    if let Some(value) = value(found) {
+        hints.put(KIND, &key(of), &value, began, LIFE_MAX);
     }
 }
 
@@ -73,21 +59,8 @@ fn value(found: &Found) -> Option<Vec<u8>> {
 }
 
 fn parse(value: &[u8], of: &LookupKey) -> Option<Found> {
-    let mut decoder = Decoder::with_frame_bytes_max(value.len());
-    let mut rest = value;
-    let reply = loop {
-        if let Some(frame) = decoder.decode().ok()? {
-            break LookupReply::decode(frame.payload).ok()?;
-        }
-        let space = decoder.space();
-        let bytes = rest.len().min(space.len());
-        if bytes == 0 {
-            return None;
-        }
-        space[..bytes].copy_from_slice(&rest[..bytes]);
-        decoder.filled(bytes);
-        rest = &rest[bytes..];
-    };
+    let frame = frame::decode(value).ok()??;
+    let reply = LookupReply::decode(frame.payload).ok()?;
     let mut answers = reply.answers;
     let answer = answers.pop().filter(|_| answers.is_empty())?;
     if !answer.fits(&of.lookup) {

@@ -4,14 +4,14 @@
 //! The error of a backend is kept in case no other answers. Answers are cached (`lookup_cache`).
 
 use super::lookup_cache::{
-    Found, LookupCache, LookupClaim, LookupOutcome, TIME_MAX, bytes_of_lookup, finish,
+    Found, LookupCache, LookupClaim, LookupKey, LookupOutcome, TIME_MAX, bytes_of_lookup, outcome,
+    settle,
 };
 use super::lookup_hints;
 use crate::error::LookupError;
 use crate::hints::Hints;
 use crate::joined::joined;
-use crate::metrics;
-use crate::peers::{self, Link, Peer, PeerError};
+use crate::peers::{Link, Peer, PeerError};
 use schema::frame::Kind;
 use schema::message::{
     LOOKUPS_MAX, Lookup, LookupAnswer, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
@@ -55,7 +55,7 @@ impl Lookups {
         let mut outcomes = Vec::with_capacity(sources.len());
         for source in sources {
             let again = |claim| self.ask(runtime, peers, vec![claim]);
-            outcomes.push(source.outcome(again).await);
+            outcomes.push(outcome(source, again).await);
         }
         outcomes
     }
@@ -75,55 +75,61 @@ impl Lookups {
             if claims.is_empty() {
                 return;
             }
-            let lookups = claims.iter().map(|claim| claim.key().lookup.clone());
-            let asking = Asking::new(&peers, lookups.map(Arc::new).collect());
+            let mut asking = Asking::new(claims);
+            asking.run(&peers, &permits).await;
             let began = asking.began;
-            let outcomes = asking.run(&permits).await;
-            if let Some(hints) = &hints {
-                lookup_hints::share(hints, &claims, &outcomes, began);
+            for (claim, outcome) in asking.finish() {
+                if let (Some(hints), Ok(found)) = (&hints, &outcome) {
+                    lookup_hints::share(hints, claim.key(), found, began);
+                }
+                settle(claim, outcome);
             }
-            finish(claims, outcomes);
         });
     }
 }
 
 struct Asking {
-    peers: Vec<Arc<Peer>>,
-    lookups: Vec<Arc<Lookup>>,
-    outcomes: Vec<Option<LookupOutcome>>,
-    /// Error if no later backend has a better answer.
-    problems: Vec<Option<LookupProblem>>,
+    asked: Vec<Asked>,
     unreachable: Vec<(String, String)>,
     has_repositories: bool,
     began: Instant,
 }
 
+struct Asked {
+    claim: LookupClaim,
+    outcome: Option<LookupOutcome>,
+    /// Error if no later backend has a better answer.
+    problem: Option<LookupProblem>,
+}
+
 impl Asking {
-    fn new(peers: &[Arc<Peer>], lookups: Vec<Arc<Lookup>>) -> Asking {
+    fn new(claims: Vec<LookupClaim>) -> Asking {
+        let asked = |claim| Asked {
+            claim,
+            outcome: None,
+            problem: None,
+        };
         Asking {
-            peers: peers.to_vec(),
-            outcomes: lookups.iter().map(|_| None).collect(),
-            problems: lookups.iter().map(|_| None).collect(),
-            lookups,
+            asked: claims.into_iter().map(asked).collect(),
             unreachable: Vec::new(),
             has_repositories: false,
             began: Instant::now(),
         }
     }
 
-    async fn run(mut self, permits: &Arc<Semaphore>) -> Vec<LookupOutcome> {
+    async fn run(&mut self, peers: &[Arc<Peer>], permits: &Semaphore) {
         let deadline = self.began + TIME_MAX;
-        let permit = tokio::time::timeout_at(deadline.into(), Arc::clone(permits).acquire_owned());
-        if let Ok(permit) = permit.await {
-            for peer in std::mem::take(&mut self.peers) {
-                if self.outcomes.iter().all(Option::is_some) || Instant::now() >= deadline {
-                    break;
-                }
-                self.ask(peer, deadline).await;
+        let permit = tokio::time::timeout_at(deadline.into(), permits.acquire());
+        let Ok(_permit) = permit.await else {
+            return;
+        };
+        for peer in peers {
+            let is_done = self.asked.iter().all(|asked| asked.outcome.is_some());
+            if is_done || Instant::now() >= deadline {
+                return;
             }
-            drop(permit);
+            self.ask(Arc::clone(peer), deadline).await;
         }
-        self.finish()
     }
 
     async fn ask(&mut self, peer: Arc<Peer>, deadline: Instant) {
@@ -141,40 +147,64 @@ impl Asking {
             }
             (_, Link::Connected) => self.has_repositories = true,
         }
-        let open = (0..self.lookups.len()).filter(|&index| self.outcomes[index].is_none());
-        let open: Vec<usize> = open.collect();
+        let open = self.asked.iter_mut();
+        let open: Vec<_> = open.filter(|asked| asked.outcome.is_none()).collect();
         let wanted: Vec<_> = open
             .iter()
-            .map(|&index| Arc::clone(&self.lookups[index]))
+            .map(|asked| Arc::clone(asked.claim.key()))
             .collect();
         let name = peer.name().to_owned();
         let asked = tokio::task::spawn_blocking(move || ask_all(&peer, &wanted, deadline));
         let (answers, lost) = joined(asked).await;
-        for (index, answer) in open.into_iter().zip(answers) {
-            self.receive(index, answer);
+        for (asked, answer) in open.into_iter().zip(answers) {
+            asked.receive(answer, self.began);
         }
         if let Some(lost) = lost {
             self.unreachable.push((name, lost.to_string()));
         }
     }
 
-    fn receive(&mut self, index: usize, answer: LookupAnswer) {
+    fn finish(self) -> impl Iterator<Item = (LookupClaim, LookupOutcome)> {
+        let is_late = self.began.elapsed() >= TIME_MAX;
+        let error = move |problem: Option<LookupProblem>| match problem {
+            Some(problem) if problem.kind == LookupProblemKind::Unreadable => {
+                LookupError::Problem(problem)
+            }
+            _ if is_late => LookupError::Late,
+            // An unreachable backend may have the repository.
+            _ if !self.unreachable.is_empty() => LookupError::Unreachable(self.unreachable.clone()),
+            Some(problem) => LookupError::Problem(problem),
+            None if self.has_repositories => LookupError::Late,
+            None => LookupError::NoRepositories,
+        };
+        self.asked.into_iter().map(move |asked| {
+            let outcome = asked.outcome;
+            let outcome = outcome.unwrap_or_else(|| Err(error(asked.problem)));
+            (asked.claim, outcome)
+        })
+    }
+}
+
+impl Asked {
+    fn receive(&mut self, answer: LookupAnswer, began: Instant) {
         let outcome = match Found::of(answer) {
             Ok(found) => Ok(found),
             Err(problem) => match problem.kind {
                 LookupProblemKind::UnknownRepository | LookupProblemKind::Unreadable => {
-                    return self.keep_problem(index, problem);
+                    return self.keep_problem(problem);
                 }
                 _ => Err(LookupError::Problem(problem)),
             },
         };
-        metrics::looked_up(self.lookups[index].of.operation(), self.began.elapsed());
-        self.outcomes[index] = Some(outcome);
+        let operation = self.claim.key().lookup.of.operation();
+        metrics::histogram!("trawl_frontend_lookup_seconds", "operation" => operation)
+            .record(began.elapsed());
+        self.outcome = Some(outcome);
     }
 
     /// Keeps the error of a damaged repository, or merges similar names of all backends.
-    fn keep_problem(&mut self, index: usize, problem: LookupProblem) {
-        match &mut self.problems[index] {
+    fn keep_problem(&mut self, problem: LookupProblem) {
+        match &mut self.problem {
             Some(kept) if kept.kind == LookupProblemKind::Unreadable => {}
             Some(kept) if kept.kind == problem.kind => {
                 for candidate in problem.candidates {
@@ -186,45 +216,17 @@ impl Asking {
             kept => *kept = Some(problem),
         }
     }
-
-    fn finish(self) -> Vec<LookupOutcome> {
-        let in_time = self.began.elapsed() < TIME_MAX;
-        let outcomes = self.outcomes.into_iter().zip(self.problems);
-        let outcome = |(outcome, problem): (Option<LookupOutcome>, Option<LookupProblem>)| {
-            if let Some(outcome) = outcome {
-                return outcome;
-            }
-            Err(match problem {
-                Some(problem) if problem.kind == LookupProblemKind::Unreadable => {
-                    LookupError::Problem(problem)
-                }
-                _ if !in_time => LookupError::Late {
-                    seconds: TIME_MAX.as_secs(),
-                },
-                // An unreachable backend may have the repository.
-                _ if !self.unreachable.is_empty() => {
-                    LookupError::Unreachable(self.unreachable.clone())
-                }
-                Some(problem) => LookupError::Problem(problem),
-                None if self.has_repositories => LookupError::Late {
-                    seconds: TIME_MAX.as_secs(),
-                },
-                None => LookupError::NoRepositories,
-            })
-        };
-        outcomes.map(outcome).collect()
-    }
 }
 
 /// Asks in requests of bounded size. Returns the first answers, and the error that ended them.
 fn ask_all(
     peer: &Peer,
-    lookups: &[Arc<Lookup>],
+    keys: &[Arc<LookupKey>],
     deadline: Instant,
 ) -> (Vec<LookupAnswer>, Option<PeerError>) {
-    let mut answers = Vec::with_capacity(lookups.len());
-    while answers.len() < lookups.len() && Instant::now() < deadline {
-        let part = part(&lookups[answers.len()..]);
+    let mut answers = Vec::with_capacity(keys.len());
+    while answers.len() < keys.len() && Instant::now() < deadline {
+        let part = part(&keys[answers.len()..]);
         match ask_part(peer, part) {
             Ok(more) => answers.extend(more),
             Err(lost) => return (answers, Some(lost)),
@@ -234,30 +236,25 @@ fn ask_all(
 }
 
 /// Longest prefix that fits into a request; at least one.
-fn part(lookups: &[Arc<Lookup>]) -> &[Arc<Lookup>] {
+fn part(keys: &[Arc<LookupKey>]) -> &[Arc<LookupKey>] {
     let mut bytes = 0;
-    let fits = |lookup: &&Arc<Lookup>| {
-        bytes += bytes_of_lookup(lookup);
+    let fits = |key: &&Arc<LookupKey>| {
+        bytes += bytes_of_lookup(&key.lookup);
         bytes <= REQUEST_BYTES_MAX
     };
-    let count = lookups.iter().take(LOOKUPS_MAX).take_while(fits).count();
-    &lookups[..count.max(1)]
+    let count = keys.iter().take(LOOKUPS_MAX).take_while(fits).count();
+    &keys[..count.max(1)]
 }
 
-fn ask_part(peer: &Peer, lookups: &[Arc<Lookup>]) -> Result<Vec<LookupAnswer>, PeerError> {
-    let each = lookups.iter().map(|lookup| Lookup::clone(lookup));
-    let request = LookupRequest {
-        lookups: each.collect(),
-    };
+fn ask_part(peer: &Peer, keys: &[Arc<LookupKey>]) -> Result<Vec<LookupAnswer>, PeerError> {
+    let lookups = keys.iter().map(|key| key.lookup.clone()).collect();
     let mut frame = Vec::new();
-    request.encode(&mut frame)?;
-    let reply = peers::request(peer, &frame, Kind::Lookup, LookupReply::decode)?;
+    LookupRequest { lookups }.encode(&mut frame)?;
+    let reply = peer.request(&frame, Kind::Lookup, LookupReply::decode)?;
+    let mut pairs = keys.iter().zip(&reply.answers);
     let is_good = !reply.answers.is_empty()
-        && reply.answers.len() <= lookups.len()
-        && lookups
-            .iter()
-            .zip(&reply.answers)
-            .all(|(lookup, answer)| answer.fits(lookup));
+        && reply.answers.len() <= keys.len()
+        && pairs.all(|(key, answer)| answer.fits(&key.lookup));
     if !is_good {
         let reason = "it did not answer the look-ups that it was asked for";
         return Err(PeerError::Failed(reason.to_owned()));

@@ -16,6 +16,35 @@ use std::sync::Arc;
 
 const CANDIDATES_MAX: usize = 5;
 
+macro_rules! look_ups {
+    ($($(#[$doc:meta])* $name:ident($($part:ident: $type:ty),*) -> $kind:ident($found:ty);)*) => {
+        impl Coordinator {
+            $($(#[$doc])*
+            pub async fn $name(
+                &self,
+                scope: &Scope,
+                repository: String,
+                $($part: $type),*
+            ) -> Result<Arc<$found>, LookupError> {
+                let of = LookupOf::$kind { $($part),* };
+                match self.look_up_one(scope, Lookup { repository, of }).await? {
+                    Found::$kind(found) => Ok(found),
+                    other => unreachable!("compared when it arrived: {other:?}"),
+                }
+            })*
+        }
+    };
+}
+
+look_ups! {
+    /// Looks up at most `count` references of a repository, with names after `after`.
+    references(after: Vec<u8>, count: u32) -> References(ReferenceList);
+    /// Looks up the commit of each line of a file.
+    blame(revision: String, path: Vec<u8>) -> Blame(Blame);
+    /// Looks up at most `count` files that a commit changed against its first parent.
+    changes(revision: String, count: u32) -> Changes(ChangeList);
+}
+
 impl Coordinator {
     /// Looks up commits by repository and revision, all at once; outcomes are in the order of the
     /// pairs.
@@ -51,51 +80,6 @@ impl Coordinator {
         match self.look_up_one(scope, Lookup { repository, of }).await? {
             Found::Log(log) => Ok(log),
             other => panic!("not a history: {other:?}"),
-        }
-    }
-
-    /// Looks up at most `count` references of a repository, with names after `after`.
-    pub async fn references(
-        &self,
-        scope: &Scope,
-        repository: String,
-        after: Vec<u8>,
-        count: u32,
-    ) -> Result<Arc<ReferenceList>, LookupError> {
-        let of = LookupOf::References { after, count };
-        match self.look_up_one(scope, Lookup { repository, of }).await? {
-            Found::References(list) => Ok(list),
-            other => unreachable!("compared when it arrived: {other:?}"),
-        }
-    }
-
-    /// Looks up the commit of each line of a file.
-    pub async fn blame(
-        &self,
-        scope: &Scope,
-        repository: String,
-        revision: String,
-        path: Vec<u8>,
-    ) -> Result<Arc<Blame>, LookupError> {
-        let of = LookupOf::Blame { revision, path };
-        match self.look_up_one(scope, Lookup { repository, of }).await? {
-            Found::Blame(blame) => Ok(blame),
-            other => unreachable!("compared when it arrived: {other:?}"),
-        }
-    }
-
-    /// Looks up at most `count` files that a commit changed against its first parent.
-    pub async fn changes(
-        &self,
-        scope: &Scope,
-        repository: String,
-        revision: String,
-        count: u32,
-    ) -> Result<Arc<ChangeList>, LookupError> {
-        let of = LookupOf::Changes { revision, count };
-        match self.look_up_one(scope, Lookup { repository, of }).await? {
-            Found::Changes(list) => Ok(list),
-            other => unreachable!("compared when it arrived: {other:?}"),
         }
     }
 

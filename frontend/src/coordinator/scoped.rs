@@ -6,23 +6,21 @@
 use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
 use crate::peers::visible::{VisiblePackages, VisiblePeer, visible_shards};
-use crate::peers::{PackageInfo, Peer, PeerSet, PeerStatus};
-use cache::lock;
+use crate::peers::{PackageInfo, Peer, PeerStatus};
+use clru::CLruCache;
 use query::Scope;
 use results::{Missing, ShardId};
-use schema::message::VisibleShard;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+use schema::message::{ShardInfo, VisibleShard};
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// Cached routings. Each takes two bits per package.
-const SCOPES_MAX: usize = 256;
+pub(super) const SCOPES_MAX: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 
-#[derive(Default)]
-pub(super) struct ScopedRoutings {
-    versions: Vec<u64>,
-    by_scope: HashMap<[u8; 16], Arc<ScopedRouting>>,
-}
+/// By hash of the scope and versions of the peers.
+pub(super) type ScopedRoutings = CLruCache<([u8; 16], Vec<u64>), Arc<ScopedRouting>>;
 
 #[derive(Debug, Default)]
 pub(super) struct ScopedRouting {
@@ -35,54 +33,55 @@ pub(super) struct ScopedRouting {
     pub(super) repositories: BTreeSet<Box<[u8]>>,
 }
 
-impl ScopedRoutings {
-    /// View of a scope, recomputed when a backend's link or shards change.
-    pub(super) fn find(
-        routings: &Mutex<ScopedRoutings>,
-        peers: &PeerSet,
-        scope: &Scope,
-        generation: impl FnOnce() -> String,
-    ) -> Arc<ScopedRouting> {
-        let versions = peers.versions();
-        let known = |scoped: &ScopedRoutings| {
-            let known = scoped.by_scope.get(&scope.hash());
-            known.filter(|_| scoped.versions == versions).cloned()
-        };
-        if let Some(known) = known(&lock(routings)) {
-            return known;
+/// Routing of all packages, or of the visible ones.
+pub(super) fn routing(
+    peers: &[Arc<Peer>],
+    statuses: &[PeerStatus],
+    visible: Option<&VisibleShards>,
+) -> ShardRouting {
+    let announced = peers.iter().zip(statuses).flat_map(|(peer, status)| {
+        let packages = status.packages.iter();
+        packages.filter_map(|(shard, packages)| {
+            Some(Announced {
+                backend: peer.name(),
+                shard: *shard,
+                indexed: packages.indexed,
+                packages,
+                visible: match visible {
+                    None => None,
+                    Some(visible) => Some(visible.get(shard)?),
+                },
+            })
+        })
+    });
+    let superseded = overlap::superseded(announced);
+    let documents = |shard: &ShardInfo| match visible {
+        None => Some((shard.id, shard.documents)),
+        Some(visible) => Some((shard.id, visible.get(&shard.id)?.documents)),
+    };
+    let known = |(number, (peer, status)): (usize, (&Arc<Peer>, &PeerStatus))| {
+        let shards = status.shards.as_deref();
+        PeerShards {
+            number,
+            name: peer.name().to_owned(),
+            is_draining: status.is_draining,
+            unsearched: status.unsearched(),
+            shards: shards.map(|shards| shards.iter().filter_map(documents).collect()),
         }
-        // Another thread may compute the same meanwhile.
-        let new = Arc::new(ScopedRouting::new(peers, scope, generation()));
-        let mut scoped = lock(routings);
-        if scoped.versions != versions || scoped.by_scope.len() >= SCOPES_MAX {
-            scoped.by_scope.clear();
-            scoped.versions = versions;
-        }
-        scoped.by_scope.insert(scope.hash(), Arc::clone(&new));
-        new
+    };
+    let numbered = peers.iter().zip(statuses).enumerate();
+    let mut routing = ShardRouting::new(numbered.map(known).collect(), superseded);
+    if let Some(visible) = visible {
+        routing.restrict(visible);
     }
+    routing
 }
 
 impl ScopedRouting {
-    fn new(peers: &[Arc<Peer>], scope: &Scope, generation: String) -> ScopedRouting {
+    pub(super) fn new(peers: &[Arc<Peer>], scope: &Scope, generation: String) -> ScopedRouting {
         let statuses: Vec<_> = peers.iter().map(|peer| peer.status()).collect();
         let visible = visible_shards(scope, statuses.iter().map(|status| &*status.packages));
-        let announced = peers.iter().zip(&statuses).flat_map(|(peer, status)| {
-            let packages = status.packages.iter();
-            packages.filter_map(|(shard, packages)| {
-                Some(Announced {
-                    backend: peer.name(),
-                    shard: *shard,
-                    packages,
-                    visible: Some(visible.get(shard)?),
-                })
-            })
-        });
-        let superseded = overlap::superseded(announced);
-        let numbered = peers.iter().zip(&statuses).enumerate();
-        let shards = numbered.map(|(number, (peer, status))| known(number, peer, status, &visible));
-        let mut routing = ShardRouting::new(shards.collect(), superseded);
-        routing.restrict(&visible);
+        let mut routing = routing(peers, &statuses, Some(&visible));
         routing.generation = generation;
         routing.missing.extend(undecided(scope));
         let bytes: u64 = visible.values().map(|shard| shard.text_bytes).sum();
@@ -128,18 +127,6 @@ fn seen<'a>(
         let packages = of_shard.packages.iter();
         packages.filter(move |package| visible.is_some_and(|shard| shard.has(package.number)))
     })
-}
-
-fn known(number: usize, peer: &Peer, status: &PeerStatus, visible: &VisibleShards) -> PeerShards {
-    let shards = status.shards.as_deref();
-    let seen = |id: ShardId| Some((id, visible.get(&id)?.documents));
-    PeerShards {
-        number,
-        name: peer.name().to_owned(),
-        is_draining: status.is_draining,
-        unsearched: status.unsearched(),
-        shards: shards.map(|shards| shards.iter().filter_map(|shard| seen(shard.id)).collect()),
-    }
 }
 
 fn visible_peer(status: &PeerStatus, visible: &VisibleShards) -> VisiblePeer {

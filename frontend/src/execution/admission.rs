@@ -4,10 +4,8 @@
 //! that forbids heavy search, unless a heavy slot is free. If found heavy, it waits for a slot, and
 //! the request is sent again. Slots are shared by [`fair_slots`](super::fair_slots).
 
-use super::fair_slots::{FairSlots, Slot, UNKNOWN};
-use cache::lock;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use super::fair_slots::{FairSlots, Slot};
+use std::sync::Arc;
 
 /// Unfinished executions of any cost; more are refused.
 const ACTIVE_MAX: usize = 256;
@@ -20,20 +18,9 @@ const ACTIVE_BY_CLIENT_MAX: usize = ACTIVE_MAX / 2;
 const LIGHT_MAX: usize = 16;
 
 pub(crate) struct Admission {
-    active: Arc<Mutex<Active>>,
+    active: Arc<FairSlots>,
     light: Arc<FairSlots>,
     heavy: Arc<FairSlots>,
-}
-
-#[derive(Default)]
-struct Active {
-    all: usize,
-    by_client: HashMap<u64, usize>,
-}
-
-pub(crate) struct ActivePermit {
-    active: Arc<Mutex<Active>>,
-    client: u64,
 }
 
 /// Light place or heavy slot, released on drop.
@@ -45,40 +32,27 @@ pub(crate) struct Permit {
 impl Admission {
     pub(crate) fn new(running_max: usize, queued_max: usize) -> Admission {
         Admission {
-            active: Arc::default(),
+            active: FairSlots::shared(ACTIVE_MAX, ACTIVE_BY_CLIENT_MAX, 0),
             // Waiters are bounded by active executions.
             light: FairSlots::new(LIGHT_MAX, ACTIVE_MAX),
             heavy: FairSlots::new(running_max.max(1), queued_max),
         }
     }
 
-    /// Counts an execution until the permit is dropped; `None` at the bound.
-    pub(crate) fn activate(&self, client: u64) -> Option<ActivePermit> {
-        let mut active = lock(&self.active);
-        let of_client = active.by_client.get(&client).copied().unwrap_or(0);
-        let is_greedy = client != UNKNOWN && of_client == ACTIVE_BY_CLIENT_MAX;
-        if active.all == ACTIVE_MAX || is_greedy {
+    /// Counts an execution until the slot is dropped; `None` at the bound.
+    pub(crate) fn activate(&self, client: u64) -> Option<Slot> {
+        let slot = self.active.try_take(client);
+        if slot.is_none() {
             shed();
-            return None;
         }
-        active.all += 1;
-        active.by_client.insert(client, of_client + 1);
-        Some(ActivePermit {
-            active: Arc::clone(&self.active),
-            client,
-        })
+        slot
     }
 
     /// Takes a heavy slot if the query `may_be_heavy`, or else a light place.
     pub(crate) fn try_any(&self, client: u64, may_be_heavy: bool) -> Option<Permit> {
         let heavy = may_be_heavy.then(|| self.heavy.try_take(client)).flatten();
         let heavy = heavy.map(|slot| Permit::new(true, slot));
-        let light = || {
-            self.light
-                .try_take(client)
-                .map(|slot| Permit::new(false, slot))
-        };
-        heavy.or_else(light)
+        heavy.or_else(|| Some(Permit::new(false, self.light.try_take(client)?)))
     }
 
     /// Like [`try_any`](Self::try_any), but waits for a light place.
@@ -98,19 +72,6 @@ impl Admission {
             shed();
         }
         slot.map(|slot| Permit::new(true, slot))
-    }
-}
-
-impl Drop for ActivePermit {
-    fn drop(&mut self) {
-        let mut active = lock(&self.active);
-        active.all -= 1;
-        if let Some(count) = active.by_client.get_mut(&self.client) {
-            *count -= 1;
-            if *count == 0 {
-                active.by_client.remove(&self.client);
-            }
-        }
     }
 }
 
@@ -154,7 +115,7 @@ mod tests {
         assert_eq!(granted, ACTIVE_BY_CLIENT_MAX);
         assert!(admission.activate(2).is_some());
         drop(all);
-        assert!(admission.activate(1).is_some());
-        assert!(lock(&admission.active).by_client.is_empty());
+        let again: Vec<_> = (0..ACTIVE_MAX).map(|_| admission.activate(1)).collect();
+        assert_eq!(again.iter().flatten().count(), ACTIVE_BY_CLIENT_MAX);
     }
 }

@@ -6,25 +6,31 @@
 //! **Invariant:** a pointer is counted or written only after its frame is written. Pointers to
 //! frames that could not be written are dropped.
 
-use crate::execution::document_log::DocumentLog;
 use crate::execution::memory::Share;
-use crate::execution::sorter::{PointerSorter, Source};
-use query::Query;
+use crate::execution::sorter::PointerSorter;
 use results::facets::{Facets, FacetsSoFar};
-use results::order::{Continued, DocumentPointer, Pointer, StringPool};
+use results::order::{
+    Continued, DocumentPointer, FrameAt, Origin, Pointer, StringPool, TextGroup, TextHash,
+};
 use results::spool::{ResultFiles, SpoolError};
 use schema::message::End;
 use std::sync::Arc;
 
+/// Remembered frames of a document: 512 KiB. A document with more is never folded.
+const FRAMES_LEN_MAX: usize = 64 << 10;
+
 #[derive(Debug)]
 pub(crate) struct Collector {
-    sorter: PointerSorter,
+    /// Pointers of matches. A receive buffer fills at most four chunks before the next
+    /// [`spill_if_full`](Self::spill_if_full).
+    pub(crate) sorter: PointerSorter,
     /// False: matches are only counted.
-    is_ordered: bool,
+    pub(crate) is_ordered: bool,
     /// Matches without a pointer: only counted, or represented by another.
     uncollected: u64,
-    pub(crate) log: DocumentLog,
-    pub(crate) share: Arc<Share>,
+    /// Documents with matches, to find equal texts after all streams end. Unsorted, since most
+    /// searches have no copies.
+    pub(crate) log: PointerSorter,
     pub(crate) packages: StringPool,
     /// Frames that continue an earlier frame's document.
     pub(crate) continued: Continued,
@@ -38,14 +44,12 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    pub(crate) fn new(backend: u16, share: Share) -> Collector {
-        let share = Arc::new(share);
+    pub(crate) fn new(backend: u16, share: Arc<Share>) -> Collector {
         Collector {
             sorter: PointerSorter::new(format!("run-{backend}"), Arc::clone(&share)),
-            log: DocumentLog::new(Arc::clone(&share)),
+            log: PointerSorter::unsorted(format!("documents-{backend}"), share),
             is_ordered: true,
             uncollected: 0,
-            share,
             packages: StringPool::default(),
             continued: Continued::default(),
             facets: Facets::default(),
@@ -56,33 +60,8 @@ impl Collector {
         }
     }
 
-    pub(crate) fn of_query(self, query: &Query) -> Collector {
-        Collector {
-            facets: Facets::of_query(query),
-            ..self
-        }
-    }
-
-    pub(crate) fn ordered(self, is_ordered: bool) -> Collector {
-        Collector { is_ordered, ..self }
-    }
-
-    pub(crate) fn is_ordered(&self) -> bool {
-        self.is_ordered
-    }
-
     pub(crate) fn count(&mut self, matches: u64) {
         self.uncollected += matches;
-    }
-
-    /// Adds the pointer of a match in a frame about to be written. A receive buffer fills at most
-    /// four chunks before the next [`spill_if_full`](Self::spill_if_full).
-    pub(crate) fn push(&mut self, pointer: Pointer) {
-        self.sorter.push(pointer);
-    }
-
-    pub(crate) fn push_document(&mut self, document: DocumentPointer) {
-        self.log.push(document);
     }
 
     pub(crate) fn count_package(&mut self, package: u32, matches: u64) {
@@ -122,32 +101,79 @@ impl Collector {
     /// Drops pointers to frames at or after `offset`. No more may be added.
     pub(crate) fn drop_from(&mut self, offset: u64) {
         self.sorter.retain(|pointer| pointer.offset() < offset);
-        self.log.drop_from(offset);
+        let is_before = |pointer: &_| DocumentPointer(*pointer).frame().1 < offset;
+        self.log.retain(is_before);
     }
 
     /// All frames so far must be written.
-    pub(crate) fn spill_if_full(
-        &mut self,
-        backend: u16,
-        spool: &ResultFiles,
-    ) -> Result<(), SpoolError> {
+    pub(crate) fn spill_if_full(&mut self, spool: &ResultFiles) -> Result<(), SpoolError> {
         if !self.sorter.is_full() && !self.log.is_full() {
             return Ok(());
         }
-        self.log.spill(&format!("documents-{backend}"), spool)?;
+        self.log.spill(spool)?;
         self.sorter.spill(spool)
     }
+}
 
-    pub(crate) fn seal(&mut self) {
-        self.sorter.seal();
+/// A document with matches still arriving, and the data that its copies share.
+#[derive(Debug)]
+pub(crate) struct BegunDocument {
+    pub(crate) document: u32,
+    pub(crate) first: u64,
+    /// Hash of its text; `None` if it must not be folded.
+    pub(crate) text: Option<TextHash>,
+    path_hash: u64,
+    lines: u64,
+    /// Best score, encoded as in pointers.
+    score: u16,
+    frames: Vec<u64>,
+}
+
+impl BegunDocument {
+    /// `text` is the hash of its text; empty to prevent folding.
+    pub(crate) fn new(document: u32, origin: &Origin, text: &[u8]) -> BegunDocument {
+        BegunDocument {
+            document,
+            first: origin.offset,
+            text: text.first_chunk().copied(),
+            path_hash: origin.hash,
+            lines: 0,
+            score: u16::MAX,
+            frames: Vec::new(),
+        }
     }
 
-    pub(crate) fn sources(&self) -> impl Iterator<Item = Source<'_>> {
-        self.sorter.sources()
+    pub(crate) fn continue_at(&mut self, offset: u64) {
+        if self.frames.len() < FRAMES_LEN_MAX {
+            self.frames.push(offset);
+        } else {
+            self.text = None;
+        }
     }
 
-    pub(crate) fn clear_pointers(&mut self, spool: &ResultFiles) {
-        self.sorter.clear(spool);
+    pub(crate) fn add(&mut self, pointer: &Pointer, line: u32) {
+        self.score = self.score.min(pointer.score());
+        self.lines =
+            (self.lines.rotate_left(5) ^ u64::from(line)).wrapping_mul(0x517c_c1b7_2722_0a95);
+        if line == 0 {
+            // The name matches, which copies do not share.
+            self.text = None;
+        }
+    }
+
+    pub(crate) fn finish(self, backend: u16, collector: &mut Collector) {
+        let Some(text) = self.text else {
+            return;
+        };
+        let group = TextGroup::new(&text, self.lines);
+        let mut push = |frame: FrameAt, is_first| {
+            let document = DocumentPointer::new(group, self.score, self.path_hash, frame, is_first);
+            collector.log.push(document.0);
+        };
+        push((backend, self.first), true);
+        self.frames
+            .iter()
+            .for_each(|&offset| push((backend, offset), false));
     }
 }
 

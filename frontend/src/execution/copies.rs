@@ -6,7 +6,6 @@
 //! **Invariant:** the result depends only on the documents and their matches, not on streams,
 //! shards or arrival order. Memory does not grow with matches or documents.
 
-use crate::execution::document_log::DocumentLog;
 use crate::execution::memory::Share;
 use crate::execution::sorter::PointerSorter;
 use rayon::prelude::*;
@@ -40,11 +39,13 @@ const READ_LEN: u64 = 16 * MATCHES_A_RECORD as u64;
 /// Finds copies and marks their matches in the written order of `pointers` matches. Returns the
 /// number of matches that are not folded.
 pub(crate) fn fold(
-    logs: &[&DocumentLog],
-    share: &Arc<Share>,
+    logs: &[&PointerSorter],
     spool: &ResultFiles,
     pointers: u64,
 ) -> Result<u64, SpoolError> {
+    let Some(share) = logs.first().map(|log| &log.share) else {
+        return Ok(pointers);
+    };
     let mut candidates = candidates(logs, share, spool)?;
     if candidates.len() > 0 {
         let frames = group(&candidates, share, spool);
@@ -58,7 +59,7 @@ pub(crate) fn fold(
 }
 
 fn candidates(
-    logs: &[&DocumentLog],
+    logs: &[&PointerSorter],
     share: &Arc<Share>,
     spool: &ResultFiles,
 ) -> Result<PointerSorter, SpoolError> {
@@ -69,7 +70,8 @@ fn candidates(
     }
     let mut seen = Seen::new(documents);
     for log in logs {
-        log.read(|document| {
+        log.scan(|pointer| {
+            let document = DocumentPointer(pointer);
             if document.is_first() {
                 seen.add(&document);
             }
@@ -80,9 +82,9 @@ fn candidates(
         return Ok(sorter);
     }
     for log in logs {
-        log.read(|document| {
-            if seen.is_twice(&document) {
-                push(&mut sorter, document.0, spool)?;
+        log.scan(|pointer| {
+            if seen.is_twice(&DocumentPointer(pointer)) {
+                push(&mut sorter, pointer, spool)?;
             }
             Ok(())
         })?;

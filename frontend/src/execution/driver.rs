@@ -20,6 +20,7 @@ use crate::peers::shard_routing::ShardRouting;
 use crate::peers::{Peer, PeerError};
 use cache::lock;
 use query::{Query, Scope};
+use results::facets::Facets;
 use results::spool::{ResultFiles, Spool, SpoolError};
 use results::{CorpusSize, Counts, FinishedSearch, Outcome, Overlaps, Reached, SearchResult};
 use schema::message;
@@ -96,23 +97,25 @@ impl Execution {
                 peer: Arc::clone(&peers[*peer]),
                 shards: shards.clone(),
             };
-            let replicas = assignment.replicas.iter().map(replica).collect();
-            streams.push(StreamHandle::new(
-                (Arc::clone(&peers[peer]), replicas),
-                &resources.hedges,
-                trace.clone(),
+            let mut collector = Collector::new(backend, resources.memory.share(memory_bytes));
+            collector.facets = Facets::of_query(&query);
+            collector.is_ordered = resources.ordered;
+            streams.push(StreamHandle {
+                peer: Arc::clone(&peers[peer]),
                 backend,
-                message::Search {
+                search: message::Search {
                     shards: assignment.shards.clone(),
                     excluded: assignment.excluded.clone(),
                     visible: assignment.visible.clone(),
                     ..query.search()
                 },
-                StreamStats::new(news.clone()),
-                Collector::new(backend, resources.memory.share(memory_bytes))
-                    .of_query(&query)
-                    .ordered(resources.ordered),
-            ));
+                stats: StreamStats::new(news.clone()),
+                replicas: assignment.replicas.iter().map(replica).collect(),
+                hedges: Arc::clone(&resources.hedges),
+                trace: trace.clone(),
+                connection: Mutex::default(),
+                collector: Mutex::new(Some(collector)),
+            });
             assignments.push(assignment);
         }
         let missing = routing.missing.clone();
@@ -274,9 +277,9 @@ impl Execution {
     /// Feeds an event to the state and begins its actions. Returns the blocking one, if any.
     fn feed(self: &Arc<Self>, event: Event) -> Option<Action> {
         let mut state = lock(&self.state);
-        let was_cancelled = state.is_cancelled();
+        let was_cancelled = state.is_cancelled;
         let actions = state.on(event, now());
-        if state.is_cancelled() && !was_cancelled {
+        if state.is_cancelled && !was_cancelled {
             metrics::counter!("trawl_frontend_queries_cancelled_total").increment(1);
         }
         self.begin(actions)
@@ -311,7 +314,7 @@ impl Execution {
 
     fn receive(self: &Arc<Self>, stream: usize, heavy: bool) {
         let handle = &self.streams[stream];
-        let Some(mut collector) = handle.take_collector() else {
+        let Some(mut collector) = lock(&handle.collector).take() else {
             return;
         };
         let received = catch_unwind(AssertUnwindSafe(|| {
@@ -329,9 +332,9 @@ impl Execution {
         }));
         if received.is_err() {
             // Merging needs sorted chunks.
-            collector.seal();
+            collector.sorter.seal();
         }
-        handle.put_collector(collector);
+        *lock(&handle.collector) = Some(collector);
         if let Ok(Err(error)) = &received {
             error.count();
             if let PeerError::Spool(error) = error {
@@ -340,12 +343,13 @@ impl Execution {
             }
         }
         let event = received.map_or_else(
-            |_| StreamEvent::Lost {
-                reason: "the frontend panicked while it received the answer".to_owned(),
+            |_| {
+                let reason = "the frontend panicked while it received the answer";
+                StreamEvent::Lost(reason.to_owned())
             },
             stream::event,
         );
-        if let StreamEvent::Lost { reason } = &event
+        if let StreamEvent::Lost(reason) = &event
             && !handle.is_stopped()
         {
             let backend = handle.peer.log_name();
@@ -358,15 +362,16 @@ impl Execution {
 
     /// `None` if it has passed.
     fn left_ms(&self) -> Option<u32> {
-        let deadline = lock(&self.state).deadline();
+        let deadline = lock(&self.state).deadline.at;
         let left = deadline.checked_duration_since(Instant::now())?;
         Some(u32::try_from(left.as_millis()).unwrap_or(u32::MAX).max(1))
     }
 
     fn finalize(self: &Arc<Self>) {
         let handles = self.streams.iter();
-        let mut collectors: Vec<Collector> =
-            handles.filter_map(StreamHandle::take_collector).collect();
+        let mut collectors: Vec<Collector> = handles
+            .filter_map(|handle| lock(&handle.collector).take())
+            .collect();
         let begun = Instant::now();
         let counts = finalize(&self.spool, &mut collectors, self.query.kept_matches());
         self.trace.child_between("finalize", begun, Instant::now());
@@ -380,6 +385,7 @@ impl Execution {
     }
 
     fn publish(&self, publication: Publication, collectors: Vec<Collector>, counts: Counts) {
+        let progress = self.progress();
         let result = SearchResult::from(FinishedSearch {
             id: self.id.clone(),
             generation: self.generation.clone(),
@@ -392,7 +398,11 @@ impl Execution {
             timings: publication.timings,
             outcome: Outcome {
                 overlaps: Arc::clone(&self.overlaps),
-                reached: self.reached(),
+                reached: Reached {
+                    blocks_done: progress.blocks_done,
+                    blocks_total: progress.blocks_total,
+                    documents: progress.documents,
+                },
                 ..publication.outcome
             },
             spool: Arc::clone(&self.spool),
@@ -411,11 +421,11 @@ impl Execution {
 
     /// True if cancelled because all clients left: the result is discarded.
     pub(crate) fn is_abandoned(&self) -> bool {
-        lock(&self.state).is_abandoned()
+        lock(&self.state).is_abandoned
     }
 
     pub(crate) fn goes_on(&self) -> bool {
-        self.is_running() && !lock(&self.state).is_cancelled()
+        self.is_running() && !lock(&self.state).is_cancelled
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -431,15 +441,6 @@ impl Execution {
         let finished = result.wait_for(Option::is_some).await;
         let answer = finished.expect("the sender is in self").clone();
         answer.expect("waited for a result")
-    }
-
-    fn reached(&self) -> Reached {
-        let progress = self.progress();
-        Reached {
-            blocks_done: progress.blocks_done,
-            blocks_total: progress.blocks_total,
-            documents: progress.documents,
-        }
     }
 
     pub(crate) fn progress(&self) -> Progress {

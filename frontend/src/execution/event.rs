@@ -51,13 +51,9 @@ pub(crate) enum StreamEvent {
     /// The stream ended, and everything sent has arrived.
     End(End),
     /// The stream ended in any other way.
-    Lost {
-        reason: String,
-    },
+    Lost(String),
     /// The spool could not store the stream; not the backend's fault.
-    Unspooled {
-        reason: String,
-    },
+    Unspooled(String),
     /// The backend cannot run this query.
     Refused(BadQuery),
     /// The backend finds the query heavy and did not begin it.

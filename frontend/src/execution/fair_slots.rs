@@ -16,11 +16,13 @@ use tokio::sync::oneshot;
 pub(crate) const UNKNOWN: u64 = 0;
 
 pub(crate) struct FairSlots {
-    slots: usize,
+    /// Slots of one client, except [`UNKNOWN`].
+    most: usize,
     waiting_max: usize,
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
     free: usize,
     taken: HashMap<u64, usize>,
@@ -40,20 +42,24 @@ pub(crate) struct Slot {
 }
 
 impl FairSlots {
+    /// All slots but one may be one client's.
     pub(crate) fn new(slots: usize, waiting_max: usize) -> Arc<FairSlots> {
+        FairSlots::shared(slots, slots.saturating_sub(1).max(1), waiting_max)
+    }
+
+    pub(crate) fn shared(slots: usize, most: usize, waiting_max: usize) -> Arc<FairSlots> {
         Arc::new(FairSlots {
-            slots,
+            most,
             waiting_max,
             state: Mutex::new(State {
                 free: slots,
-                taken: HashMap::new(),
-                waiting: Vec::new(),
+                ..State::default()
             }),
         })
     }
 
     pub(crate) fn try_take(self: &Arc<Self>, client: u64) -> Option<Slot> {
-        let is_taken = lock(&self.state).try_take(client, self.most());
+        let is_taken = lock(&self.state).try_take(client, self.most);
         is_taken.then(|| self.slot(client))
     }
 
@@ -61,7 +67,7 @@ impl FairSlots {
     pub(crate) async fn take(self: &Arc<Self>, client: u64) -> Option<Slot> {
         let waiting = {
             let mut state = lock(&self.state);
-            if state.try_take(client, self.most()) {
+            if state.try_take(client, self.most) {
                 drop(state);
                 return Some(self.slot(client));
             }
@@ -76,10 +82,6 @@ impl FairSlots {
         waiting.await.ok()
     }
 
-    fn most(&self) -> usize {
-        self.slots.saturating_sub(1).max(1)
-    }
-
     fn slot(self: &Arc<Self>, client: u64) -> Slot {
         Slot {
             of: Arc::clone(self),
@@ -89,7 +91,7 @@ impl FairSlots {
 
     fn grant(self: &Arc<Self>) {
         loop {
-            let Some(waiter) = lock(&self.state).next(self.most()) else {
+            let Some(waiter) = lock(&self.state).next(self.most) else {
                 return;
             };
             // A waiter that has left drops the slot, which returns here.

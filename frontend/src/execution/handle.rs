@@ -9,8 +9,9 @@
 use crate::error::{RETRY_AFTER_S, SearchError};
 use crate::execution::driver::Execution;
 use crate::execution::event::{ClientKey, Deadline, Event};
-use crate::execution::stream_stats::{BestDocuments, Progress, TopCopies, TopMatches};
+use crate::execution::stream_stats::{BestDocuments, Progress, StreamStats, TopCopies, TopMatches};
 use crate::search_request::SearchClient;
+use cache::lock;
 use query::{Query, Scope};
 use results::facets::FacetsSoFar;
 use results::order::Pointer;
@@ -32,7 +33,7 @@ pub(crate) struct Interest {
     pub(crate) key: ClientKey,
     id: String,
     /// May have several interests.
-    pub(crate) client: u64,
+    pub(crate) client: SearchClient,
     pub(crate) query: Query,
     /// The id is unknown in any other.
     pub(crate) scope: Scope,
@@ -57,7 +58,7 @@ impl Interest {
         Arc::new(Interest {
             key,
             id: format!("{key:032x}"),
-            client: client.number,
+            client,
             query,
             scope,
             generation,
@@ -112,6 +113,10 @@ impl SearchHandle {
     /// Random id of this client's search.
     pub fn id(&self) -> &str {
         &self.interest.id
+    }
+
+    pub(crate) fn key(&self) -> ClientKey {
+        self.interest.key
     }
 
     /// Changed files that were not in the index yet when the client searched.
@@ -174,25 +179,26 @@ impl SearchHandle {
 
     /// Pointers to the best matches so far.
     pub fn top_matches(&self) -> TopMatches {
-        let stats = self.execution.streams.iter().map(|stream| &stream.stats);
-        TopMatches::new(stats, self.query().limit)
+        TopMatches::new(self.stats(), self.query().limit)
+    }
+
+    fn stats(&self) -> impl Iterator<Item = &StreamStats> {
+        self.execution.streams.iter().map(|stream| &stream.stats)
     }
 
     /// Pointers to at most ten best documents so far, with or without copies of better ones.
     pub fn best_documents(&self, folds: bool) -> BestDocuments {
-        let stats = self.execution.streams.iter().map(|stream| &stream.stats);
         let copies = match folds {
             false => TopCopies::All,
             true if copies_match_alike(&self.query().expr) => TopCopies::Folded,
             true => TopCopies::Unsure,
         };
-        BestDocuments::new(stats, self.query().limit, copies)
+        BestDocuments::new(self.stats(), self.query().limit, copies)
     }
 
     /// Counts so far by package, language, kind and directory, renewed a few times a second.
     pub fn facets_so_far(&self) -> FacetsSoFar {
-        let streams = self.execution.streams.iter();
-        FacetsSoFar::sum(streams.map(|stream| stream.stats.facets()))
+        FacetsSoFar::sum(self.stats().map(|stats| lock(&stats.facets).clone()))
     }
 
     /// Changes whenever [`top_matches`](Self::top_matches) may have changed.
@@ -220,10 +226,8 @@ impl SearchHandle {
         &self,
         mut each: impl FnMut(MatchEvent) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (mut follower, mut news) = (self.follower(), self.news());
-        loop {
-            // Read first: matches that arrive later are read in the next round.
-            let has_ended = self.is_finished();
+        let mut follower = self.follower();
+        self.in_rounds(|has_ended| {
             let read = follower.read(has_ended, &mut |matches| {
                 let done = each(MatchEvent::Matches(matches));
                 done.map_or_else(ControlFlow::Break, ControlFlow::Continue)
@@ -231,12 +235,8 @@ impl SearchHandle {
             if let ControlFlow::Break(error) = read? {
                 return Err(error);
             }
-            each(MatchEvent::Pause)?;
-            if has_ended {
-                return Ok(());
-            }
-            self.execution.runtime.block_on(self.more(&mut news));
-        }
+            each(MatchEvent::Pause)
+        })
     }
 
     /// Like [`follow`](Self::follow), with text; `None` if there is no more for now. Unordered
@@ -245,19 +245,27 @@ impl SearchHandle {
         &self,
         mut each: impl FnMut(Option<FoundText<'_>>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (mut follower, mut news) = (self.follower(), self.news());
+        let mut follower = self.follower();
         if !self.execution.ordered {
             follower = follower.releasing();
         }
-        loop {
-            let has_ended = self.is_finished();
+        self.in_rounds(|has_ended| {
             let read = follower.read_text(has_ended, &mut |text| {
                 each(Some(text)).map_or_else(ControlFlow::Break, ControlFlow::Continue)
             });
             if let ControlFlow::Break(error) = read? {
                 return Err(error);
             }
-            each(None)?;
+            each(None)
+        })
+    }
+
+    fn in_rounds<E>(&self, mut round: impl FnMut(bool) -> Result<(), E>) -> Result<(), E> {
+        let mut news = self.news();
+        loop {
+            // Read first: matches that arrive later are read in the next round.
+            let has_ended = self.is_finished();
+            round(has_ended)?;
             if has_ended {
                 return Ok(());
             }

@@ -26,24 +26,20 @@ pub(crate) struct Race {
     pub(crate) trace: StreamTrace,
 }
 
-pub(crate) enum RaceEnd {
-    Won(Box<Connection>),
-    Cancelled,
-    Failed,
-}
-
 #[derive(Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<RaceState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-enum State {
+pub(crate) enum RaceState {
     #[default]
     Asking,
     Asked(Arc<Socket>),
+    /// The second backend delivers.
     Won(Box<Connection>),
+    /// The second backend cannot answer.
     Failed,
     /// The slow backend has delivered, or the stream was stopped.
     Over,
@@ -72,22 +68,18 @@ impl Race {
         Ok(race)
     }
 
-    pub(crate) fn end(&self) -> RaceEnd {
-        let state = std::mem::replace(&mut *lock(&self.shared.state), State::Over);
-        match state {
-            State::Won(connection) => RaceEnd::Won(connection),
-            State::Failed => RaceEnd::Failed,
-            State::Asked(socket) => {
-                socket.shutdown();
-                RaceEnd::Cancelled
-            }
-            State::Asking | State::Over => RaceEnd::Cancelled,
+    /// Ends the race, and returns how far it was.
+    pub(crate) fn end(&self) -> RaceState {
+        let state = std::mem::replace(&mut *lock(&self.shared.state), RaceState::Over);
+        if let RaceState::Asked(socket) = &state {
+            socket.shutdown();
         }
+        state
     }
 
-    pub(crate) fn wait(&self, is_stopped: impl Fn() -> bool) -> RaceEnd {
+    pub(crate) fn wait(&self, is_stopped: impl Fn() -> bool) -> RaceState {
         let mut state = lock(&self.shared.state);
-        while let State::Asking | State::Asked(_) = *state {
+        while let RaceState::Asking | RaceState::Asked(_) = *state {
             if is_stopped() {
                 break;
             }
@@ -109,17 +101,17 @@ impl Shared {
     fn run(&self, peer: &Peer, request: &[u8], slow: &Socket) {
         let answered = self.ask(peer, request);
         let mut state = lock(&self.state);
-        if !matches!(*state, State::Asking | State::Asked(_)) {
+        if !matches!(*state, RaceState::Asking | RaceState::Asked(_)) {
             return;
         }
         *state = match answered {
             Ok(connection) => {
                 slow.shutdown();
-                State::Won(Box::new(connection))
+                RaceState::Won(Box::new(connection))
             }
             Err(error) => {
                 tracing::debug!(backend = %peer.log_name(), %error, "a second backend cannot answer");
-                State::Failed
+                RaceState::Failed
             }
         };
         self.changed.notify_all();
@@ -127,13 +119,13 @@ impl Shared {
 
     /// Returns the connection once the answer's first frame is there.
     fn ask(&self, peer: &Peer, request: &[u8]) -> Result<Connection, PeerError> {
-        let mut connection = peer.dial()?;
+        let mut connection = peer.dial(Duration::MAX)?;
         {
             let mut state = lock(&self.state);
-            if !matches!(*state, State::Asking) {
+            if !matches!(*state, RaceState::Asking) {
                 return Err(PeerError::Stopped);
             }
-            *state = State::Asked(connection.stream());
+            *state = RaceState::Asked(connection.stream());
         }
         connection.send(request)?;
         while !connection.has_answer()? {

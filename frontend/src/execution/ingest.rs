@@ -7,12 +7,12 @@
 //! **Invariant:** a kept pointer points into a written frame. Pointers are dropped if the write
 //! fails, and no frame is written that fails a check.
 
-use crate::execution::begun_document::BegunDocument;
-use crate::execution::collector::Collector;
+use crate::execution::collector::{BegunDocument, Collector};
 use crate::execution::stream_stats::StreamStats;
 use crate::peers::account::StreamAccount;
 use crate::peers::answer::Answer;
 use crate::peers::{PeerError, check_semantics, hello};
+use cache::lock;
 use results::SkippedDocument;
 use results::facets::{CountedDocument, Facets};
 use results::order::{Origin, TopDocument, TopDocuments, TopPointers};
@@ -60,7 +60,7 @@ enum Walked {
 /// Takes the answer to one request, possibly from several backends in turn.
 pub(crate) struct Ingest<'a> {
     target: Target<'a>,
-    account: StreamAccount,
+    pub(crate) account: StreamAccount,
     answer: Answer,
     collector: &'a mut Collector,
     best: TopPointers,
@@ -81,7 +81,7 @@ pub(crate) struct Ingest<'a> {
 impl<'a> Ingest<'a> {
     pub(crate) fn new(target: Target<'a>, collector: &'a mut Collector, now: Instant) -> Self {
         let shards = target.search.shards.len();
-        let folds = folds(target.search) && collector.is_ordered();
+        let folds = folds(target.search) && collector.is_ordered;
         Ingest {
             account: StreamAccount::new(shards),
             answer: Answer::default(),
@@ -126,14 +126,6 @@ impl<'a> Ingest<'a> {
         error.is_fault() && !(is_uncounted && self.account.has_skipped())
     }
 
-    pub(crate) fn left(&self) -> Vec<u32> {
-        self.account.left()
-    }
-
-    pub(crate) fn is_done(&self) -> bool {
-        self.account.is_done()
-    }
-
     pub(crate) fn resume_points(&self, shards: &[u32]) -> Vec<ResumePoint> {
         let shards = shards.iter();
         shards.map(|&it| self.account.resume_point(it)).collect()
@@ -176,7 +168,7 @@ impl<'a> Ingest<'a> {
                 self.target.stats.lose();
             }
         }
-        self.collector.seal();
+        self.collector.sorter.seal();
         self.collector
     }
 
@@ -255,16 +247,8 @@ impl<'a> Ingest<'a> {
                 return Ok(Walked::Dropped);
             }
         }
-        let origin = Origin {
-            hash: document_hash(
-                view.package,
-                view.path,
-                (view.revision_count > 0).then_some(view.hash),
-            ),
-            package: self.collector.packages.id(view.package),
-            backend: self.target.backend,
-            offset: self.written + self.walked,
-        };
+        let revision = (view.revision_count > 0).then_some(view.hash);
+        let origin = self.origin(view.package, view.path, revision);
         let mut document = self.begun_document((view.shard, view.document), &origin, view.hash);
         let shard = self.account.shard(view.shard)?;
         let (before, mut found) = (self.collector.len(), 0);
@@ -276,7 +260,7 @@ impl<'a> Ingest<'a> {
             // Infallible: lines of a batch ascend, and the first match was checked.
             shard.key(view.document, line.number)?;
             found += 1;
-            if !self.collector.is_ordered() {
+            if !self.collector.is_ordered {
                 self.collector.count(1);
                 continue;
             }
@@ -284,10 +268,10 @@ impl<'a> Ingest<'a> {
             document.add(&pointer, line.number);
             self.best.offer(pointer);
             best_lines.offer(pointer);
-            self.collector.push(pointer);
+            self.collector.sorter.push(pointer);
         }
         self.answer.found(found);
-        best_lines.text = document.text();
+        best_lines.text = document.text;
         self.best_documents.offer(&best_lines);
         self.begun[view.shard as usize] = Some(document);
         let matches = (self.collector.len() - before) as u64;
@@ -312,25 +296,18 @@ impl<'a> Ingest<'a> {
             // Infallible, as for a batch.
             shard.key(view.document, number)?;
         }
-        let origin = Origin {
-            hash: document_hash(
-                view.package,
-                view.path,
-                view.is_revision.then_some(view.hash),
-            ),
-            package: self.collector.packages.id(view.package),
-            backend: self.target.backend,
-            offset: self.written + self.walked,
-        };
+        let revision = view.is_revision.then_some(view.hash);
+        let origin = self.origin(view.package, view.path, revision);
         let document = self.begun_document((view.shard, view.document), &origin, view.hash);
         self.begun[view.shard as usize] = Some(document);
         let mut matches = 0;
         for (index, run) in (0..).zip(view.runs()) {
             matches += u64::from(run.lines);
-            if self.collector.is_ordered() {
+            if self.collector.is_ordered {
                 // The run has a single pointer.
                 self.collector.count(u64::from(run.lines) - 1);
                 self.collector
+                    .sorter
                     .push(origin.pointer(run.rank, run.number, index));
             } else {
                 self.collector.count(u64::from(run.lines));
@@ -339,6 +316,15 @@ impl<'a> Ingest<'a> {
         self.answer.found(matches);
         self.collector.count_package(origin.package, matches);
         Ok(Walked::All)
+    }
+
+    fn origin(&mut self, package: &[u8], path: &[u8], revision: Option<&[u8]>) -> Origin {
+        Origin {
+            hash: document_hash(package, path, revision),
+            package: self.collector.packages.id(package),
+            backend: self.target.backend,
+            offset: self.written + self.walked,
+        }
     }
 
     /// Begins or continues a frame's document. The one before is complete.
@@ -404,10 +390,10 @@ impl<'a> Ingest<'a> {
             self.published = now;
         }
         if now.duration_since(self.counted) >= COUNTS_EVERY {
-            stats.publish_facets(self.collector.facets_so_far());
+            *lock(&stats.facets) = self.collector.facets_so_far();
             self.counted = now;
         }
-        self.collector.spill_if_full(self.target.backend, spool)?;
+        self.collector.spill_if_full(spool)?;
         Ok(())
     }
 }

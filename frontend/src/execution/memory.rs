@@ -36,12 +36,12 @@ impl Memory {
         })
     }
 
-    pub(crate) fn share(self: &Arc<Self>, bytes_max: u64) -> Share {
-        Share {
+    pub(crate) fn share(self: &Arc<Self>, bytes_max: u64) -> Arc<Share> {
+        Arc::new(Share {
             memory: Arc::clone(self),
-            taken: Arc::default(),
+            taken: AtomicUsize::new(0),
             chunks_max: (bytes_max / CHUNK_BYTES) as usize,
-        }
+        })
     }
 
     fn take(&self) -> Option<Vec<Pointer>> {
@@ -116,13 +116,13 @@ impl Drop for Reservation {
 #[derive(Debug)]
 pub(crate) struct Share {
     memory: Arc<Memory>,
-    taken: Arc<AtomicUsize>,
+    taken: AtomicUsize,
     chunks_max: usize,
 }
 
 impl Share {
     /// Takes an empty chunk; `None` if the share or the budget is used up.
-    pub(crate) fn take(&self) -> Option<Chunk> {
+    pub(crate) fn take(self: &Arc<Self>) -> Option<Chunk> {
         if self.taken.load(Relaxed) == self.chunks_max {
             return None;
         }
@@ -130,7 +130,7 @@ impl Share {
         self.taken.fetch_add(1, Relaxed);
         Some(Chunk {
             pointers,
-            budget: Some((Arc::clone(&self.memory), Arc::clone(&self.taken))),
+            share: Some(Arc::clone(self)),
         })
     }
 }
@@ -140,14 +140,14 @@ impl Share {
 pub(crate) struct Chunk {
     pub(crate) pointers: Vec<Pointer>,
     /// `None`: uncounted, grows as needed.
-    budget: Option<(Arc<Memory>, Arc<AtomicUsize>)>,
+    share: Option<Arc<Share>>,
 }
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        if let Some((memory, taken)) = self.budget.take() {
-            memory.give_back(mem::take(&mut self.pointers));
-            taken.fetch_sub(1, Relaxed);
+        if let Some(share) = self.share.take() {
+            share.memory.give_back(mem::take(&mut self.pointers));
+            share.taken.fetch_sub(1, Relaxed);
         }
     }
 }

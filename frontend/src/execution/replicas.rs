@@ -45,16 +45,12 @@ impl<'a> Untried<'a> {
     /// Backend with the most remaining shards, the first among equals. Those
     /// that begin again come last.
     pub(crate) fn next(&self, left: &[u32]) -> Option<Next<'a>> {
-        let value = |next: &Next<'_>| (next.resumes, next.shards.len());
-        let mut best: Option<Next<'a>> = None;
-        for number in 0..self.tried.len() {
-            if let Some(next) = self.ask(number, left)
-                && best.as_ref().is_none_or(|best| value(&next) > value(best))
-            {
-                best = Some(next);
-            }
-        }
-        best
+        let numbers = (0..self.tried.len()).rev();
+        let untried = numbers.filter(|&number| !self.tried[number]);
+        let next = untried.filter_map(|number| self.again(number, left));
+        let searched = next.filter(|next| next.peer.status().unsearched().is_none());
+        // The last of equal ones, which is the first by number.
+        searched.max_by_key(|next| (next.resumes, next.shards.len()))
     }
 
     /// Backend that can resume all of them and is not draining.
@@ -66,14 +62,6 @@ impl<'a> Untried<'a> {
 
     pub(crate) fn mark(&mut self, number: usize, is_tried: bool) {
         self.tried[number] = is_tried;
-    }
-
-    fn ask(&self, number: usize, left: &[u32]) -> Option<Next<'a>> {
-        if self.tried[number] {
-            return None;
-        }
-        let next = self.again(number, left)?;
-        next.peer.status().unsearched().is_none().then_some(next)
     }
 
     pub(crate) fn again(&self, number: usize, left: &[u32]) -> Option<Next<'a>> {

@@ -1,17 +1,16 @@
-//! Sorts pointers in bounded memory.
+//! Sorts pointers in bounded memory, or only keeps them.
 //!
 //! Pointers fill chunks, each sorted when full. When the budget has no chunk left, all chunks are
 //! merged into a sorted run on disk.
 
 use super::memory::{CHUNK_LEN, Chunk, Share};
-use results::order::{self, Pointer};
-use results::spool::{BLOCKS_AT_ONCE, Blob, PointerWriter, ResultFiles, SpoolError};
+use results::order::{self, Pointer, TieKey};
+use results::spool::{
+    BLOCKS_AT_ONCE, Blob, PointerReader, PointerWriter, ResultFiles, SpoolError, partition_pointers,
+};
 use std::mem;
+use std::ops::Range;
 use std::sync::Arc;
-
-mod source;
-
-pub(crate) use source::{SortedRun, Source, SourceReader};
 
 /// Runs on disk; at this number they are merged into one.
 pub(super) const RUNS_MAX: usize = 32;
@@ -19,20 +18,23 @@ pub(super) const RUNS_MAX: usize = 32;
 #[derive(Debug)]
 pub(crate) struct PointerSorter {
     name: String,
+    /// False: in no order, to be [scanned](Self::scan).
+    sorts: bool,
     last: Chunk,
     chunks: Vec<Chunk>,
     is_full: bool,
     in_memory: usize,
-    share: Arc<Share>,
+    pub(super) share: Arc<Share>,
     runs: Vec<SortedRun>,
     in_runs: u64,
-    written_runs: usize,
+    pub(crate) written_runs: usize,
 }
 
 impl PointerSorter {
     pub(crate) fn new(name: String, share: Arc<Share>) -> PointerSorter {
         PointerSorter {
             name,
+            sorts: true,
             last: Chunk::default(),
             chunks: Vec::new(),
             is_full: false,
@@ -41,6 +43,13 @@ impl PointerSorter {
             runs: Vec::new(),
             in_runs: 0,
             written_runs: 0,
+        }
+    }
+
+    pub(crate) fn unsorted(name: String, share: Arc<Share>) -> PointerSorter {
+        PointerSorter {
+            sorts: false,
+            ..PointerSorter::new(name, share)
         }
     }
 
@@ -54,16 +63,11 @@ impl PointerSorter {
 
     /// Starts a chunk. Without budget it is uncounted until the next [`spill`](Self::spill).
     fn begin_chunk(&mut self) {
+        self.seal();
         let next = self.share.take();
         self.is_full |= next.is_none();
-        let mut full = mem::replace(&mut self.last, next.unwrap_or_default());
-        order::sort(&mut full.pointers);
+        let full = mem::replace(&mut self.last, next.unwrap_or_default());
         self.chunks.push(full);
-    }
-
-    #[cfg(test)]
-    pub(crate) fn written_runs(&self) -> usize {
-        self.written_runs
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -94,11 +98,11 @@ impl PointerSorter {
         if self.runs.len() == RUNS_MAX {
             self.merge_runs(spool)?;
         }
-        order::sort(&mut self.last.pointers);
+        self.seal();
         let run = self.scratch(spool)?;
         let mut writer = PointerWriter::new(spool, &run);
         let sources = self
-            .sorted_chunks()
+            .filled_chunks()
             .map(|chunk| chunk.read_all(1))
             .collect();
         order::merge_sorted(sources, |pointer| writer.push(&pointer))?;
@@ -109,7 +113,9 @@ impl PointerSorter {
         self.last.pointers.clear();
         self.in_memory = 0;
         self.is_full = false;
-        metrics::counter!("trawl_frontend_spilled_pointers_total").increment(len);
+        if self.sorts {
+            metrics::counter!("trawl_frontend_spilled_pointers_total").increment(len);
+        }
         Ok(())
     }
 
@@ -132,12 +138,14 @@ impl PointerSorter {
 
     /// Sorts the last chunk. No more pointers may be added.
     pub(crate) fn seal(&mut self) {
-        order::sort(&mut self.last.pointers);
+        if self.sorts {
+            order::sort(&mut self.last.pointers);
+        }
     }
 
     pub(crate) fn sources(&self) -> impl Iterator<Item = Source<'_>> {
         let runs = self.runs.iter().map(Source::Disk);
-        runs.chain(self.sorted_chunks())
+        runs.chain(self.filled_chunks())
     }
 
     pub(crate) fn read(
@@ -148,7 +156,21 @@ impl PointerSorter {
         order::merge_sorted(sources, each)
     }
 
-    fn sorted_chunks(&self) -> impl Iterator<Item = Source<'_>> {
+    /// Reads all pointers, in no order.
+    pub(crate) fn scan(
+        &self,
+        mut each: impl FnMut(Pointer) -> Result<(), SpoolError>,
+    ) -> Result<(), SpoolError> {
+        for source in self.sources() {
+            let mut reader = source.read_all(BLOCKS_AT_ONCE);
+            while let Some(pointer) = order::Sorted::next(&mut reader)? {
+                each(pointer)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn filled_chunks(&self) -> impl Iterator<Item = Source<'_>> {
         let chunks = self.chunks.iter().chain([&self.last]);
         let filled = chunks.filter(|chunk| !chunk.pointers.is_empty());
         filled.map(|chunk| Source::Memory(&chunk.pointers))
@@ -160,5 +182,73 @@ impl PointerSorter {
         self.in_memory = 0;
         self.in_runs = 0;
         self.runs.drain(..).for_each(|run| spool.remove(&run.blob));
+    }
+}
+
+/// Sorted pointers on disk.
+#[derive(Debug)]
+pub(crate) struct SortedRun {
+    pub(crate) blob: Blob,
+    pub(crate) len: u64,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    Memory(&'a [Pointer]),
+    Disk(&'a SortedRun),
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn len(self) -> u64 {
+        match self {
+            Source::Memory(pointers) => pointers.len() as u64,
+            Source::Disk(run) => run.len,
+        }
+    }
+
+    pub(crate) fn key(self, at: u64) -> Result<TieKey, SpoolError> {
+        let mut reader = self.read(at..at + 1, 1);
+        let pointer = order::Sorted::next(&mut reader)?;
+        Ok(pointer.expect("the number is below the length").tie_key())
+    }
+
+    /// Number of pointers with a smaller key.
+    pub(crate) fn before(self, key: TieKey) -> Result<u64, SpoolError> {
+        let is_before = |pointer: &Pointer| pointer.tie_key() < key;
+        match self {
+            Source::Memory(pointers) => Ok(pointers.partition_point(is_before) as u64),
+            Source::Disk(run) => partition_pointers(&run.blob, run.len, is_before),
+        }
+    }
+
+    /// Reads a range; from disk, `blocks_at_once` at a time.
+    pub(crate) fn read(self, range: Range<u64>, blocks_at_once: usize) -> SourceReader<'a> {
+        match self {
+            Source::Memory(pointers) => {
+                let range = range.start as usize..range.end as usize;
+                SourceReader::Memory(pointers[range].iter())
+            }
+            Source::Disk(run) => {
+                SourceReader::Disk(PointerReader::new(&run.blob, range).by(blocks_at_once))
+            }
+        }
+    }
+
+    pub(crate) fn read_all(self, blocks_at_once: usize) -> SourceReader<'a> {
+        self.read(0..self.len(), blocks_at_once)
+    }
+}
+
+pub(crate) enum SourceReader<'a> {
+    Memory(std::slice::Iter<'a, Pointer>),
+    Disk(PointerReader<'a>),
+}
+
+impl order::Sorted<SpoolError> for SourceReader<'_> {
+    fn next(&mut self) -> Result<Option<Pointer>, SpoolError> {
+        match self {
+            SourceReader::Memory(pointers) => Ok(pointers.next().copied()),
+            SourceReader::Disk(reader) => reader.advance(),
+        }
     }
 }

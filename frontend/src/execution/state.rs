@@ -69,12 +69,12 @@ pub(crate) struct ExecutionState {
     clients: usize,
     /// Clients that left, and the end of their grace.
     kept: BTreeMap<ClientKey, Instant>,
-    deadline: Deadline,
+    pub(crate) deadline: Deadline,
     timer: Option<Instant>,
     /// First reason for stopping the streams.
     halted: Option<String>,
-    is_cancelled: bool,
-    is_abandoned: bool,
+    pub(crate) is_cancelled: bool,
+    pub(crate) is_abandoned: bool,
     outcome: Outcome,
     /// Entries of `outcome.missing` without a stream.
     missing_before: usize,
@@ -160,18 +160,6 @@ impl ExecutionState {
             Phase::Finished { is_complete } => is_complete,
             _ => !self.is_cancelled,
         }
-    }
-
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.is_cancelled
-    }
-
-    pub(crate) fn is_abandoned(&self) -> bool {
-        self.is_abandoned
-    }
-
-    pub(crate) fn deadline(&self) -> Instant {
-        self.deadline.at
     }
 
     /// Time since the streams were opened, without the idle time in the queue.
@@ -290,11 +278,15 @@ impl ExecutionState {
             StreamEvent::Skip(document) => self.outcome.skipped.add(document),
             StreamEvent::Heavy => self.wait(stream, now),
             StreamEvent::End(end) => self.end(stream, end, now),
-            StreamEvent::Lost { reason } => {
+            StreamEvent::Lost(reason) => {
                 self.streams[stream].is_lost = self.halted.is_none();
                 self.lose(stream, reason, now);
             }
-            StreamEvent::Unspooled { reason } => self.lose_to_spool(stream, reason, now),
+            StreamEvent::Unspooled(reason) if self.halted.is_none() => {
+                self.streams[stream].status = Status::Closed;
+                self.miss_spooled(stream, reason, now);
+            }
+            StreamEvent::Unspooled(reason) => self.lose(stream, reason, now),
             StreamEvent::Refused(bad) => {
                 self.outcome.refused.get_or_insert(bad);
                 self.streams[stream].status = Status::Closed;
@@ -370,29 +362,16 @@ impl ExecutionState {
 
     /// Closes a stream with missing shards; the halt's reason wins.
     fn lose(&mut self, stream: usize, reason: String, now: Now) {
-        self.streams[stream].status = Status::Closed;
-        let reason = self.halted.clone().unwrap_or(reason);
-        self.miss(stream, reason, now);
-    }
-
-    fn miss(&mut self, stream: usize, reason: String, now: Now) {
-        let assignment = &self.streams[stream].assignment;
+        let StreamState {
+            assignment, status, ..
+        } = &mut self.streams[stream];
+        *status = Status::Closed;
         self.outcome.missing.push(Missing {
             backend: assignment.backend.clone(),
-            reason,
+            reason: self.halted.clone().unwrap_or(reason),
             shards: assignment.shards.clone(),
             since: now.time,
         });
-    }
-
-    /// Closes a stream with matches that could not be kept, unless stopped.
-    fn lose_to_spool(&mut self, stream: usize, reason: String, now: Now) {
-        if self.halted.is_some() {
-            self.lose(stream, reason, now);
-            return;
-        }
-        self.streams[stream].status = Status::Closed;
-        self.miss_spooled(stream, reason, now);
     }
 
     /// Blames the spool, once per reason.

@@ -9,13 +9,13 @@
 
 use crate::execution::collector::Collector;
 use crate::execution::event::StreamEvent;
-use crate::execution::hedge::{Race, RaceEnd};
+use crate::execution::hedge::{Race, RaceState};
 use crate::execution::ingest::{Ingest, Ingested, Target};
 use crate::execution::replicas::{Next, Replica, Untried, rest_of};
 use crate::execution::stream_stats::StreamStats;
 use crate::execution::stream_trace::StreamTrace;
 use crate::peers::health::{HEDGE_AFTER_MAX, HedgeBudget};
-use crate::peers::{Connection, Peer, PeerError, Socket};
+use crate::peers::{AnswerHere, Connection, Peer, PeerError, Socket};
 use cache::lock;
 use results::SkippedDocument;
 use results::spool::ResultFiles;
@@ -23,7 +23,7 @@ use schema::frame::{Decoder, OwnFrames};
 use schema::message::{self, End};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use trace::TraceSpan;
 
 const HEDGES_MAX: u32 = 2;
@@ -33,14 +33,17 @@ pub(crate) struct StreamHandle {
     pub(crate) backend: u16,
     pub(crate) search: message::Search,
     pub(crate) stats: StreamStats,
-    replicas: Vec<Replica>,
-    hedges: Arc<Mutex<HedgeBudget>>,
-    trace: TraceSpan,
-    connection: Mutex<Shutdown>,
-    collector: Mutex<Option<Collector>>,
+    pub(super) replicas: Vec<Replica>,
+    pub(super) hedges: Arc<Mutex<HedgeBudget>>,
+    pub(super) trace: TraceSpan,
+    pub(super) connection: Mutex<Shutdown>,
+    /// `None` while the answer is received.
+    pub(super) collector: Mutex<Option<Collector>>,
 }
 
-enum Shutdown {
+#[derive(Default)]
+pub(super) enum Shutdown {
+    #[default]
     Idle,
     Connected(Arc<Socket>),
     /// A backend in this process answers until the flag is set.
@@ -50,28 +53,6 @@ enum Shutdown {
 }
 
 impl StreamHandle {
-    pub(crate) fn new(
-        (peer, replicas): (Arc<Peer>, Vec<Replica>),
-        hedges: &Arc<Mutex<HedgeBudget>>,
-        trace: TraceSpan,
-        backend: u16,
-        search: message::Search,
-        stats: StreamStats,
-        collector: Collector,
-    ) -> StreamHandle {
-        StreamHandle {
-            peer,
-            backend,
-            search,
-            stats,
-            replicas,
-            hedges: Arc::clone(hedges),
-            trace,
-            connection: Mutex::new(Shutdown::Idle),
-            collector: Mutex::new(Some(collector)),
-        }
-    }
-
     pub(crate) fn stop(&self) {
         let mut connection = lock(&self.connection);
         match &*connection {
@@ -84,14 +65,6 @@ impl StreamHandle {
 
     pub(crate) fn is_stopped(&self) -> bool {
         matches!(*lock(&self.connection), Shutdown::Stopped)
-    }
-
-    pub(crate) fn take_collector(&self) -> Option<Collector> {
-        lock(&self.collector).take()
-    }
-
-    pub(crate) fn put_collector(&self, collector: Collector) {
-        *lock(&self.collector) = Some(collector);
     }
 
     /// Receives the whole answer into `collector`. `on_skip` gets each skipped document.
@@ -111,10 +84,8 @@ impl StreamHandle {
             on_skip: Box::new(on_skip),
         };
         let mut ingest = Ingest::new(target, collector, Instant::now());
-        let mut result = None;
-        if self.peer.backend().may_answer_here() {
-            result = self.answer_here(search, &mut ingest);
-        }
+        let answer = self.peer.backend().answer_here.as_ref();
+        let result = answer.and_then(|answer| self.answer_here(answer, search, &mut ingest));
         let result = result.unwrap_or_else(|| self.ask_peers(search, &mut ingest));
         ingest.close(&result);
         result
@@ -142,14 +113,14 @@ impl StreamHandle {
         let (mut peer, mut first_fault) = ((&self.peer, first), None);
         loop {
             match self.ask(peer, (&request[..], trace), ingest, &mut rest) {
-                Ok(end) if ingest.is_done() => return Ok(end),
+                Ok(end) if ingest.account.is_done() => return Ok(end),
                 Ok(end) => ingest.keep(end),
                 Err(error) if self.is_stopped() || !ingest.can_resume_after(&error) => {
                     return Err(error);
                 }
                 Err(fault) => drop(first_fault.get_or_insert(fault)),
             }
-            let Some(next) = rest.next(&ingest.left()) else {
+            let Some(next) = rest.next(&ingest.account.left()) else {
                 break;
             };
             rest.untried.mark(next.number, true);
@@ -188,7 +159,7 @@ impl StreamHandle {
             let was_idle = idle.is_some();
             let connection = match idle.take() {
                 Some(connection) => Ok(connection),
-                None => rest.dial(peer, number, &ingest.left()),
+                None => rest.dial(peer, number, &ingest.account.left()),
             };
             let connection = connection.and_then(|connection| {
                 self.connect(Shutdown::Connected(connection.stream()))?;
@@ -203,11 +174,7 @@ impl StreamHandle {
                     is_heard: false,
                     trace: trace.clone(),
                     race: None,
-                    hedges_left: if self.replicas.is_empty() {
-                        0
-                    } else {
-                        HEDGES_MAX
-                    },
+                    hedges_left: HEDGES_MAX * u32::from(!self.replicas.is_empty()),
                 },
                 Err(error) => {
                     peer.settle(Some(&error));
@@ -223,7 +190,7 @@ impl StreamHandle {
             match result {
                 // The connection broke while idle. Only greetings can be left on it.
                 Err(PeerError::Broken(_) | PeerError::Closed)
-                    if was_idle && self.may_ask_again() =>
+                    if was_idle && !self.stats.answered.load(Relaxed) && !self.is_stopped() =>
                 {
                     source.peer.health().end();
                 }
@@ -286,17 +253,17 @@ impl StreamHandle {
                 Ok(_) => race.end(),
                 Err(_) => race.wait(|| self.is_stopped()),
             };
-            if let RaceEnd::Won(connection) = outcome {
+            if let RaceState::Won(connection) = outcome {
                 // The slow one may be asked again if this one breaks.
                 rest.untried.mark(source.number, false);
                 return self.change(source, *connection, &race, ingest);
             }
             race.peer.health().end();
-            if let RaceEnd::Cancelled = outcome {
+            if let RaceState::Failed = outcome {
+                race.trace.end("failed", &self.stats);
+            } else {
                 rest.untried.mark(race.number, false);
                 race.trace.end("slower", &self.stats);
-            } else {
-                race.trace.end("failed", &self.stats);
             }
             return filled.map(drop);
         }
@@ -311,7 +278,7 @@ impl StreamHandle {
         rest: &mut Rest<'_>,
     ) -> Result<(), PeerError> {
         source.hedges_left -= 1;
-        let next = rest.untried.next_for_all(&ingest.left());
+        let next = rest.untried.next_for_all(&ingest.account.left());
         let Some(next) = next.filter(|_| lock(&self.hedges).take()) else {
             source.hedges_left = 0;
             return Ok(());
@@ -361,6 +328,7 @@ impl StreamHandle {
     /// Lets a backend in this process answer on this thread; `None` if it needs a connection.
     fn answer_here(
         &self,
+        answer: &AnswerHere,
         search: &message::Search,
         ingest: &mut Ingest<'_>,
     ) -> Option<Result<End, PeerError>> {
@@ -390,7 +358,7 @@ impl StreamHandle {
             }
             result.is_none()
         };
-        let is_answered = self.peer.backend().answer_here(search, &stop, &mut take);
+        let is_answered = answer(search, &stop, &mut take);
         self.disconnect();
         let result = match result {
             // A stopped search looks like a failure.
@@ -409,10 +377,6 @@ impl StreamHandle {
 
     fn trace_stream(&self, peer: &Peer, shards: usize, why: &'static str) -> StreamTrace {
         StreamTrace::begin(&self.trace, (peer, shards, why), &self.stats)
-    }
-
-    fn may_ask_again(&self) -> bool {
-        !self.stats.answered.load(Relaxed) && !self.is_stopped()
     }
 
     /// Registers the way to stop an answer; an error after a stop.
@@ -494,9 +458,9 @@ impl<'a> Rest<'a> {
     /// slow connection.
     fn dial(&mut self, peer: &Peer, number: usize, left: &[u32]) -> Result<Connection, PeerError> {
         if self.is_patient || self.untried.next_for_all(left).is_none() {
-            return peer.dial();
+            return peer.dial(Duration::MAX);
         }
-        let dialled = peer.dial_within(HEDGE_AFTER_MAX);
+        let dialled = peer.dial(HEDGE_AFTER_MAX);
         if dialled.as_ref().is_err_and(PeerError::is_late) {
             self.late.push(number);
         }
@@ -539,11 +503,7 @@ pub(crate) fn event(result: Result<End, PeerError>) -> StreamEvent {
         Ok(end) => StreamEvent::End(end),
         Err(PeerError::Refused(bad)) => StreamEvent::Refused(bad),
         Err(PeerError::Heavy) => StreamEvent::Heavy,
-        Err(PeerError::Spool(error)) => StreamEvent::Unspooled {
-            reason: error.in_words(),
-        },
-        Err(lost) => StreamEvent::Lost {
-            reason: lost.to_string(),
-        },
+        Err(PeerError::Spool(error)) => StreamEvent::Unspooled(error.in_words()),
+        Err(lost) => StreamEvent::Lost(lost.to_string()),
     }
 }

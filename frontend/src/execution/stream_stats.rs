@@ -8,7 +8,7 @@ use results::facets::FacetsSoFar;
 use results::order::{BEST_MAX, Pointer, TopDocument, TopDocuments, TopPointers};
 use schema::message;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -64,62 +64,42 @@ impl Progress {
 }
 
 /// Written only by its stream's thread.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct StreamStats {
     pub(crate) matches: AtomicU64,
     pub(crate) received_bytes: AtomicU64,
     pub(crate) answered: AtomicBool,
-    blocks_done: AtomicU64,
-    blocks_total: AtomicU64,
-    documents: AtomicU64,
-    bound: AtomicU32,
+    reported: Mutex<message::Progress>,
     bound_is_new: AtomicBool,
     published: Mutex<Published>,
-    facets: Mutex<FacetsSoFar>,
+    pub(crate) facets: Mutex<FacetsSoFar>,
     news: watch::Sender<()>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Published {
     best: TopPointers,
     documents: TopDocuments,
-    bound: f32,
+    /// With the bound for these.
+    progress: message::Progress,
 }
 
 impl StreamStats {
     pub(crate) fn new(news: watch::Sender<()>) -> StreamStats {
         StreamStats {
-            matches: AtomicU64::new(0),
-            received_bytes: AtomicU64::new(0),
-            answered: AtomicBool::new(false),
-            blocks_done: AtomicU64::new(0),
-            blocks_total: AtomicU64::new(0),
-            documents: AtomicU64::new(0),
-            bound: AtomicU32::new(f32::INFINITY.to_bits()),
-            bound_is_new: AtomicBool::new(false),
-            published: Mutex::new(Published {
-                best: TopPointers::default(),
-                documents: TopDocuments::default(),
-                bound: f32::INFINITY,
-            }),
-            facets: Mutex::default(),
             news,
+            ..StreamStats::default()
         }
     }
 
     /// Takes a PROGRESS. Its bound is published with the matches before it.
-    pub(crate) fn progress(&self, progress: message::Progress) {
-        self.blocks_done.store(progress.blocks_done, Relaxed);
-        self.blocks_total.store(progress.blocks_total, Relaxed);
-        self.documents.store(progress.documents, Relaxed);
-        let bound = if progress.bound.is_nan() {
-            f32::INFINITY
-        } else {
-            progress.bound
-        };
-        let before = self.bound.swap(bound.to_bits(), Relaxed);
-        self.bound_is_new
-            .fetch_or(before != bound.to_bits(), Relaxed);
+    pub(crate) fn progress(&self, mut progress: message::Progress) {
+        if progress.bound.is_nan() {
+            progress.bound = f32::INFINITY;
+        }
+        let before = std::mem::replace(&mut *lock(&self.reported), progress);
+        let is_new = before.bound.to_bits() != progress.bound.to_bits();
+        self.bound_is_new.fetch_or(is_new, Relaxed);
     }
 
     pub(crate) fn has_news(&self) -> bool {
@@ -131,44 +111,40 @@ impl StreamStats {
         let mut published = lock(&self.published);
         published.best.clone_from(best);
         published.documents.clone_from(documents);
-        published.bound = f32::from_bits(self.bound.load(Relaxed));
+        published.progress = *lock(&self.reported);
         drop(published);
         self.bound_is_new.store(false, Relaxed);
         self.news.send_replace(());
-    }
-
-    pub(crate) fn publish_facets(&self, facets: FacetsSoFar) {
-        *lock(&self.facets) = facets;
-    }
-
-    pub(crate) fn facets(&self) -> FacetsSoFar {
-        lock(&self.facets).clone()
     }
 
     /// Publishes a complete stream: all blocks are done, even without a PROGRESS.
     pub(crate) fn end(&self, end: &message::End, best: &TopPointers, documents: &TopDocuments) {
         let sum = |count: fn(&message::ShardEnd) -> u64| end.shards.iter().map(count).sum();
         let blocks = sum(|shard| shard.candidates);
-        self.blocks_done.store(blocks, Relaxed);
-        self.blocks_total.store(blocks, Relaxed);
-        self.documents.store(sum(|shard| shard.documents), Relaxed);
-        self.bound.store(f32::NEG_INFINITY.to_bits(), Relaxed);
+        *lock(&self.reported) = message::Progress {
+            blocks_done: blocks,
+            blocks_total: blocks,
+            documents: sum(|shard| shard.documents),
+            bound: f32::NEG_INFINITY,
+            ..message::Progress::default()
+        };
         self.publish(best, documents);
     }
 
     pub(crate) fn lose(&self) {
-        self.bound.store(f32::INFINITY.to_bits(), Relaxed);
-        lock(&self.published).bound = f32::INFINITY;
+        lock(&self.reported).bound = f32::INFINITY;
+        lock(&self.published).progress.bound = f32::INFINITY;
     }
 
     pub(crate) fn read(&self, name: &str) -> BackendProgress {
+        let reported = *lock(&self.reported);
         BackendProgress {
             name: name.to_owned(),
-            blocks_done: self.blocks_done.load(Relaxed),
-            blocks_total: self.blocks_total.load(Relaxed),
-            documents: self.documents.load(Relaxed),
+            blocks_done: reported.blocks_done,
+            blocks_total: reported.blocks_total,
+            documents: reported.documents,
             matches: self.matches.load(Relaxed),
-            bound: lock(&self.published).bound,
+            bound: lock(&self.published).progress.bound,
         }
     }
 }
@@ -217,7 +193,7 @@ impl BestDocuments {
             let published = lock(&stats.published);
             let documents = published.documents.documents().iter();
             documents.for_each(|document| best.offer(document));
-            bound = bound.max(published.bound);
+            bound = bound.max(published.progress.bound);
         }
         let all = best.documents();
         let shown: Vec<&TopDocument> = match copies {
@@ -258,7 +234,7 @@ impl TopMatches {
             let published = lock(&stats.published);
             let pointers = published.best.pointers().iter();
             pointers.for_each(|&pointer| best.offer(pointer));
-            bound = bound.max(published.bound);
+            bound = bound.max(published.progress.bound);
         }
         let full = match limit {
             0 => BEST_MAX,

@@ -205,3 +205,12 @@ async fn an_address_without_a_redis_is_refused_and_its_password_not_shown() {
     assert!(!format!("{hints:?}").contains("hunter2"));
     assert_eq!(hints.hash_key(), None);
 }
+
+#[test]
+fn keys_differ_by_secret_and_by_use() {
+    let secrets = [HintSecret::new(b"one"), HintSecret::new(b"two")];
+    let keys = secrets.map(|it| (entry_key(Some(&it)), it.hash_key()));
+    assert_ne!(keys[0].0, keys[1].0);
+    assert_ne!(keys[0].1, keys[1].1);
+    assert_ne!(keys[0].0, keys[0].1);
+}

@@ -20,7 +20,7 @@ const CONNECT_MAX: Duration = Duration::from_secs(2);
 type Dial = Arc<dyn Fn(Duration) -> io::Result<Socket> + Send + Sync>;
 
 /// See [`Backend::answering_here`].
-type AnswerHere =
+pub(crate) type AnswerHere =
     Arc<dyn Fn(&Search, &Arc<AtomicBool>, &mut dyn FnMut(&[u8]) -> bool) -> bool + Send + Sync>;
 
 /// A backend: its name and a way to connect.
@@ -29,7 +29,7 @@ pub struct Backend {
     name: String,
     address: String,
     dial: Dial,
-    answer_here: Option<AnswerHere>,
+    pub(crate) answer_here: Option<AnswerHere>,
     is_draining: bool,
 }
 
@@ -40,16 +40,8 @@ impl std::fmt::Debug for Backend {
 }
 
 impl Backend {
-    /// Backend with connections made by `dial`, at once.
-    pub fn new(
-        name: impl Into<String>,
-        dial: impl Fn() -> io::Result<Socket> + Send + Sync + 'static,
-    ) -> Backend {
-        Backend::dialled(name, move |_| dial())
-    }
-
     /// Backend with connections made by `dial`, each step within its argument.
-    pub fn dialled(
+    pub fn new(
         name: impl Into<String>,
         dial: impl Fn(Duration) -> io::Result<Socket> + Send + Sync + 'static,
     ) -> Backend {
@@ -79,24 +71,10 @@ impl Backend {
         }
     }
 
-    pub(crate) fn may_answer_here(&self) -> bool {
-        self.answer_here.is_some()
-    }
-
-    pub(crate) fn answer_here(
-        &self,
-        search: &Search,
-        stop: &Arc<AtomicBool>,
-        send: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> bool {
-        let answer = self.answer_here.as_ref();
-        answer.is_some_and(|answer| answer(search, stop, send))
-    }
-
     /// Backend on `host:port`, which is also its name.
     pub fn tcp(address: impl Into<String>) -> Backend {
         let address = address.into();
-        Backend::dialled(address.clone(), move |step_max| {
+        Backend::new(address.clone(), move |step_max| {
             connect(&address, step_max).map(Socket::Tcp)
         })
     }
@@ -109,7 +87,7 @@ impl Backend {
     ) -> Result<Backend, InvalidDnsNameError> {
         let address = address.into();
         let name = server_name(&address)?;
-        Ok(Backend::dialled(address.clone(), move |step_max| {
+        Ok(Backend::new(address.clone(), move |step_max| {
             let config = Arc::clone(&config.borrow());
             let socket = connect(&address, step_max)?;
             let stream = TlsStream::connect(socket, config, name.clone(), step_max)?;
@@ -144,7 +122,7 @@ impl Backend {
         &self.name
     }
 
-    pub(super) fn address(&self) -> &str {
+    pub(crate) fn address(&self) -> &str {
         &self.address
     }
 

@@ -1,12 +1,12 @@
 //! A connection to a backend: sends frames, receives bytes, detects losses.
 
 use super::account::AccountError;
-use super::backend::Socket;
+use super::backend::{Backend, Socket};
 use query::BadQuery;
-use results::io_words;
 use results::spool::SpoolError;
+use results::{ShardId, io_words};
 use schema::frame::{self, Decoder, Kind};
-use schema::message::{self, Failure, FailureKind, Hello, PROTOCOL};
+use schema::message::{Failure, FailureKind, Hello, MessageError, PROTOCOL};
 use schema::order::SEMANTICS;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) enum PeerError {
     #[error("malformed frame: {0}")]
     Malformed(#[from] frame::FrameError),
     #[error("malformed frame: {0}")]
-    Message(#[from] message::MessageError),
+    Message(#[from] MessageError),
     #[error("unexpected frame ({0:?})")]
     Unexpected(Kind),
     #[error("the backend speaks protocol {0}, this frontend speaks {PROTOCOL}")]
@@ -84,38 +84,21 @@ impl PeerError {
     /// and its earlier frames are not in doubt.
     pub(crate) fn is_fault(&self) -> bool {
         match self {
-            PeerError::Unreachable(_)
-            | PeerError::Broken(_)
-            | PeerError::Tls(_)
-            | PeerError::Closed
-            | PeerError::Ungreeted
-            | PeerError::Silent(_)
-            | PeerError::Stuck(_)
-            | PeerError::Malformed(_)
-            | PeerError::Message(_)
-            | PeerError::Unexpected(_)
-            | PeerError::Protocol(_)
-            | PeerError::Semantics(_)
-            | PeerError::Failed(_)
-            | PeerError::Stale(_)
-            | PeerError::Account(AccountError::Repeated | AccountError::Overlap) => true,
-            PeerError::Account(_)
-            | PeerError::Refused(_)
+            PeerError::Account(error) => {
+                matches!(error, AccountError::Repeated | AccountError::Overlap)
+            }
+            PeerError::Refused(_)
             | PeerError::Spool(_)
             | PeerError::Stopped
             | PeerError::Heavy
             | PeerError::Deadline(_) => false,
+            _ => true,
         }
     }
 
     pub(crate) fn is_late(&self) -> bool {
-        let is_late = |error: &io::Error| {
-            matches!(
-                error.kind(),
-                io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock
-            )
-        };
-        matches!(self, PeerError::Unreachable(error) if is_late(error))
+        use io::ErrorKind::{TimedOut, WouldBlock};
+        matches!(self, PeerError::Unreachable(error) if matches!(error.kind(), TimedOut | WouldBlock))
     }
 
     pub(crate) fn label(&self) -> &'static str {
@@ -188,6 +171,8 @@ impl PeerError {
 
 /// Shortest socket timeout, since zero means none.
 const WAIT_MIN: Duration = Duration::from_millis(1);
+
+pub(crate) type Decode<T> = fn(&[u8]) -> Result<T, MessageError>;
 
 pub(crate) struct Connection {
     stream: Arc<Socket>,
@@ -341,16 +326,21 @@ impl Connection {
         Ok(false)
     }
 
-    /// Calls `take` with the next frame that is not a HELLO.
-    pub(crate) fn next<T>(
+    /// Waits for a reply of this kind. The inner error is the backend's, which may be asked again.
+    pub(crate) fn reply<T>(
         &mut self,
-        take: impl FnOnce(Kind, &[u8]) -> Result<T, PeerError>,
-    ) -> Result<T, PeerError> {
+        kind: Kind,
+        decode: Decode<T>,
+    ) -> Result<Result<T, PeerError>, PeerError> {
         loop {
             while let Some(frame) = self.decoder.decode()? {
                 match frame.kind {
+                    received if received == kind => return Ok(Ok(decode(frame.payload)?)),
                     Kind::Hello => drop(hello(frame.payload)?),
-                    kind => return take(kind, frame.payload),
+                    Kind::Error => {
+                        return Ok(Err(PeerError::reported(Failure::decode(frame.payload)?)));
+                    }
+                    other => return Err(PeerError::Unexpected(other)),
                 }
             }
             self.fill()?;
@@ -358,8 +348,27 @@ impl Connection {
     }
 }
 
+/// Shards that a backend announces, for commands without searches. No step may take longer than
+/// `step_max`. Blocks.
+///
+/// # Errors
+/// The reason in words.
+pub fn announced_shards(backend: &Backend, step_max: Duration) -> Result<Vec<ShardId>, String> {
+    let greeting = || {
+        let socket = backend.connect(step_max).map_err(PeerError::unreachable)?;
+        let mut connection = Connection::new(socket, step_max)?;
+        connection.reply(Kind::Hello, Hello::decode)?
+    };
+    let hello = greeting().and_then(check_protocol);
+    let shards = hello.map_err(|error| error.to_string())?.shards;
+    Ok(shards.iter().map(|shard| shard.id).collect())
+}
+
 pub(crate) fn hello(payload: &[u8]) -> Result<Hello, PeerError> {
-    let hello = Hello::decode(payload)?;
+    check_protocol(Hello::decode(payload)?)
+}
+
+fn check_protocol(hello: Hello) -> Result<Hello, PeerError> {
     if hello.protocol != PROTOCOL {
         return Err(PeerError::Protocol(hello.protocol));
     }

@@ -38,11 +38,11 @@ pub(crate) const HEDGE_AFTER_MIN: Duration = Duration::from_millis(50);
 /// Longest wait before hedging: backends that search or queue send PROGRESS every 200 ms.
 pub(crate) const HEDGE_AFTER_MAX: Duration = Duration::from_millis(400);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Health {
     /// Average wait in microseconds, as of `heard`.
     average_us: f64,
-    heard: Instant,
+    heard: Option<Instant>,
     under_way: u32,
     failures_in_row: u32,
     successes_in_row: u32,
@@ -57,22 +57,6 @@ pub(crate) struct Health {
 }
 
 impl Health {
-    pub(crate) fn new(now: Instant) -> Health {
-        Health {
-            average_us: 0.0,
-            heard: now,
-            under_way: 0,
-            failures_in_row: 0,
-            successes_in_row: 0,
-            outcomes: 0,
-            known_outcomes: 0,
-            ejections: 0,
-            ejected_until: None,
-            waits: Vec::new(),
-            next_wait: 0,
-        }
-    }
-
     pub(crate) fn begin(&mut self) {
         self.under_way += 1;
     }
@@ -95,7 +79,7 @@ impl Health {
     fn average(&mut self, wait: Duration, now: Instant) {
         let wait_us = wait.as_secs_f64() * 1e6;
         self.average_us = wait_us.max(wait_us + (self.average_us - wait_us) * self.kept(now));
-        self.heard = now;
+        self.heard = Some(now);
     }
 
     pub(crate) fn succeed(&mut self) {
@@ -154,7 +138,7 @@ impl Health {
     }
 
     fn kept(&self, now: Instant) -> f64 {
-        let passed = now.saturating_duration_since(self.heard);
+        let passed = now.saturating_duration_since(self.heard.unwrap_or(now));
         (-passed.as_secs_f64() / FORGET.as_secs_f64()).exp()
     }
 
@@ -275,7 +259,7 @@ mod tests {
 
     fn start() -> (Health, Instant) {
         let now = Instant::now();
-        (Health::new(now), now)
+        (Health::default(), now)
     }
 
     /// Applies failures (`-`) and successes (`+`). Returns ejections with their seconds.

@@ -7,8 +7,7 @@
 //! **Invariant:** the choice depends only on the shards and their grouping into indexes, not on
 //! arrival order or connections.
 
-use super::packages::{PackageInfo, ShardPackages};
-use super::visible::VisiblePackages;
+use super::visible::{PackageInfo, ShardPackages, VisiblePackages};
 use results::{OverlappingPackage, Overlaps, ShardId};
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,9 +15,19 @@ use std::collections::{BTreeMap, HashMap};
 pub(crate) struct Announced<'a> {
     pub(crate) backend: &'a str,
     pub(crate) shard: ShardId,
+    /// Latest reported time; copies may differ.
+    pub(crate) indexed: u64,
     pub(crate) packages: &'a ShardPackages,
     /// `None`: all.
     pub(crate) visible: Option<&'a VisiblePackages>,
+}
+
+impl<'a> Announced<'a> {
+    fn packages(&self) -> impl Iterator<Item = &'a PackageInfo> + use<'a> {
+        let visible = self.visible;
+        let packages = self.packages.packages.iter();
+        packages.filter(move |package| visible.is_none_or(|visible| visible.has(package.number)))
+    }
 }
 
 /// Packages that are not searched, because a newer build exists.
@@ -100,11 +109,11 @@ impl Build<'_> {
 
 fn newest_builds<'a>(
     announced: &[Announced<'a>],
-    shards: &BTreeMap<ShardId, KnownShard<'a>>,
+    shards: &BTreeMap<ShardId, Announced<'a>>,
 ) -> HashMap<&'a [u8], Build<'a>> {
     let mut builds: BTreeMap<(&[u8], &str), Build<'a>> = BTreeMap::new();
     for Announced { backend, shard, .. } in announced {
-        let KnownShard { indexed, .. } = shards[shard];
+        let Announced { indexed, .. } = shards[shard];
         for package in shards[shard].packages() {
             let build = builds.entry((&package.name, backend)).or_insert(Build {
                 indexed,
@@ -129,37 +138,12 @@ fn newest_builds<'a>(
     newest
 }
 
-#[derive(Clone, Copy)]
-struct KnownShard<'a> {
-    /// Latest reported time; copies may differ.
-    indexed: u64,
-    shard: ShardId,
-    backend: &'a str,
-    packages: &'a ShardPackages,
-    visible: Option<&'a VisiblePackages>,
-}
-
-impl<'a> KnownShard<'a> {
-    fn packages(&self) -> impl Iterator<Item = &'a PackageInfo> + use<'a> {
-        let visible = self.visible;
-        let packages = self.packages.packages.iter();
-        packages.filter(move |package| visible.is_none_or(|visible| visible.has(package.number)))
-    }
-}
-
-fn distinct<'a>(announced: &[Announced<'a>]) -> BTreeMap<ShardId, KnownShard<'a>> {
+fn distinct<'a>(announced: &[Announced<'a>]) -> BTreeMap<ShardId, Announced<'a>> {
     let mut shards = BTreeMap::new();
     for each in announced {
-        let build = KnownShard {
-            indexed: each.packages.indexed,
-            shard: each.shard,
-            backend: each.backend,
-            packages: each.packages,
-            visible: each.visible,
-        };
-        let known = shards.entry(each.shard).or_insert(build);
-        known.indexed = known.indexed.max(build.indexed);
-        known.backend = known.backend.min(build.backend);
+        let known = shards.entry(each.shard).or_insert(*each);
+        known.indexed = known.indexed.max(each.indexed);
+        known.backend = known.backend.min(each.backend);
     }
     shards
 }
@@ -204,6 +188,7 @@ mod tests {
         let found = superseded(parsed.iter().map(|(backend, shard, packages)| Announced {
             backend,
             shard: *shard,
+            indexed: packages.indexed,
             packages,
             visible: None,
         }));

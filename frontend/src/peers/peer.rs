@@ -4,13 +4,12 @@
 //! query ends early. Idle connections are kept for later queries.
 
 use super::backend::{Backend, Socket};
-use super::connection::{Connection, PeerError, hello};
+use super::connection::{Connection, Decode, PeerError, check_semantics, hello};
 use super::health::Health;
-use super::packages::{PackageInfo, PackagesByShard, ShardPackages};
+use super::visible::{PackageInfo, PackagesByShard, ShardPackages};
 use cache::lock;
 use schema::frame::Kind;
-use schema::message::{Failure, Hello, ListKind, ListReply, ListRequest, ShardInfo};
-use schema::order::SEMANTICS;
+use schema::message::{Hello, ListKind, ListReply, ListRequest, ShardInfo};
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -45,14 +44,14 @@ pub(crate) enum Link {
 #[derive(Clone, Debug)]
 pub(crate) struct PeerStatus {
     pub(crate) link: Link,
-    /// Foreign semantics, and since when.
-    pub(crate) other_semantics: Option<(u32, SystemTime)>,
+    /// Reason and time since when it is not searched, though connected.
+    unfit: Option<(String, SystemTime)>,
+    /// It cannot restrict scopes.
+    pub(crate) lacks_views: bool,
     /// Shards announced last; `None` before the first time.
     pub(crate) shards: Option<Arc<[ShardInfo]>>,
     /// Packages of those shards; empty if not compared.
     pub(crate) packages: Arc<PackagesByShard>,
-    /// Since when it cannot restrict scopes.
-    no_views: Option<SystemTime>,
     /// It can resume answers of other backends.
     pub(crate) resumes: bool,
     /// Build time of its manifest, in seconds since 1970.
@@ -72,26 +71,8 @@ impl PeerStatus {
     pub(crate) fn unsearched(&self) -> Option<(String, SystemTime)> {
         match &self.link {
             Link::Lost { reason, since } => Some((reason.clone(), *since)),
-            Link::Connected => self
-                .other_semantics
-                .map(|(theirs, since)| (PeerError::Semantics(theirs).to_string(), since))
-                .or_else(|| self.no_views.map(|since| (NO_VIEWS.to_owned(), since))),
+            Link::Connected => self.unfit.clone(),
         }
-    }
-
-    pub(crate) fn has_views(&self) -> bool {
-        self.no_views.is_none()
-    }
-
-    /// Takes announced semantics. Returns true if they have changed.
-    fn set_semantics(&mut self, theirs: u32) -> bool {
-        let before = self.other_semantics;
-        self.other_semantics = match before {
-            Some((known, _)) if known == theirs => before,
-            _ if theirs == SEMANTICS => None,
-            _ => Some((theirs, SystemTime::now())),
-        };
-        self.other_semantics != before
     }
 }
 
@@ -130,10 +111,10 @@ impl Peer {
                 reason: "not connected yet".to_owned(),
                 since: SystemTime::now(),
             },
-            other_semantics: None,
+            unfit: None,
+            lacks_views: false,
             shards,
             packages,
-            no_views: None,
             resumes: false,
             updated: None,
             has_repositories: None,
@@ -148,7 +129,7 @@ impl Peer {
             settings,
             status: watch::Sender::new(status),
             idle: Mutex::default(),
-            health: Mutex::new(Health::new(Instant::now())),
+            health: Mutex::default(),
             control: Mutex::default(),
             closed: AtomicBool::new(false),
             thread: OnceLock::new(),
@@ -167,10 +148,6 @@ impl Peer {
 
     pub(crate) fn name(&self) -> &str {
         self.backend.name()
-    }
-
-    pub(crate) fn address(&self) -> &str {
-        self.backend.address()
     }
 
     pub(crate) fn log_name(&self) -> Cow<'_, str> {
@@ -271,11 +248,7 @@ impl Peer {
         Some(connection)
     }
 
-    pub(crate) fn dial(&self) -> Result<Connection, PeerError> {
-        self.dial_within(Duration::MAX)
-    }
-
-    pub(crate) fn dial_within(&self, step_max: Duration) -> Result<Connection, PeerError> {
+    pub(crate) fn dial(&self, step_max: Duration) -> Result<Connection, PeerError> {
         let stream = self
             .backend
             .connect(step_max)
@@ -290,6 +263,29 @@ impl Peer {
         if idle.len() < IDLE_MAX && !self.closed.load(Ordering::Relaxed) {
             idle.push(connection);
         }
+    }
+
+    /// Sends a frame and waits for its reply of the same kind. Requests are idempotent: one that
+    /// fails on an idle connection is sent again on a new one.
+    pub(crate) fn request<T>(
+        &self,
+        frame: &[u8],
+        kind: Kind,
+        decode: Decode<T>,
+    ) -> Result<T, PeerError> {
+        let ask = |mut connection: Connection| {
+            connection.send(frame)?;
+            let reply = connection.reply(kind, decode)?;
+            self.put_idle(connection);
+            reply
+        };
+        if let Some(connection) = self.take_idle()
+            && let Ok(reply) = ask(connection)
+        {
+            return Ok(reply);
+        }
+        let asked = self.dial(Duration::MAX).and_then(ask);
+        asked.inspect_err(PeerError::count)
     }
 
     pub(crate) fn close(&self) {
@@ -319,7 +315,7 @@ impl Peer {
     fn listen(&self) -> PeerError {
         self.status
             .send_modify(|status| status.attempting = Some(Instant::now()));
-        let mut connection = match self.dial() {
+        let mut connection = match self.dial(Duration::MAX) {
             Ok(connection) => connection,
             Err(lost) => return lost,
         };
@@ -390,9 +386,16 @@ impl Peer {
             let connected = matches!(status.link, Link::Connected);
             let same = status.shards.as_deref() == Some(&shards[..]);
             let lacks_views = self.settings.has_scopes && !hello.has_views;
-            let is_other_version =
-                status.set_semantics(hello.semantics) | (status.no_views.is_some() != lacks_views);
-            status.no_views = lacks_views.then(|| status.no_views.unwrap_or_else(SystemTime::now));
+            let unfit = match check_semantics(hello.semantics) {
+                Err(error) => Some(error.to_string()),
+                Ok(()) => lacks_views.then(|| NO_VIEWS.to_owned()),
+            };
+            let is_other = status.unfit.as_ref().map(|(reason, _)| reason) != unfit.as_ref();
+            if is_other {
+                status.unfit = unfit.map(|reason| (reason, SystemTime::now()));
+            }
+            let is_other_version = is_other || status.lacks_views != lacks_views;
+            status.lacks_views = lacks_views;
             if connected && same && !is_other_version {
                 return false;
             }
@@ -455,11 +458,7 @@ fn ask_packages(
         let mut frame = Vec::new();
         request.encode(&mut frame)?;
         connection.send(&frame)?;
-        let reply = connection.next(|kind, payload| match kind {
-            Kind::List => Ok(ListReply::decode(payload)?),
-            Kind::Error => Err(PeerError::reported(Failure::decode(payload)?)),
-            other => Err(PeerError::Unexpected(other)),
-        })?;
+        let reply = connection.reply(Kind::List, ListReply::decode)??;
         connection.touch();
         let is_stuck = reply.more && reply.entries.is_empty();
         for entry in reply.entries {

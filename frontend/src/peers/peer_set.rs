@@ -18,10 +18,6 @@ impl PeerSet {
         let versions = self.peers.iter().map(|peer| peer.version());
         [self.number].into_iter().chain(versions).collect()
     }
-
-    fn has(&self, peer: &Arc<Peer>) -> bool {
-        has(&self.peers, peer)
-    }
 }
 
 impl std::ops::Deref for PeerSet {
@@ -120,8 +116,8 @@ impl Peers {
     pub(crate) fn admit(&self, newcomer: &Arc<Peer>) -> bool {
         let mut state = lock(&self.state);
         let members = Arc::clone(&state.set);
-        if has(&state.all, newcomer) && !members.has(newcomer) {
-            state.set(|peer| members.has(peer) || Arc::ptr_eq(peer, newcomer));
+        if has(&state.all, newcomer) && !has(&members, newcomer) {
+            state.set(|peer| has(&members, peer) || Arc::ptr_eq(peer, newcomer));
         }
         has(&state.all, newcomer)
     }

@@ -51,7 +51,7 @@ struct RoutedShard {
     backends: Vec<usize>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Assignment {
     pub(crate) backend: String,
     pub(crate) shards: Vec<ShardId>,
@@ -139,11 +139,7 @@ impl ShardRouting {
             };
             let assignment = assignments.entry(backend).or_insert_with(|| Assignment {
                 backend: self.names[backend].clone(),
-                shards: Vec::new(),
-                documents: Vec::new(),
-                excluded: Vec::new(),
-                visible: None,
-                replicas: Vec::new(),
+                ..Assignment::default()
             });
             assignment.add(shard, backend);
         }
@@ -206,21 +202,14 @@ fn leave_out(shards: &mut Vec<(ShardId, u32)>, superseded: &Superseded) {
 /// Shards missing without a lost backend.
 fn missing(backend: PeerShards, assigned: &HashMap<ShardId, usize>) -> Option<Missing> {
     let (reason, since) = backend.unsearched?;
-    let shards: Vec<_> = match backend.shards {
-        None => Vec::new(),
-        Some(shards) => {
-            let shards: Vec<_> = shards
-                .into_iter()
-                .map(|(id, _)| id)
-                .filter(|id| !assigned.contains_key(id))
-                .collect();
-            if shards.is_empty() {
-                return None;
-            }
-            shards
-        }
-    };
-    Some(Missing {
+    let is_unknown = backend.shards.is_none();
+    let shards = backend.shards.unwrap_or_default().into_iter();
+    let shards: Vec<_> = shards
+        .map(|(id, _)| id)
+        .filter(|id| !assigned.contains_key(id))
+        .collect();
+    let has_missing = is_unknown || !shards.is_empty();
+    has_missing.then_some(Missing {
         backend: backend.name,
         reason,
         shards,

@@ -257,8 +257,8 @@ impl<'a> Driver<'a> {
                 }
             }
         }
-        assert_eq!(self.state.is_cancelled(), self.rules.is_cancelled);
-        assert_eq!(self.state.is_abandoned(), self.rules.is_abandoned);
+        assert_eq!(self.state.is_cancelled, self.rules.is_cancelled);
+        assert_eq!(self.state.is_abandoned, self.rules.is_abandoned);
         of_streams
     }
 
@@ -308,7 +308,7 @@ impl<'a> Driver<'a> {
         let reason = "late".to_owned();
         let streams = [
             StreamEvent::End(End::default()),
-            StreamEvent::Lost { reason },
+            StreamEvent::Lost(reason),
             StreamEvent::Refused(BadQuery::new("late")),
             StreamEvent::Heavy,
         ];

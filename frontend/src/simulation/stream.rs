@@ -190,7 +190,7 @@ impl<'a> Stream<'a> {
             }
         };
         let result = match result {
-            Ok(end) if !open.ingest.is_done() => {
+            Ok(end) if !open.ingest.account.is_done() => {
                 open.ingest.keep(end);
                 None
             }
@@ -222,7 +222,7 @@ impl<'a> Stream<'a> {
 
     fn next(&self, open: &Open<'_>) -> Option<(usize, Vec<u32>)> {
         let script = &self.ground.scripts[self.number];
-        let left = open.ingest.left();
+        let left = open.ingest.account.left();
         let mut best: Option<(usize, Vec<u32>)> = None;
         for (number, replica) in script.replicas.iter().enumerate() {
             let mut shards = replica.shards.clone();
@@ -260,7 +260,7 @@ impl<'a> Stream<'a> {
         if open.race.is_some() || !script.fault.is_survived() || !random.one_in(12) {
             return false;
         }
-        let left = open.ingest.left().len();
+        let left = open.ingest.account.left().len();
         let Some((number, shards)) = self.next(open).filter(|(_, shards)| shards.len() == left)
         else {
             return false;
@@ -297,7 +297,7 @@ impl<'a> Stream<'a> {
         }
         decoder.consumed();
         self.decoder = decoder;
-        let left = open.ingest.left();
+        let left = open.ingest.account.left();
         open.ingest.ask(&left);
         // The slow one may be asked again.
         open.tried.retain(|&it| it != open.backend);

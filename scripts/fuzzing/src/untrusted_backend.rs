@@ -52,7 +52,7 @@ fn site() -> &'static Site {
 }
 
 fn backend() -> Backend {
-    Backend::new("untrusted", || {
+    Backend::new("untrusted", |_| {
         let (ours, theirs) = UnixStream::pair()?;
         thread::spawn(move || serve(ours));
         Ok(Socket::Unix(theirs))

@@ -233,7 +233,7 @@ impl Corpus<'_> {
         let newest = newest_revision(package, path, newest);
         let problem = match found {
             Ok(_) => Problem::missing(format!("{package_shown} has no file {file} in {revision}")),
-            Err(LookupError::Unreachable(_) | LookupError::Busy | LookupError::Late { .. }) => {
+            Err(LookupError::Unreachable(_) | LookupError::Busy | LookupError::Late) => {
                 return Problem::unavailable(format!(
                     "a backend that may have {revision} of {package_shown} cannot be asked"
                 ));

@@ -38,7 +38,7 @@ pub(crate) trait AsBackend {
 impl AsBackend for Arc<Fake> {
     fn backend(&self) -> Backend {
         let fake = Arc::clone(self);
-        Backend::dialled(self.name(), move |step_max| {
+        Backend::new(self.name(), move |step_max| {
             fake.dial(step_max).map(Socket::Unix)
         })
     }

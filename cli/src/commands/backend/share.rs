@@ -2,7 +2,7 @@
 
 use crate::placing::Placing;
 use cluster::membership::Member;
-use cluster::membership::view::{Absence, NoHoldings};
+use cluster::membership::view::Absence;
 use cluster::membership::watcher::Watcher;
 use cluster::placement::Placement;
 use std::cell::{OnceCell, RefCell};
@@ -42,9 +42,12 @@ impl Neighbours {
     pub(super) fn follow(name: String, watcher: Watcher) -> Neighbours {
         let members = Arc::new(Mutex::new(watcher.map().members.clone()));
         let shared = Arc::clone(&members);
-        tokio::spawn(watcher.run(NoHoldings, move |map| {
-            *shared.lock().unwrap_or_else(PoisonError::into_inner) = map.members.clone();
-        }));
+        tokio::spawn(watcher.run(
+            |_| false,
+            move |map| {
+                *shared.lock().unwrap_or_else(PoisonError::into_inner) = map.members.clone();
+            },
+        ));
         Neighbours {
             name,
             members,

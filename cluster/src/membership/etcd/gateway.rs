@@ -48,18 +48,16 @@ pub(super) struct Kv {
 
 impl Kv {
     pub(super) fn key(&self) -> Result<String, String> {
-        let bytes = STANDARD
-            .decode(&self.key)
-            .map_err(|error| error.to_string())?;
-        String::from_utf8(bytes).map_err(|error| error.to_string())
+        String::from_utf8(decoded(&self.key)?).map_err(|error| error.to_string())
     }
 
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, String> {
-        let bytes = STANDARD
-            .decode(&self.value)
-            .map_err(|error| error.to_string())?;
-        serde_json::from_slice(&bytes).map_err(|error| error.to_string())
+        serde_json::from_slice(&decoded(&self.value)?).map_err(|error| error.to_string())
     }
+}
+
+fn decoded(text: &str) -> Result<Vec<u8>, String> {
+    STANDARD.decode(text).map_err(|error| error.to_string())
 }
 
 /// A lease with its remaining seconds.

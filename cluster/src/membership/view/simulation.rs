@@ -30,15 +30,6 @@ struct Simulated {
     runs: bool,
 }
 
-struct Replicas(Vec<Vec<String>>);
-
-impl Holdings for Replicas {
-    fn would_lose(&self, nodes: &BTreeSet<&str>) -> bool {
-        let mut shards = self.0.iter();
-        shards.any(|owners| owners.iter().all(|owner| nodes.contains(&**owner)))
-    }
-}
-
 impl World {
     fn new(seed: u64) -> World {
         let mut rng = Rng::with_seed(seed);
@@ -66,11 +57,15 @@ impl World {
         running.map(|node| node.member.clone()).collect()
     }
 
-    fn replicas(&self) -> Replicas {
+    fn would_lose(&self) -> impl Fn(&BTreeSet<&str>) -> bool + use<> {
         let map = self.view.map();
         let is_there = |owner: &&String| map.members.iter().any(|it| it.name == **owner);
         let owners = |owners: &Vec<String>| owners.iter().filter(is_there).cloned().collect();
-        Replicas(self.shards.iter().map(owners).collect())
+        let shards: Vec<Vec<String>> = self.shards.iter().map(owners).collect();
+        move |nodes| {
+            let mut shards = shards.iter();
+            shards.any(|owners| owners.iter().all(|owner| nodes.contains(&**owner)))
+        }
     }
 
     fn step(&mut self) {
@@ -96,8 +91,8 @@ impl World {
                 self.answer(part);
             }
             7 => {
-                let replicas = self.replicas();
-                self.view.on_time(self.now, &replicas);
+                let would_lose = self.would_lose();
+                self.view.on_time(self.now, &would_lose);
             }
             _ => self.answer(self.truth()),
         }
@@ -129,8 +124,8 @@ impl World {
             }
         }
         let before = self.view.map();
-        let replicas = self.replicas();
-        let taken = self.view.on_list(list.clone(), self.now, &replicas);
+        let would_lose = self.would_lose();
+        let taken = self.view.on_list(list.clone(), self.now, &would_lose);
         taken.unwrap();
         let after = self.view.map();
         for member in &list {

@@ -1,14 +1,18 @@
 use super::*;
 use expect_test::{Expect, expect};
 
-/// Shards as lists of their nodes.
-struct Replicas(&'static [&'static [&'static str]]);
+type Shards = &'static [&'static [&'static str]];
 
-impl Holdings for Replicas {
-    fn would_lose(&self, nodes: &BTreeSet<&str>) -> bool {
-        let mut shards = self.0.iter();
+/// Shards as lists of their nodes.
+fn replicas(shards: Shards) -> impl Fn(&BTreeSet<&str>) -> bool {
+    move |nodes| {
+        let mut shards = shards.iter();
         shards.any(|shard| shard.iter().all(|node| nodes.contains(node)))
     }
+}
+
+fn nothing(_: &BTreeSet<&str>) -> bool {
+    false
 }
 
 fn members(names: &str) -> Vec<Member> {
@@ -22,7 +26,7 @@ fn members(names: &str) -> Vec<Member> {
 
 /// Lines of a second and a list; `.` for time alone, `-` for draining. Renders each map, absent
 /// nodes in brackets.
-fn check_with(view: &mut View, holdings: &dyn Holdings, script: &str, expected: Expect) {
+fn check_with(view: &mut View, would_lose: WouldLose<'_>, script: &str, expected: Expect) {
     let began = Instant::now();
     let mut out = String::new();
     for line in script
@@ -33,8 +37,8 @@ fn check_with(view: &mut View, holdings: &dyn Holdings, script: &str, expected: 
         let (second, names) = line.split_once(':').unwrap();
         let now = began + Duration::from_secs(second.parse().unwrap());
         match names.trim() {
-            "." => view.on_time(now, holdings),
-            names => view.on_list(members(names), now, holdings).unwrap(),
+            "." => view.on_time(now, would_lose),
+            names => view.on_list(members(names), now, would_lose).unwrap(),
         }
         out += &format!("{second}: {}\n", rendered(view));
     }
@@ -60,7 +64,7 @@ fn rendered(view: &View) -> String {
 fn check(script: &str, expected: Expect) {
     check_with(
         &mut View::new(Vec::new(), false, Absence::default()),
-        &NoHoldings,
+        &nothing,
         script,
         expected,
     );
@@ -148,7 +152,7 @@ fn nodes_that_vanish_one_by_one_within_a_minute_freeze_the_map() {
 
 #[test]
 fn the_last_replica_of_a_shard_is_kept() {
-    let replicas = Replicas(&[&["a", "b"], &["b", "c"], &["d"]]);
+    let replicas = replicas(&[&["a", "b"], &["b", "c"], &["d"]]);
     check_with(
         &mut View::new(Vec::new(), false, Absence::default()),
         &replicas,
@@ -183,7 +187,7 @@ fn the_last_node_is_kept() {
 
 #[test]
 fn a_node_that_was_draining_leaves_at_once_if_others_have_its_shards() {
-    let replicas = Replicas(&[&["a", "b"], &["c"]]);
+    let replicas = replicas(&[&["a", "b"], &["c"]]);
     check_with(
         &mut View::new(Vec::new(), false, Absence::default()),
         &replicas,
@@ -206,7 +210,7 @@ fn the_map_of_an_earlier_process_is_used_until_there_is_a_list() {
     assert!(!view.map().is_confirmed);
     check_with(
         &mut view,
-        &NoHoldings,
+        &nothing,
         "0: .
          100: .
          101: x
@@ -229,7 +233,7 @@ fn the_map_of_an_earlier_process_is_used_until_there_is_a_list() {
 fn an_operator_accepts_the_first_list_that_is_not_empty() {
     check_with(
         &mut View::new(members("a b c"), true, Absence::default()),
-        &Replicas(&[&["a"]]),
+        &replicas(&[&["a"]]),
         "0:
          1: x
          2:
@@ -252,10 +256,10 @@ fn of_two_nodes_with_one_name_the_first_is_taken() {
     };
     let mut list = members("a b");
     list.push(other.clone());
-    view.on_list(list, Instant::now(), &NoHoldings).unwrap();
+    view.on_list(list, Instant::now(), &nothing).unwrap();
     assert_eq!(view.map().members, members("a b"));
     // A moved node has another address.
-    view.on_list(vec![other.clone()], Instant::now(), &NoHoldings)
+    view.on_list(vec![other.clone()], Instant::now(), &nothing)
         .unwrap();
     assert_eq!(view.map().members[0], other);
 }
@@ -269,11 +273,10 @@ fn lists_and_maps_are_bounded() {
             .collect()
     };
     let now = Instant::now();
-    let long = view.on_list(list(0, NODES_MAX + 1), now, &NoHoldings);
-    assert_eq!(long, Err(ListError::TooMany(NODES_MAX + 1)));
+    let long = view.on_list(list(0, NODES_MAX + 1), now, &nothing);
+    assert_eq!(long, Err(TooManyNodes(NODES_MAX + 1)));
     assert!(view.map().members.is_empty());
-    view.on_list(list(0, NODES_MAX), now, &NoHoldings).unwrap();
-    view.on_list(list(500, NODES_MAX), now, &NoHoldings)
-        .unwrap();
+    view.on_list(list(0, NODES_MAX), now, &nothing).unwrap();
+    view.on_list(list(500, NODES_MAX), now, &nothing).unwrap();
     assert_eq!(view.map().members.len(), NODES_MAX);
 }

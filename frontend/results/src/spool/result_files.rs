@@ -11,7 +11,7 @@
 //!              the documents that have copies (see `results::copies`)
 //! manifest     everything else: one frame, written last
 //! run-b-n      sorted run n of backend b, spilled when memory was full, until it is merged
-//! documents-b, texts-n, frames-n
+//! documents-b-n, texts-n, frames-n
 //!              documents of backend b, and sorted runs of them, until their copies are found
 //! ```
 //!

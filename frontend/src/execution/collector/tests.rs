@@ -1,8 +1,7 @@
 use super::*;
 use crate::execution::finalize::finalize;
 use crate::execution::memory::Memory;
-use crate::execution::sorter::RUNS_MAX;
-use results::order::Origin;
+use crate::execution::sorter::{RUNS_MAX, Source};
 use results::spool::{Spool, SpoolConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -43,15 +42,15 @@ fn collectors(run: &ResultFiles, bytes: u64, count: u32) -> Result<Vec<Collector
             let mut collector = Collector::new(backend, memory.share(bytes));
             collector.packages.id(b"p");
             for (n, pointer) in pointers(backend, count).enumerate() {
-                collector.push(pointer);
+                collector.sorter.push(pointer);
                 if n % 1000 == 999 {
                     collector.mark_written();
-                    collector.spill_if_full(backend, run)?;
+                    collector.spill_if_full(run)?;
                 }
             }
             collector.mark_written();
             assert_eq!(collector.matches, u64::from(count));
-            collector.seal();
+            collector.sorter.seal();
             Ok(collector)
         })
         .collect()
@@ -64,7 +63,7 @@ fn order(bytes: u64, count: u32) -> (Vec<Pointer>, usize) {
     let mut collectors = collectors(&run, bytes, count).unwrap();
     let runs = collectors
         .iter()
-        .map(|collector| collector.sorter.written_runs())
+        .map(|collector| collector.sorter.written_runs)
         .sum();
     let counts = finalize(&run, &mut collectors, 0).unwrap();
     assert_eq!(
@@ -102,7 +101,7 @@ fn merges_runs_when_there_are_too_many() {
     let count = (RUNS_MAX as u32 + 3) * 17_000;
     let collectors = collectors(&run, 0, count).unwrap();
     let on_disk = |source: &Source<'_>| matches!(source, Source::Disk(_));
-    let runs: Vec<_> = collectors[0].sources().filter(on_disk).collect();
+    let runs: Vec<_> = collectors[0].sorter.sources().filter(on_disk).collect();
     assert!(runs.len() < RUNS_MAX / 2);
     let lens = runs.iter().map(|run| run.len()).sum::<u64>();
     assert_eq!(lens + collectors[0].len() as u64, u64::from(count));

@@ -70,17 +70,19 @@ fn collectors(run: &ResultFiles, documents: &[Synthetic], bytes: u64) -> Vec<Col
             for index in 0..matches {
                 line += 1;
                 let pointer = origin.pointer(rank, line, index);
-                collector.push(pointer);
+                collector.sorter.push(pointer);
             }
             let best = origin.pointer(rank, 1, 0).score();
             let frame = (document.backend, offset);
             let pointer = DocumentPointer::new(group, best, hash, frame, number == 0);
-            collector.push_document(pointer);
+            collector.log.push(pointer.0);
         }
         collector.mark_written();
-        collector.spill_if_full(document.backend, run).unwrap();
+        collector.spill_if_full(run).unwrap();
     }
-    collectors.iter_mut().for_each(Collector::seal);
+    collectors
+        .iter_mut()
+        .for_each(|collector| collector.sorter.seal());
     collectors
 }
 

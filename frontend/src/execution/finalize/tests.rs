@@ -26,14 +26,16 @@ fn synthetic(run: &ResultFiles, count: u32, bytes: u64) -> Vec<Collector> {
                 offset: u64::from(document) * 1024,
             };
             let rank = (scattered >> 40) as f32 + (n % 2) as f32;
-            collector.push(origin.pointer(rank, n % 8 * 10, n % 8));
+            collector
+                .sorter
+                .push(origin.pointer(rank, n % 8 * 10, n % 8));
             if n % 20_000 == 19_999 {
                 collector.mark_written();
-                collector.spill_if_full(backend, run).unwrap();
+                collector.spill_if_full(run).unwrap();
             }
         }
         collector.mark_written();
-        collector.seal();
+        collector.sorter.seal();
         collector
     };
     (0..4).map(collector).collect()
@@ -113,11 +115,11 @@ fn colliding(run: &ResultFiles) -> Vec<Collector> {
             offset: written[usize::from(backend)],
         };
         written[usize::from(backend)] += frame.len() as u64;
-        collector.push(origin.pointer((n % 2) as f32, n, 0));
+        collector.sorter.push(origin.pointer((n % 2) as f32, n, 0));
     }
     for collector in &mut collectors {
         collector.mark_written();
-        collector.seal();
+        collector.sorter.seal();
     }
     collectors
 }

@@ -135,9 +135,7 @@ fn assignment(stream: usize, shards: usize) -> Assignment {
 }
 
 fn lost(reason: &str) -> StreamEvent {
-    StreamEvent::Lost {
-        reason: reason.to_owned(),
-    }
+    StreamEvent::Lost(reason.to_owned())
 }
 
 fn reasons(publication: &Publication) -> Vec<&str> {
@@ -226,7 +224,7 @@ fn a_client_that_withdraws_ends_only_its_own_interest() {
     machine.on(Event::Leave { client: 1, grace });
     assert_eq!(machine.withdraw(7, 0), [], "another client may come back");
     assert_eq!(machine.withdraw(1, 0), [Action::Stop(0)]);
-    assert!(machine.state.is_cancelled() && !machine.state.is_abandoned());
+    assert!(machine.state.is_cancelled && !machine.state.is_abandoned);
 }
 
 #[test]
@@ -277,7 +275,7 @@ fn last_client_that_leaves_takes_the_execution_along() {
     assert_eq!(machine.wait_until(1), [], "too early");
     assert_eq!(machine.timer(), Some(2));
     assert_eq!(machine.wait_until(2), [Action::Stop(0)]);
-    assert!(machine.state.is_abandoned() && machine.state.is_cancelled());
+    assert!(machine.state.is_abandoned && machine.state.is_cancelled);
     machine.on_stream(0, lost("the query was stopped"));
     assert_eq!(reasons(&machine.publish()), ["the query was cancelled"]);
 }
@@ -289,7 +287,7 @@ fn client_that_comes_back_within_the_grace_keeps_the_execution() {
     machine.seconds = 1;
     machine.join_until(1);
     assert_eq!(machine.wait_until(5), []);
-    assert!(!machine.state.is_cancelled());
+    assert!(!machine.state.is_cancelled);
     assert!(machine.finish().outcome.is_complete());
 }
 
@@ -300,7 +298,7 @@ fn execution_that_is_abandoned_while_it_is_finalized_is_complete() {
     machine.leave(2);
     assert_eq!(machine.wait_until(2), []);
     assert!(machine.publish().outcome.is_complete());
-    assert!(machine.state.is_abandoned());
+    assert!(machine.state.is_abandoned);
 }
 
 #[test]
@@ -419,5 +417,5 @@ fn events_after_the_result_have_no_effect() {
         assert_eq!(machine.on(event), []);
     }
     assert_eq!(machine.timer(), None);
-    assert!(!machine.state.is_cancelled());
+    assert!(!machine.state.is_cancelled);
 }
