@@ -67,7 +67,7 @@ fn measure(pattern: &str, line: &[u8]) -> (f64, &'static str) {
     let found = LineSearch::new(matcher, line, 0).next(&mut effort);
     let result = match found {
         Some(_) => "matches",
-        None if effort.has_given_up() => "given up",
+        None if effort.has_given_up => "given up",
         None => "no match",
     };
     (started.elapsed().as_secs_f64(), result)

@@ -1,5 +1,4 @@
 //! Matches of a document with context, packed for frames.
 
 pub mod batch;
-pub(crate) mod revision_names;
 pub(crate) mod text_batch;

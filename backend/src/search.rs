@@ -10,7 +10,6 @@
 mod best_first;
 mod document_matches;
 mod document_search;
-mod found_lines;
 mod line_locator;
 mod lone_byte;
 mod plan;
@@ -31,7 +30,7 @@ pub use request::{Cancel, LIMIT_MAX, Request, Sink, Stopped};
 use crate::matcher::compiled_query::Strategy;
 use crate::matcher::line_matcher::{self, LineMatcher};
 use crate::matcher::long_line::Effort;
-use crate::pack::batch::Packed;
+use crate::pack::batch::{Match, Packed};
 use document_matches::UnitResult;
 use document_search::{DocumentMatchers, DocumentSearch, find_ranges};
 use index::shard::{DocId, ShardError};
@@ -40,6 +39,7 @@ use pool::Workers;
 use read_ahead::ReadAhead;
 use request::{Interrupted, ShardTask, SharedEvaluations};
 use schema::message::{Progress, ShardEnd, Want};
+use slices::is_dense;
 use std::mem;
 use top_k::{PendingMatch, PendingMatches, Threshold, TopMatches};
 use verify::Verifier;
@@ -63,7 +63,8 @@ impl Request<'_> {
         let ends = shards.map(|(index, (shard, (plan, later_static_rank)))| {
             let candidates = self.planned_candidates(plan, shard)?;
             let evaluations = SharedEvaluations::default();
-            let task = ShardTask::new(self, index, later_static_rank, &threshold, &evaluations);
+            let task = ShardTask::new(self, index, &threshold, &evaluations);
+            let candidates = (candidates, later_static_rank);
             search_shard(task, workers, candidates, &mut output)
         });
         ends.collect()
@@ -73,7 +74,7 @@ impl Request<'_> {
 fn search_shard(
     task: ShardTask<'_>,
     workers: Workers,
-    candidates: Result<ShardCandidates, ShardError>,
+    (candidates, later_static_rank): (Result<ShardCandidates, ShardError>, f32),
     output: &mut Output<'_>,
 ) -> Result<ShardEnd, Stopped> {
     let mut end = task.end();
@@ -94,7 +95,7 @@ fn search_shard(
                 last_skip: None,
                 last_sent: task.resume.and_then(|resume| Some(DocId(resume.last?.0))),
                 packer: None,
-                blocks,
+                later_static_rank,
             };
             pool::in_order(
                 workers,
@@ -103,7 +104,7 @@ fn search_shard(
                 |worker, index| {
                     let unit = units.get(first + index);
                     read_ahead.before(first + index, &units, task.shard)?;
-                    worker.verifier.touches = read_ahead.is_warm() && unit.is_dense();
+                    worker.verifier.touches = read_ahead.is_warm() && is_dense(&unit.blocks());
                     worker.search(unit)
                 },
                 |unit| emitter.emit(unit),
@@ -156,7 +157,8 @@ struct Emitter<'e, 'o, 'a> {
     /// Document of the last match sent, when resuming.
     last_sent: Option<DocId>,
     packer: Option<Worker<'a>>,
-    blocks: u64,
+    /// Highest static rank in the shards searched later.
+    later_static_rank: f32,
 }
 
 impl Emitter<'_, '_, '_> {
@@ -176,8 +178,8 @@ impl Emitter<'_, '_, '_> {
             let matched = matched || (unit.documents == 1 && continued_matched);
             self.last_document = Some((document, matched));
         }
-        let documents = unit.documents - u64::from(continued.is_some());
-        let mut matched_documents = unit.matched_documents - u64::from(matched_before);
+        unit.documents -= u64::from(continued.is_some());
+        unit.matched_documents -= u64::from(matched_before);
         let pending = mem::take(&mut unit.pending);
         let Packed { mut frames, keys } = if self.output.top.is_some() {
             self.pack_top(pending)?
@@ -187,9 +189,9 @@ impl Emitter<'_, '_, '_> {
         frames.extend_from_slice(&unit.skips);
         if self.last_sent.is_some() && self.output.top.is_none() {
             // Another backend may have sent documents of the unit.
-            matched_documents = self.count_sent(&keys);
+            unit.matched_documents = self.count_sent(&keys);
         }
-        self.count(&unit, documents, matched_documents);
+        unit.count_in(self.end, self.task.request.want);
         self.end.matches += keys.len() as u64;
         let matches = keys.iter().map(|&(document, line)| (document.0, line));
         self.end.hash = ShardEnd::keys_hash(self.end.hash, matches);
@@ -197,7 +199,7 @@ impl Emitter<'_, '_, '_> {
         let progress = &mut self.output.progress;
         progress.matches += keys.len() as u64;
         progress.blocks_done += unit.blocks;
-        progress.documents += documents;
+        progress.documents += unit.documents;
         progress.bound = bound;
         self.output.sink.frames(frames, progress)?;
         Ok(())
@@ -212,21 +214,8 @@ impl Emitter<'_, '_, '_> {
     }
 
     fn bound_after(&self, unit: &UnitResult) -> f32 {
-        let static_rank = unit.static_rank_after.max(self.task.later_static_rank);
+        let static_rank = unit.static_rank_after.max(self.later_static_rank);
         self.task.request.query.bound(static_rank)
-    }
-
-    fn count(&mut self, unit: &UnitResult, documents: u64, matched_documents: u64) {
-        let end = &mut *self.end;
-        end.documents += documents;
-        end.matched_documents += matched_documents;
-        end.matched_blocks += unit.matched_blocks;
-        end.verified_bytes += unit.verified_bytes;
-        end.skipped += unit.skipped;
-        end.found += match self.task.request.want {
-            Want::Documents => matched_documents,
-            Want::Matches | Want::Count | Want::Estimate => unit.lines,
-        };
     }
 
     fn pack_top(
@@ -244,7 +233,7 @@ impl Emitter<'_, '_, '_> {
         }
         let packer = self
             .packer
-            .get_or_insert_with(|| Worker::new(self.task, self.blocks));
+            .get_or_insert_with(|| Worker::new(self.task, self.end.candidates));
         packer.pack(&pending)
     }
 }
@@ -279,17 +268,11 @@ impl<'a> Worker<'a> {
         let mut out = UnitResult::default();
         let shard = self.verifier.task.shard;
         let last = unit.last_document();
-        match unit {
-            WorkUnit::Texts(slices, all) => {
-                let Matchers::Line(matcher) = &self.matchers else {
-                    unreachable!("only a query of lines has block candidates");
-                };
+        match (unit, &mut self.matchers) {
+            (WorkUnit::Texts(slices, all), Matchers::Line(matcher)) => {
                 self.verifier.search_texts(matcher, slices, all, &mut out)?;
             }
-            WorkUnit::Documents(slices, all) => {
-                let Matchers::Document(matchers) = &mut self.matchers else {
-                    unreachable!("only a query of documents has document candidates");
-                };
+            (WorkUnit::Documents(slices, all), Matchers::Document(matchers)) => {
                 let mut search = DocumentSearch {
                     verifier: &mut self.verifier,
                     matchers,
@@ -298,6 +281,7 @@ impl<'a> Worker<'a> {
                 };
                 search.search(slices)?;
             }
+            _ => unreachable!("candidates are of the query's strategy"),
         }
         out.pending.finish();
         if let Some(last) = last {
@@ -341,7 +325,8 @@ impl<'a> Worker<'a> {
                     }
                 }
                 let rank = pending.key.rank();
-                matches.pack(position, line, rank, &verifier.ranges, &mut packed)?;
+                let found = Match::new(position, line, &verifier.ranges);
+                matches.pack(&Match { rank, ..found }, &mut packed)?;
             }
             verifier.end(matches, &mut packed)?;
         }

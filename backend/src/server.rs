@@ -7,9 +7,7 @@
 //! check after a close, CANCEL or the deadline.
 
 mod admission;
-mod chunk;
 mod connection;
-mod error_log;
 mod file;
 mod list;
 mod lookup;
@@ -20,19 +18,18 @@ mod visible;
 
 pub use connection::{ConnectionError, Duplex};
 
-use crate::live::{Generation, LiveShards};
+use crate::live::LiveShards;
 use crate::lookup::git_repositories::RecordedLocations;
 use crate::lookup::repositories::LookUp;
 use crate::matcher::compiler::KeptMatchers;
 use admission::Admission;
-use connection::Connection;
-use error_log::ErrorLog;
+use connection::{Connection, ErrorLog};
 use lookup::LookupService;
 use object_file::ObjectFiles;
 use schema::frame::Kind;
 use schema::message::{
-    self, Failure, FailureKind, FileReply, FileRequest, FileSource, ListKind, ListReply,
-    ListRequest, LookupRequest, Search, VisibleShard,
+    self, Failure, FailureKind, FileReply, FileRequest, ListReply, ListRequest, LookupRequest,
+    Search,
 };
 use search::SearchService;
 use std::io;
@@ -42,7 +39,6 @@ use std::time::Duration;
 use tls::{Current, ServerConfig};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
-use visible::Repositories;
 
 /// On an idle connection.
 const HELLO_EVERY: Duration = Duration::from_secs(1);
@@ -113,7 +109,11 @@ impl Backend {
             )),
             kept: KeptMatchers::default(),
         };
-        let lookups = LookupService::new(repositories, live.clone(), options.lookups);
+        let lookups = LookupService {
+            repositories,
+            live: live.clone(),
+            permits: Arc::new(Semaphore::new(options.lookups)),
+        };
         Arc::new(Backend {
             live,
             searches,
@@ -209,8 +209,11 @@ impl Backend {
     }
 
     async fn serve_requests<S: Duplex>(&self, stream: S) -> Result<(), ConnectionError> {
-        let mut connection =
-            Connection::new(stream, self.live.clone(), self.lookups.has_repositories());
+        let mut connection = Connection::new(
+            stream,
+            self.live.clone(),
+            self.lookups.repositories.is_some(),
+        );
         let mut changes = self.live.changes();
         connection.greet().await?;
         loop {
@@ -236,27 +239,20 @@ impl Backend {
                     self.searches.answer(&mut connection, search).await?;
                 }
                 Ok(ClientRequest::File(request)) => {
-                    let repositories = self.lookups.repositories();
+                    let repositories = self.lookups.repositories.clone();
                     let files = Arc::clone(&self.object_files);
-                    let reads = Reads::file(&request);
-                    let read = move |shards: &Generation| {
-                        files.answer(shards, &readers(repositories.as_deref()), &request)
+                    let read = move |live: &LiveShards| {
+                        files.read(live, &readers(repositories.as_deref()), &request)
                     };
-                    let encode = FileReply::encode;
-                    self.answer_read(&mut connection, reads, read, encode)
+                    self.answer_read(&mut connection, read, FileReply::encode)
                         .await?;
                 }
-                Ok(ClientRequest::List(request)) if request.kind == ListKind::Shard => {
-                    self.answer_shard(&mut connection, request).await?;
-                }
                 Ok(ClientRequest::List(request)) => {
-                    let repositories = self.lookups.repositories();
-                    let reads = Reads::list(&request);
-                    let read = move |shards: &Generation| {
-                        list::read(shards, &readers(repositories.as_deref()), &request)
+                    let repositories = self.lookups.repositories.clone();
+                    let read = move |live: &LiveShards| {
+                        list::read(live, &readers(repositories.as_deref()), &request)
                     };
-                    let encode = ListReply::encode;
-                    self.answer_read(&mut connection, reads, read, encode)
+                    self.answer_read(&mut connection, read, ListReply::encode)
                         .await?;
                 }
                 Ok(ClientRequest::Lookup(request)) => {
@@ -273,35 +269,13 @@ impl Backend {
         }
     }
 
-    async fn answer_shard<S: Duplex>(
-        &self,
-        connection: &mut Connection<S>,
-        request: ListRequest,
-    ) -> Result<(), ConnectionError> {
-        let id = <[u8; 32]>::try_from(&request.package[..]).ok();
-        match id.and_then(|id| self.live.shard(&id)) {
-            Some(shard) => {
-                let reads = Reads::list(&request);
-                let read = move |shards: &Generation| {
-                    list::shard_packages(&shard, &shards.recorded, &request)
-                };
-                self.answer_read(connection, reads, read, ListReply::encode)
-                    .await
-            }
-            None => {
-                let message = "this backend no longer serves the shard";
-                let failure = Failure::new(FailureKind::StaleShards, message);
-                connection.answer(|out| failure.encode(out)).await
-            }
-        }
-    }
-
     async fn answer_lookups<S: Duplex>(
         &self,
         connection: &mut Connection<S>,
         request: LookupRequest,
     ) -> Result<(), ConnectionError> {
-        if !self.lookups.has_repositories() && self.live.current().recorded.repositories.is_empty()
+        if self.lookups.repositories.is_none()
+            && self.live.current().recorded.repositories.is_empty()
         {
             let message = "this backend has no repositories: it was started without --repos, and its index has none";
             let failure = Failure::new(FailureKind::Unavailable, message);
@@ -314,22 +288,17 @@ impl Backend {
     async fn answer_read<S: Duplex, T: Send + 'static>(
         &self,
         connection: &mut Connection<S>,
-        reads: Reads,
-        read: impl FnOnce(&Generation) -> Result<T, index::shard::ShardError> + Send + 'static,
+        read: impl FnOnce(&LiveShards) -> Result<T, Failure> + Send + 'static,
         encode: impl FnOnce(&T, &mut Vec<u8>) -> Result<(), message::MessageError>,
     ) -> Result<(), ConnectionError> {
         let live = Arc::clone(&self.live);
-        let unavailable = |error: String| Failure::new(FailureKind::Unavailable, error);
-        let reading = tokio::task::spawn_blocking(move || {
-            let shards = visible::generation(&live, reads.visible.as_deref(), &reads.repositories)?;
-            read(&shards).map_err(|error| unavailable(error.to_string()))
-        });
-        let failure = match reading.await {
-            Ok(Ok(reply)) => return connection.answer(|out| encode(&reply, out)).await,
-            Ok(Err(failure)) => failure,
-            Err(error) => unavailable(error.to_string()),
+        let reading = tokio::task::spawn_blocking(move || read(&live)).await;
+        let reply = reading.unwrap_or_else(|error| Err(visible::unavailable(error)));
+        let encode = |out: &mut Vec<u8>| match &reply {
+            Ok(reply) => encode(reply, out),
+            Err(failure) => failure.encode(out),
         };
-        connection.answer(|out| failure.encode(out)).await
+        connection.answer(encode).await
     }
 }
 
@@ -345,33 +314,6 @@ impl Counted<'_> {
 impl Drop for Counted<'_> {
     fn drop(&mut self) {
         self.0.send_modify(|requests| *requests -= 1);
-    }
-}
-
-struct Reads {
-    visible: Option<Vec<VisibleShard>>,
-    repositories: Repositories,
-}
-
-impl Reads {
-    fn file(request: &FileRequest) -> Reads {
-        Reads {
-            visible: request.visible.clone(),
-            repositories: match request.source {
-                FileSource::Text if request.revision.is_empty() => Repositories::None,
-                _ => Repositories::Of(request.package.clone()),
-            },
-        }
-    }
-
-    fn list(request: &ListRequest) -> Reads {
-        Reads {
-            visible: request.visible.clone(),
-            repositories: match request.kind {
-                ListKind::Repositories => Repositories::All,
-                _ => Repositories::None,
-            },
-        }
     }
 }
 

@@ -1,15 +1,13 @@
 //! Answers look-ups from git repositories below a directory, with the crate `git`.
 
-mod blame;
-
 use super::repositories::{
-    ANSWER_BYTES_MAX, LookUp, RepositoryFile, WantedFile, log_bytes, reference_bytes,
-    shorten_problem,
+    ANSWER_BYTES_MAX, LookUp, WantedFile, blame_bytes, change_bytes, first_references, log_bytes,
+    problem,
 };
 use git::{BlameLimits, Blob, LogCursor, LookupError, Repositories, RootError};
 use schema::message::{
-    Blame, Commit, CommitLog, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind,
-    RecordedRepository, RecordedRevision, Reference, ReferenceList,
+    Blame, BlameSource, ChangeList, Commit, CommitLog, Lookup, LookupAnswer, LookupOf,
+    LookupProblemKind, RecordedRepository, RecordedRevision, Reference, ReferenceList, Signature,
 };
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -24,6 +22,12 @@ const BEHIND_MAX: u32 = 1000;
 
 /// Bytes of a listed reference name, as of a path.
 const NAME_BYTES_MAX: usize = 4096;
+
+/// Bytes of a first paragraph in a blame.
+const SUBJECT_BYTES_MAX: usize = 120;
+
+/// Bytes of an author's name in a blame.
+const AUTHOR_BYTES_MAX: usize = 80;
 
 /// Repositories below a directory.
 pub struct GitRepositories(Repositories);
@@ -59,7 +63,7 @@ impl LookUp for GitRepositories {
                 let found = (self.0).blame(repository, revision, path, BlameLimits::default());
                 found.and_then(|found| match found {
                     None => Ok(LookupAnswer::Blame(Blame::default())),
-                    Some(found) => blame::blame(found, path).map(LookupAnswer::Blame),
+                    Some(found) => blame(found, path).map(LookupAnswer::Blame),
                 })
             }
             LookupOf::Changes { revision, count } => self
@@ -69,22 +73,26 @@ impl LookUp for GitRepositories {
                     revision,
                     (*count).clamp(1, CHANGES_MAX) as usize,
                 )
-                .map(|found| LookupAnswer::Changes(blame::fitting(found))),
+                .map(|found| LookupAnswer::Changes(fitting(found))),
         };
-        answer.unwrap_or_else(|error| LookupAnswer::Problem(problem(error)))
+        answer.unwrap_or_else(failed)
     }
 
     fn behind(&self, repository: &RecordedRepository, revision: &RecordedRevision) -> Option<u32> {
         let package = str::from_utf8(&repository.package).ok()?;
-        behind(&self.0, package, revision)
+        self.behind_in(package, revision)
     }
 
-    fn file(&self, wanted: &WantedFile<'_>) -> Option<RepositoryFile> {
-        file(&self.0, wanted.repository, wanted)
+    fn file(&self, wanted: &WantedFile<'_>) -> Option<(String, Blob)> {
+        let WantedFile { revision, path, .. } = wanted;
+        let found = (self.0).file(wanted.repository, revision, path, wanted.bytes_max);
+        let (commit, blob) = found.ok()?;
+        Some((commit, blob?))
     }
 
     fn directory(&self, wanted: &WantedFile<'_>) -> Vec<Vec<u8>> {
-        directory(&self.0, wanted.repository, wanted)
+        let found = (self.0).directory(wanted.repository, wanted.revision, wanted.path);
+        found.unwrap_or_default()
     }
 }
 
@@ -93,25 +101,29 @@ pub(crate) struct RecordedLocations;
 
 impl LookUp for RecordedLocations {
     fn look_up(&self, _: &Lookup) -> LookupAnswer {
-        LookupAnswer::Problem(problem(LookupError::UnknownRepository {
-            candidates: Vec::new(),
-        }))
+        problem(LookupProblemKind::UnknownRepository, "", Vec::new())
     }
 
     fn behind(&self, repository: &RecordedRepository, revision: &RecordedRevision) -> Option<u32> {
         let (repositories, name) = at_location(repository)?;
-        behind(&repositories, name, revision)
+        repositories.behind_in(name, revision)
     }
 
-    fn file(&self, wanted: &WantedFile<'_>) -> Option<RepositoryFile> {
-        let (repositories, name) = at_location(wanted.recorded?)?;
-        file(&repositories, name, wanted)
+    fn file(&self, wanted: &WantedFile<'_>) -> Option<(String, Blob)> {
+        let (repositories, repository) = at_location(wanted.recorded?)?;
+        repositories.file(&WantedFile {
+            repository,
+            ..*wanted
+        })
     }
 
     fn directory(&self, wanted: &WantedFile<'_>) -> Vec<Vec<u8>> {
         let location = wanted.recorded.and_then(at_location);
-        location.map_or(Vec::new(), |(repositories, name)| {
-            directory(&repositories, name, wanted)
+        location.map_or(Vec::new(), |(repositories, repository)| {
+            repositories.directory(&WantedFile {
+                repository,
+                ..*wanted
+            })
         })
     }
 }
@@ -126,48 +138,29 @@ pub(crate) fn look_up_at_location(
         repository: name.to_owned(),
         ..lookup.clone()
     };
-    let answer = GitRepositories(repositories).look_up(&lookup);
+    let answer = repositories.look_up(&lookup);
     let is_there = !matches!(&answer, LookupAnswer::Problem(problem)
         if problem.kind == LookupProblemKind::UnknownRepository);
     is_there.then_some(answer)
 }
 
-fn at_location(repository: &RecordedRepository) -> Option<(Repositories, &str)> {
+fn at_location(repository: &RecordedRepository) -> Option<(GitRepositories, &str)> {
     let path = Path::new(OsStr::from_bytes(&repository.location));
     if repository.is_url || !path.is_absolute() {
         return None;
     }
     let name = path.file_name()?.to_str()?;
-    let repositories = Repositories::new(path.parent()?).ok()?;
+    let repositories = GitRepositories::open(path.parent()?).ok()?;
     Some((repositories, name.strip_suffix(".git").unwrap_or(name)))
 }
 
-fn file(
-    repositories: &Repositories,
-    name: &str,
-    wanted: &WantedFile<'_>,
-) -> Option<RepositoryFile> {
-    match repositories.file(name, wanted.revision, wanted.path, wanted.bytes_max) {
-        Ok((commit, Some(Blob::Content(bytes)))) => Some(RepositoryFile::Content { commit, bytes }),
-        Ok((_, Some(Blob::TooLarge(bytes)))) => Some(RepositoryFile::TooLarge { bytes }),
-        _ => None,
-    }
-}
-
-fn directory(repositories: &Repositories, name: &str, wanted: &WantedFile<'_>) -> Vec<Vec<u8>> {
-    let found = repositories.directory(name, wanted.revision, wanted.path);
-    found.unwrap_or_default()
-}
-
-fn behind(repositories: &Repositories, name: &str, revision: &RecordedRevision) -> Option<u32> {
-    let now = str::from_utf8(&revision.name).ok()?;
-    let then = &revision.commit.id;
-    repositories
-        .commits_between(name, then, now, BEHIND_MAX)
-        .ok()
-}
-
 impl GitRepositories {
+    fn behind_in(&self, name: &str, revision: &RecordedRevision) -> Option<u32> {
+        let now = str::from_utf8(&revision.name).ok()?;
+        let then = &revision.commit.id;
+        self.0.commits_between(name, then, now, BEHIND_MAX).ok()
+    }
+
     fn log(
         &self,
         repository: &str,
@@ -211,18 +204,8 @@ fn cursor(after: &[u8]) -> Result<Option<LogCursor>, LookupError> {
 fn part(all: Vec<Reference>, after: &[u8], count: u32) -> ReferenceList {
     let start = all.partition_point(|reference| reference.name[..] <= *after);
     let rest = all.into_iter().skip(start);
-    let mut list = ReferenceList::default();
-    let mut bytes = 0;
-    for found in rest.filter(|reference| reference.name.len() <= NAME_BYTES_MAX) {
-        bytes += reference_bytes(found.name.len(), found.id.len());
-        let is_full = list.references.len() == count.max(1) as usize;
-        if is_full || bytes > ANSWER_BYTES_MAX {
-            list.more = true;
-            break;
-        }
-        list.references.push(found);
-    }
-    list
+    let rest = rest.filter(|reference| reference.name.len() <= NAME_BYTES_MAX);
+    first_references(rest, count)
 }
 
 fn shortened(mut commit: Commit) -> Commit {
@@ -230,32 +213,96 @@ fn shortened(mut commit: Commit) -> Commit {
     commit
 }
 
-fn problem(error: LookupError) -> LookupProblem {
-    let none = String::new();
-    let (kind, reason, candidates) = match error {
+fn failed(error: LookupError) -> LookupAnswer {
+    use LookupProblemKind as Kind;
+    match error {
         LookupError::UnknownRepository { candidates } => {
-            (LookupProblemKind::UnknownRepository, none, candidates)
+            problem(Kind::UnknownRepository, "", candidates)
         }
         LookupError::UnknownRevision { candidates } => {
-            (LookupProblemKind::UnknownRevision, none, candidates)
+            problem(Kind::UnknownRevision, "", candidates)
         }
-        LookupError::Ambiguous { candidates } => (LookupProblemKind::Ambiguous, none, candidates),
-        LookupError::Refused { reason } => (LookupProblemKind::Refused, reason, Vec::new()),
-        LookupError::Unreadable { reason } => (LookupProblemKind::Unreadable, reason, Vec::new()),
+        LookupError::Ambiguous { candidates } => problem(Kind::Ambiguous, "", candidates),
+        LookupError::Refused { reason } => problem(Kind::Refused, reason, Vec::new()),
+        LookupError::Unreadable { reason } => problem(Kind::Unreadable, reason, Vec::new()),
+    }
+}
+
+/// Drops subjects first, then previous commits, to fit an answer.
+fn blame(found: git::Blame, path: &[u8]) -> Result<Blame, LookupError> {
+    let mut blame = Blame {
+        found: true,
+        commit: found.commit,
+        complete: found.complete,
+        hunks: found.hunks,
+        sources: (found.sources.into_iter())
+            .map(|found| blame_source(found, path))
+            .collect(),
     };
-    let mut problem = LookupProblem {
-        kind,
-        reason,
-        candidates,
-    };
-    shorten_problem(&mut problem);
-    problem
+    if blame_bytes(&blame) > ANSWER_BYTES_MAX {
+        blame.sources.iter_mut().for_each(|it| it.subject.clear());
+    }
+    if blame_bytes(&blame) > ANSWER_BYTES_MAX {
+        for source in &mut blame.sources {
+            source.previous.clear();
+            source.previous_path.clear();
+        }
+    }
+    if blame_bytes(&blame) > ANSWER_BYTES_MAX {
+        let commits = blame.sources.len();
+        return Err(LookupError::Refused {
+            reason: format!(
+                "the lines of the file come from {commits} commits, which is more than an answer has room for"
+            ),
+        });
+    }
+    Ok(blame)
+}
+
+fn blame_source(found: git::BlameSource, path: &[u8]) -> BlameSource {
+    let unless_asked = |other: Vec<u8>| if other == path { Vec::new() } else { other };
+    let (previous, previous_path) = found.previous.unwrap_or_default();
+    let author = found.commit.author;
+    BlameSource {
+        commit: found.commit.id,
+        author: Signature {
+            name: beginning(author.name, AUTHOR_BYTES_MAX),
+            email: Vec::new(),
+            seconds: author.seconds,
+            offset_minutes: author.offset_minutes,
+        },
+        subject: beginning(found.commit.subject, SUBJECT_BYTES_MAX),
+        path: unless_asked(found.path),
+        previous,
+        previous_path: unless_asked(previous_path),
+    }
+}
+
+/// Cuts at a letter, as for commits.
+fn beginning(text: Vec<u8>, bytes_max: usize) -> Vec<u8> {
+    match str::from_utf8(&text) {
+        Ok(valid) => valid[..valid.floor_char_boundary(bytes_max)].into(),
+        Err(_) => text.into_iter().take(bytes_max).collect(),
+    }
+}
+
+/// Drops the files that do not fit into an answer.
+fn fitting(mut list: ChangeList) -> ChangeList {
+    let mut bytes = 0;
+    let fits = list.changes.iter().take_while(|change| {
+        bytes += change_bytes(change);
+        bytes <= ANSWER_BYTES_MAX
+    });
+    let count = fits.count();
+    list.more |= count < list.changes.len();
+    list.changes.truncate(count);
+    list
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use schema::message::ReferenceKind;
+    use schema::message::{BlameHunk, ReferenceKind};
 
     #[test]
     fn references_that_do_not_fit_into_an_answer_are_left_for_the_next() {
@@ -290,5 +337,50 @@ mod tests {
         for bad in [&b"x"[..], b"\xff", b"1."] {
             assert!(matches!(cursor(bad), Err(LookupError::Refused { .. })));
         }
+    }
+
+    fn found(sources: usize, subject: &str) -> git::Blame {
+        let commit = |number: usize| Commit {
+            id: format!("{number:040}"),
+            subject: subject.as_bytes().to_vec(),
+            ..Commit::default()
+        };
+        git::Blame {
+            commit: "1".repeat(40),
+            hunks: (0..sources)
+                .map(|source| BlameHunk {
+                    first: source as u32 + 1,
+                    lines: 1,
+                    source: source as u32,
+                    source_line: 1,
+                    or_earlier: false,
+                })
+                .collect(),
+            sources: (0..sources)
+                .map(|number| git::BlameSource {
+                    commit: commit(number),
+                    path: b"a".to_vec(),
+                    previous: Some(("2".repeat(40), b"b".to_vec())),
+                })
+                .collect(),
+            complete: true,
+        }
+    }
+
+    #[test]
+    fn a_blame_that_is_too_long_for_an_answer_loses_its_subjects_first() {
+        let short = blame(found(10, &"ü".repeat(100)), b"a").unwrap();
+        assert_eq!(short.sources[0].subject.len(), 120);
+        assert_eq!(short.sources[0].path, b"", "the path that was asked for");
+        assert_eq!(short.sources[0].previous_path, b"b");
+        let long = blame(found(1000, &"x".repeat(100)), b"a").unwrap();
+        assert!(long.sources.iter().all(|it| it.subject.is_empty()));
+        assert!(!long.sources[0].previous.is_empty());
+        let longer = blame(found(1150, ""), b"a").unwrap();
+        assert!(longer.sources[0].previous.is_empty());
+        assert!(matches!(
+            blame(found(5000, ""), b"a"),
+            Err(LookupError::Refused { .. })
+        ));
     }
 }

@@ -4,10 +4,10 @@
 //! Histories and expressions such as `HEAD~25` are refused. Names resolve as in git: tags before
 //! branches.
 
-use super::repositories::{ANSWER_BYTES_MAX, reference_bytes, shorten_problem};
+use super::repositories::{first_references, problem};
 use schema::message::{
-    Commit, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, Recorded,
-    RecordedRepository, RecordedRevision, Reference, ReferenceKind, ReferenceList,
+    Commit, Lookup, LookupAnswer, LookupOf, LookupProblemKind, Recorded, RecordedRepository,
+    RecordedRevision, Reference, ReferenceKind, ReferenceList,
 };
 use std::collections::BTreeMap;
 
@@ -29,22 +29,20 @@ pub(crate) fn look_up(recorded: &Recorded, lookup: &Lookup) -> LookupAnswer {
     };
     match &lookup.of {
         LookupOf::Commit { revision } => commit(repository, revision),
-        LookupOf::Log { .. } | LookupOf::Blame { .. } | LookupOf::Changes { .. } => {
-            let what = match lookup.of {
-                LookupOf::Blame { .. } => "a blame",
-                LookupOf::Changes { .. } => "the diff of a commit",
-                _ => "a log",
-            };
-            let reason = format!(
-                "{what} is read from the repository, which this server does not have: it was started without \
-                 --repos"
-            );
-            problem(LookupProblemKind::Refused, &reason, Vec::new())
-        }
         LookupOf::References { after, count } => {
             LookupAnswer::References(references(repository, after, *count))
         }
+        LookupOf::Log { .. } => refused("a log is read from"),
+        LookupOf::Blame { .. } => refused("a blame is read from"),
+        LookupOf::Changes { .. } => refused("the diff of a commit is read from"),
     }
+}
+
+fn refused(begin: &str) -> LookupAnswer {
+    let reason = format!(
+        "{begin} the repository, which this server does not have: it was started without --repos"
+    );
+    problem(LookupProblemKind::Refused, reason, Vec::new())
 }
 
 /// The package has the repository's name, or the last part of its path.
@@ -78,16 +76,14 @@ fn commit(repository: &RecordedRepository, revision: &str) -> LookupAnswer {
             "{revision} is resolved in the repository, which this server does not have: it was started without \
              --repos, and knows only the revisions that are indexed"
         );
-        return problem(LookupProblemKind::Refused, &reason, Vec::new());
+        return problem(LookupProblemKind::Refused, reason, Vec::new());
     }
     let full = PLACES.iter().map(|place| format!("{place}{name}"));
-    let named = full
-        .into_iter()
-        .find_map(|full| repository.revision(full.as_bytes()));
-    if let Some(RecordedRevision { commit, .. }) = named {
-        return LookupAnswer::Commit(commit.clone());
+    let mut named = full.filter_map(|full| repository.revision(full.as_bytes()));
+    match named.next() {
+        Some(RecordedRevision { commit, .. }) => LookupAnswer::Commit(commit.clone()),
+        None => by_id(repository, name),
     }
-    by_id(repository, name)
 }
 
 fn by_id(repository: &RecordedRepository, digits: &str) -> LookupAnswer {
@@ -124,23 +120,13 @@ fn unknown(repository: &RecordedRepository, name: &str) -> LookupAnswer {
 fn references(repository: &RecordedRepository, after: &[u8], count: u32) -> ReferenceList {
     let all = repository.revisions.iter();
     let rest = all.filter(|it| it.name.starts_with(b"refs/") && it.name[..] > *after);
-    let mut list = ReferenceList::default();
-    let mut bytes = 0;
-    for revision in rest {
-        bytes += reference_bytes(revision.name.len(), revision.commit.id.len());
-        let is_full = list.references.len() == count.max(1) as usize;
-        if is_full || bytes > ANSWER_BYTES_MAX {
-            list.more = true;
-            break;
-        }
-        list.references.push(Reference {
-            name: revision.name.clone(),
-            kind: kind(&revision.name),
-            id: revision.commit.id.clone(),
-            indexed: true,
-        });
-    }
-    list
+    let references = rest.map(|revision| Reference {
+        name: revision.name.clone(),
+        kind: kind(&revision.name),
+        id: revision.commit.id.clone(),
+        indexed: true,
+    });
+    first_references(references, count)
 }
 
 fn kind(name: &[u8]) -> ReferenceKind {
@@ -153,19 +139,10 @@ fn kind(name: &[u8]) -> ReferenceKind {
     }
 }
 
-fn problem(kind: LookupProblemKind, reason: &str, candidates: Vec<String>) -> LookupAnswer {
-    let mut problem = LookupProblem {
-        kind,
-        reason: reason.to_owned(),
-        candidates,
-    };
-    shorten_problem(&mut problem);
-    LookupAnswer::Problem(problem)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use schema::message::LookupProblem;
 
     fn recorded() -> Recorded {
         let revision = |name: &str, id: &str| RecordedRevision {

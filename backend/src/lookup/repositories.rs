@@ -3,9 +3,10 @@
 //! Names and messages of a repository have any length, frames do not. Long ones are cut, and marked
 //! ([`Commit::shortened`]).
 
+use git::Blob;
 use schema::message::{
-    Blame, ChangeList, Commit, CommitLog, Lookup, LookupAnswer, LookupProblem, RecordedRepository,
-    RecordedRevision, ReferenceList,
+    Blame, BlameSource, Change, Commit, CommitLog, Lookup, LookupAnswer, LookupProblem,
+    LookupProblemKind, RecordedRepository, RecordedRevision, Reference, ReferenceList,
 };
 
 /// Bytes of an answer in a frame, at most.
@@ -25,8 +26,8 @@ pub trait LookUp: Send + Sync {
     /// Answers a look-up, shortened.
     fn look_up(&self, lookup: &Lookup) -> LookupAnswer;
 
-    /// Reads a file of a revision, if any.
-    fn file(&self, _: &WantedFile<'_>) -> Option<RepositoryFile> {
+    /// Reads a file of a revision, if any, and the commit's id.
+    fn file(&self, _: &WantedFile<'_>) -> Option<(String, Blob)> {
         None
     }
 
@@ -56,30 +57,43 @@ pub struct WantedFile<'a> {
     pub bytes_max: u64,
 }
 
-/// File of a repository.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RepositoryFile {
-    /// It was read.
-    Content {
-        /// Commit id.
-        commit: String,
-        /// Bytes of the file.
-        bytes: Vec<u8>,
-    },
-    /// Over the limit.
-    TooLarge {
-        /// Its bytes.
-        bytes: u64,
-    },
-}
-
-pub(crate) fn shorten_problem(problem: &mut LookupProblem) {
-    problem.candidates.truncate(CANDIDATES_MAX);
-    for text in problem.candidates.iter_mut().chain([&mut problem.reason]) {
+/// Answer with a problem, shortened.
+pub(crate) fn problem(
+    kind: LookupProblemKind,
+    reason: impl Into<String>,
+    candidates: Vec<String>,
+) -> LookupAnswer {
+    let (mut reason, mut candidates) = (reason.into(), candidates);
+    candidates.truncate(CANDIDATES_MAX);
+    for text in candidates.iter_mut().chain([&mut reason]) {
         if let Some((end, _)) = text.char_indices().nth(REASON_CHARS_MAX) {
             text.truncate(end);
         }
     }
+    LookupAnswer::Problem(LookupProblem {
+        kind,
+        reason,
+        candidates,
+    })
+}
+
+/// The first `references`, up to `count`, that fit into an answer.
+pub(crate) fn first_references(
+    references: impl Iterator<Item = Reference>,
+    count: u32,
+) -> ReferenceList {
+    let mut list = ReferenceList::default();
+    let mut bytes = 0;
+    for reference in references {
+        bytes += reference_bytes(&reference);
+        let is_full = list.references.len() == count.max(1) as usize;
+        if is_full || bytes > ANSWER_BYTES_MAX {
+            list.more = true;
+            break;
+        }
+        list.references.push(reference);
+    }
+    list
 }
 
 pub(crate) fn answer_bytes(answer: &LookupAnswer) -> usize {
@@ -87,9 +101,9 @@ pub(crate) fn answer_bytes(answer: &LookupAnswer) -> usize {
         + match answer {
             LookupAnswer::Commit(commit) => commit_bytes(commit),
             LookupAnswer::Log(log) => log_bytes(log),
-            LookupAnswer::References(list) => list_bytes(list),
+            LookupAnswer::References(list) => list.references.iter().map(reference_bytes).sum(),
             LookupAnswer::Blame(blame) => blame_bytes(blame),
-            LookupAnswer::Changes(list) => changes_bytes(list),
+            LookupAnswer::Changes(list) => list.changes.iter().map(change_bytes).sum(),
             LookupAnswer::Problem(problem) => {
                 let texts = problem.candidates.iter().chain([&problem.reason]);
                 texts.map(|text| text.len() + STRING_BYTES).sum()
@@ -101,19 +115,12 @@ pub(crate) fn log_bytes(log: &CommitLog) -> usize {
     log.next.len() + STRING_BYTES + log.commits.iter().map(commit_bytes).sum::<usize>()
 }
 
-fn list_bytes(list: &ReferenceList) -> usize {
-    let references = list.references.iter();
-    references
-        .map(|it| reference_bytes(it.name.len(), it.id.len()))
-        .sum()
-}
-
 /// Bytes of a blame's hunk and its commit, besides strings.
 const HUNK_BYTES: usize = 24;
 const SOURCE_BYTES: usize = 96;
 
 pub(crate) fn blame_bytes(blame: &Blame) -> usize {
-    let source = |source: &schema::message::BlameSource| {
+    let source = |source: &BlameSource| {
         let texts = [
             source.commit.len(),
             source.author.name.len(),
@@ -132,17 +139,12 @@ pub(crate) fn blame_bytes(blame: &Blame) -> usize {
     HUNK_BYTES * blame.hunks.len() + blame.sources.iter().map(source).sum::<usize>()
 }
 
-pub(crate) fn changes_bytes(list: &ChangeList) -> usize {
-    let changes = list.changes.iter();
-    changes.map(|change| change_bytes(change.path.len())).sum()
+pub(crate) fn change_bytes(change: &Change) -> usize {
+    2 * STRING_BYTES + change.path.len()
 }
 
-pub(crate) fn change_bytes(path: usize) -> usize {
-    2 * STRING_BYTES + path
-}
-
-pub(crate) fn reference_bytes(name: usize, id: usize) -> usize {
-    3 * STRING_BYTES + name + id
+fn reference_bytes(Reference { name, id, .. }: &Reference) -> usize {
+    3 * STRING_BYTES + name.len() + id.len()
 }
 
 fn commit_bytes(commit: &Commit) -> usize {

@@ -6,14 +6,14 @@
 
 use super::compiler::Compiler;
 use super::literal::{Literal, RANGE_BYTES_MAX};
-use super::long_line::{Buffers, Effort, GivenUp, LINE_STEPS_MAX, Program};
+use super::long_line::{Answer, Buffers, Effort, GivenUp, LINE_STEPS_MAX, Program};
 use super::pattern::{self, Recipe, SizeLimits, infallible};
 use grep_matcher::{LineMatchKind, Matcher};
 use grep_regex::RegexMatcher;
 use index::plan::BadPattern;
+use regex_automata::Input;
 use schema::message::Pattern;
 use std::fmt;
-use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Bytes of whole lines searched in one call, at most.
@@ -46,21 +46,48 @@ pub(crate) struct BoundedMatcher {
     buffers: Mutex<Option<Box<Buffers>>>,
 }
 
+#[derive(Clone)]
 enum Fast {
     Regex(RegexMatcher),
     /// Plain text; the regular expression is equivalent.
     Literal {
         literal: Arc<Literal>,
         is_brief: bool,
-        regex: LazyRegex,
+        limits: SizeLimits,
+        regex: OncePerCopy<RegexMatcher>,
     },
 }
 
-struct LazyRegex {
-    limits: SizeLimits,
-    shared: Arc<OnceLock<RegexMatcher>>,
-    /// Copy with its own caches.
-    own: OnceLock<RegexMatcher>,
+/// Matcher made once on demand. Each copy has a clone with its own caches.
+#[derive(Debug)]
+pub(crate) struct OncePerCopy<T> {
+    shared: Arc<OnceLock<T>>,
+    own: OnceLock<T>,
+}
+
+impl<T: Clone> OncePerCopy<T> {
+    pub(crate) fn get(&self, make: impl FnOnce() -> T) -> &T {
+        self.own
+            .get_or_init(|| self.shared.get_or_init(make).clone())
+    }
+}
+
+impl<T> Default for OncePerCopy<T> {
+    fn default() -> Self {
+        OncePerCopy {
+            shared: Arc::default(),
+            own: OnceLock::new(),
+        }
+    }
+}
+
+impl<T> Clone for OncePerCopy<T> {
+    fn clone(&self) -> Self {
+        OncePerCopy {
+            shared: Arc::clone(&self.shared),
+            own: OnceLock::new(),
+        }
+    }
 }
 
 struct LongProgram {
@@ -76,7 +103,7 @@ impl BoundedMatcher {
         compiler: &Compiler,
     ) -> Result<BoundedMatcher, BadPattern> {
         let recipe = Recipe::new(patterns, multiline);
-        let limits = compiler.limits();
+        let limits = compiler.limits;
         let bytes_max = if multiline {
             WHOLE_BYTES_MAX
         } else {
@@ -152,7 +179,10 @@ impl BoundedMatcher {
     fn regex(&self) -> &RegexMatcher {
         match &self.fast {
             Fast::Regex(regex) => regex,
-            Fast::Literal { regex, .. } => regex.get(&self.long.recipe),
+            Fast::Literal { limits, regex, .. } => regex.get(|| {
+                let regex = self.long.recipe.build(&[], *limits);
+                regex.expect("a short text is within the limits")
+            }),
         }
     }
 
@@ -183,12 +213,12 @@ impl BoundedMatcher {
         if text.len() <= self.piece_bytes() {
             return Ok(self.is_match_in_short(text));
         }
-        effort.allow(LINE_STEPS_MAX);
+        effort.left = LINE_STEPS_MAX;
         if let Some(literal) = self.literal() {
             return Ok(find_in_pieces(literal, text, 0, effort)?.is_some());
         }
-        let found = self.find_long(text, 0, true, true, effort)?;
-        Ok(found.is_some())
+        let input = Input::new(text).earliest(true);
+        Ok(self.find_long(input, true, effort)?.is_some())
     }
 
     /// Leftmost match from `at` on. The first search of a text is `first`.
@@ -198,7 +228,7 @@ impl BoundedMatcher {
         at: usize,
         first: bool,
         effort: &mut Effort<'_>,
-    ) -> Result<Option<Range<usize>>, GivenUp> {
+    ) -> Answer {
         if at > text.len() {
             return Ok(None);
         }
@@ -209,19 +239,12 @@ impl BoundedMatcher {
             let found = infallible(self.regex().find_at(text, at));
             return Ok(found.map(|found| found.start()..found.end()));
         }
-        self.find_long(text, at, first, false, effort)
+        self.find_long(Input::new(text).range(at..), first, effort)
     }
 
-    fn find_long(
-        &self,
-        text: &[u8],
-        at: usize,
-        first: bool,
-        earliest: bool,
-        effort: &mut Effort<'_>,
-    ) -> Result<Option<Range<usize>>, GivenUp> {
+    fn find_long(&self, input: Input<'_>, first: bool, effort: &mut Effort<'_>) -> Answer {
         let program = self.long.program();
-        let Some(at) = program.first_prefix(text, at, effort)? else {
+        let Some(at) = program.first_prefix(input.haystack(), input.start(), effort)? else {
             return Ok(None);
         };
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -229,7 +252,7 @@ impl BoundedMatcher {
         if first {
             buffers.begin(program);
         }
-        program.find(buffers, text, at, earliest, effort)
+        program.find(buffers, &input.range(at..), effort)
     }
 }
 
@@ -238,7 +261,7 @@ fn find_in_pieces(
     text: &[u8],
     mut at: usize,
     effort: &mut Effort<'_>,
-) -> Result<Option<Range<usize>>, GivenUp> {
+) -> Answer {
     while text.len().saturating_sub(at) > LITERAL_BYTES + RANGE_BYTES_MAX {
         effort.spend((LITERAL_BYTES / LITERAL_BYTES_A_STEP) as u64)?;
         if effort.is_stopped() {
@@ -267,43 +290,8 @@ impl Fast {
         Fast::Literal {
             literal: Arc::new(literal),
             is_brief: false,
-            regex: LazyRegex {
-                limits,
-                shared: Arc::default(),
-                own: OnceLock::new(),
-            },
-        }
-    }
-}
-
-impl LazyRegex {
-    fn get(&self, recipe: &Recipe) -> &RegexMatcher {
-        let compile = || {
-            let regex = recipe.build(&[], self.limits);
-            regex.expect("a short text is within the limits")
-        };
-        self.own
-            .get_or_init(|| self.shared.get_or_init(compile).clone())
-    }
-}
-
-impl Clone for Fast {
-    fn clone(&self) -> Self {
-        match self {
-            Fast::Regex(regex) => Fast::Regex(regex.clone()),
-            Fast::Literal {
-                literal,
-                is_brief,
-                regex,
-            } => Fast::Literal {
-                literal: Arc::clone(literal),
-                is_brief: *is_brief,
-                regex: LazyRegex {
-                    limits: regex.limits,
-                    shared: Arc::clone(&regex.shared),
-                    own: OnceLock::new(),
-                },
-            },
+            limits,
+            regex: OncePerCopy::default(),
         }
     }
 }
@@ -410,13 +398,14 @@ mod tests {
                     if use_dfa {
                         buffers.begin(program);
                     }
-                    let found = program.find(&mut buffers, text, at, false, effort).unwrap();
+                    let input = Input::new(text).range(at..);
+                    let found = program.find(&mut buffers, &input, effort).unwrap();
                     prop_assert_eq!(&found, &fast, "at {} with DFA: {}", at, use_dfa);
                     let prefix = program.first_prefix(text, at, effort).unwrap();
                     if let Some(fast) = &fast {
                         prop_assert!(prefix.is_some_and(|first| first <= fast.start), "at {}", at);
                     }
-                    let any = program.find(&mut buffers, text, at, true, effort).unwrap();
+                    let any = program.find(&mut buffers, &input.earliest(true), effort).unwrap();
                     prop_assert_eq!(any.is_some(), fast.is_some(), "{} {}", at, use_dfa);
                 }
                 // The DFA leaves texts it has not begun.
@@ -485,7 +474,7 @@ mod tests {
         let mut left = Vec::new();
         for _ in 0..2 {
             assert_eq!(matcher.is_match(&line, &mut effort), Err(GivenUp));
-            left.push(effort.left());
+            left.push(effort.left);
             let short = b"a".repeat(30_000);
             assert_eq!(matcher.is_match(&short, &mut effort), Ok(false));
         }

@@ -13,7 +13,6 @@ use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind};
 use regex_syntax::utf8::Utf8Sequences;
 use schema::message::{Expr, Filter, Pattern, Reading};
 use std::convert::Infallible;
-use std::ops::Add;
 
 /// Compile time of a light search: 15 ms.
 const LIGHT_TIME_MAX: u64 = 1 << 20;
@@ -52,9 +51,6 @@ const LARGE_CLASSES_MAX: u64 = 8;
 /// Bytes of `\w`.
 const LARGE_CLASS_BYTES: u64 = 50 << 10;
 
-/// Nesting accepted by frontends.
-const NESTING_MAX: u32 = 250;
-
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CompileCost {
     time: u64,
@@ -82,8 +78,11 @@ impl CompileCost {
         let filters = filters.into_iter();
         let filters = filters.map(|it| Automaton::of_filter(it, counts));
         let all = automata.iter().copied().chain(together).chain(filters);
-        all.map(Automaton::cost)
-            .fold(CompileCost::default(), Add::add)
+        let costs = all.map(Automaton::cost);
+        costs.fold(CompileCost::default(), |sum, cost| CompileCost {
+            time: sum.time.saturating_add(cost.time),
+            memory: sum.memory.saturating_add(cost.memory),
+        })
     }
 
     pub(crate) fn is_heavy(self) -> bool {
@@ -109,8 +108,7 @@ impl Automaton {
             let bytes = LITERAL_BYTE * pattern.text.len() as u64;
             return Automaton::small(bytes);
         }
-        let counted = LargeClasses::of(&pattern.text).bytes();
-        if counts && counted > 0 {
+        if let Some(counted) = counted(&pattern.text, counts) {
             return Automaton::small(counted.min(2 * PATTERNS_BYTES_MAX as u64));
         }
         let recipe = Recipe::new(&[pattern], pattern::is_multiline(pattern));
@@ -137,20 +135,12 @@ impl Automaton {
                 Automaton::small(bytes.min(2 * max))
             }
             Reading::Regexp | Reading::RegexpIgnoringCase => {
-                let ignores_case = filter.reading == Reading::RegexpIgnoringCase;
-                let mut parser = regex_syntax::ParserBuilder::new();
-                parser.case_insensitive(ignores_case);
-                let parsed = || {
+                let bytes = counted(&filter.text, counts).unwrap_or_else(|| {
+                    let mut parser = regex_syntax::ParserBuilder::new();
+                    parser.case_insensitive(filter.reading == Reading::RegexpIgnoringCase);
                     let hir = parser.build().parse(&filter.text);
-                    hir.unwrap_or_else(|_| Hir::fail())
-                };
-                let counted = LargeClasses::of(&filter.text).bytes();
-                let is_counted = counts && counted > 0;
-                let bytes = if is_counted {
-                    counted
-                } else {
-                    nfa_bytes(&parsed())
-                };
+                    nfa_bytes(&hir.unwrap_or_else(|_| Hir::fail()))
+                });
                 Automaton::small(bytes.min(max))
             }
         }
@@ -172,39 +162,27 @@ impl Automaton {
 
     fn cost(self) -> CompileCost {
         // Forwards and backwards.
-        let nfa = CompileCost {
-            time: self.bytes,
-            memory: self.bytes * 5 / 4,
-        };
-        let dfa = match self.bytes {
-            TINY_BYTES_MAX..DETERMINIZED_BYTES_MAX => CompileCost {
-                time: DFA_TIME,
-                memory: DFA_MEMORY,
-            },
-            _ => CompileCost::default(),
+        let nfa_memory = self.bytes * 5 / 4;
+        let (dfa_time, dfa_memory) = match self.bytes {
+            TINY_BYTES_MAX..DETERMINIZED_BYTES_MAX => (DFA_TIME, DFA_MEMORY),
+            _ => (0, 0),
         };
         let one_pass = if self.is_one_pass {
             (self.bytes * ONE_PASS_GROWTH).min(ONE_PASS_MEMORY_MAX)
         } else {
             0
         };
-        let one_pass = CompileCost {
-            time: one_pass / ONE_PASS_SPEED,
-            memory: one_pass,
-        };
-        nfa + dfa + one_pass
+        CompileCost {
+            time: self.bytes + dfa_time + one_pass / ONE_PASS_SPEED,
+            memory: nfa_memory + dfa_memory + one_pass,
+        }
     }
 }
 
-impl Add for CompileCost {
-    type Output = CompileCost;
-
-    fn add(self, other: CompileCost) -> CompileCost {
-        CompileCost {
-            time: self.time.saturating_add(other.time),
-            memory: self.memory.saturating_add(other.memory),
-        }
-    }
+/// Bytes of large classes, if there are some and only they are counted.
+fn counted(text: &str, counts: bool) -> Option<u64> {
+    let bytes = counts.then(|| LargeClasses::of(text).bytes());
+    bytes.filter(|&bytes| bytes > 0)
 }
 
 /// Unicode classes of a regular expression, found without parsing them.
@@ -220,12 +198,7 @@ struct LargeClasses {
 impl LargeClasses {
     /// No classes for an invalid expression.
     fn of(text: &str) -> LargeClasses {
-        let mut parser = ast::parse::ParserBuilder::new();
-        let parsed = parser.nest_limit(NESTING_MAX).build().parse(text);
-        let visited = parsed
-            .ok()
-            .map(|ast| ast::visit(&ast, LargeClasses::default()));
-        visited.and_then(Result::ok).unwrap_or_default()
+        pattern::visit(text, LargeClasses::default()).unwrap_or_default()
     }
 
     fn bytes(&self) -> u64 {

@@ -168,7 +168,7 @@ impl Strategy {
             DocumentQuery::And(_) | DocumentQuery::Or(_) => None,
         });
         let query = match of_blocks.collect::<Option<Vec<_>>>() {
-            Some(plans) => line_matcher::join_plans(expr, plans),
+            Some(plans) => line_matcher::join(expr, &mut plans.into_iter()),
             None => line_matcher::plan(expr)?,
         };
         Ok(Strategy::Lines { matcher, query })

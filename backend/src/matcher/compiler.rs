@@ -24,7 +24,7 @@ const KEPT_IDLE_MAX: Duration = Duration::from_secs(300);
 /// Compiles the patterns of one search.
 #[derive(Clone, Debug, Default)]
 pub struct Compiler {
-    limits: SizeLimits,
+    pub(crate) limits: SizeLimits,
     kept: Option<KeptMatchers>,
     stop: Arc<AtomicBool>,
 }
@@ -59,17 +59,13 @@ impl Compiler {
         }
     }
 
-    /// For a joined matcher. Cannot be stopped.
+    /// For a joined matcher of compiled patterns, small enough together. Cannot be stopped.
     pub(crate) fn for_all(&self) -> Compiler {
         Compiler {
             limits: SizeLimits::FOR_ALL,
             kept: self.kept.clone(),
             stop: Arc::default(),
         }
-    }
-
-    pub(crate) fn limits(&self) -> SizeLimits {
-        self.limits
     }
 
     pub(crate) fn check_stop(&self) -> Result<(), BadPattern> {

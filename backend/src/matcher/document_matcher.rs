@@ -283,7 +283,6 @@ pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<DocumentQuery, BadPatter
     if pattern.in_path {
         line_matcher::plan_pattern(pattern).map(|_| DocumentQuery::ALL)
     } else if pattern::is_multiline(pattern) {
-        pattern::check_not_empty(pattern)?;
         index::plan::plan_multiline(&pattern::expression(pattern), pattern.ignore_case)
     } else {
         line_matcher::plan_pattern(pattern).map(DocumentQuery::Block)

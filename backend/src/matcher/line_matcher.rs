@@ -14,7 +14,7 @@ use super::pattern;
 use grep_matcher::LineMatchKind;
 use index::plan::{BadPattern, TrigramQuery};
 use schema::message::{Expr, Pattern};
-use std::ops::{ControlFlow, Range};
+use std::ops::{ControlFlow, Range, RangeFrom};
 
 /// Reported ranges of a line, at most. 40 fill a screen.
 pub const RANGES_MAX: usize = 128;
@@ -28,11 +28,14 @@ const RANGES_STEPS_MAX: u64 = LINE_STEPS_MAX / 4;
 pub struct LineMatcher {
     pub(crate) finder: BoundedMatcher,
     condition: Option<LineCondition>,
+    /// Matchers of the condition.
+    matchers: Vec<BoundedMatcher>,
 }
 
 #[derive(Clone, Debug)]
 enum LineCondition {
-    Matches(BoundedMatcher),
+    /// Index in the matchers.
+    Matches(usize),
     All(Vec<LineCondition>),
     Any(Vec<LineCondition>),
     Not(Box<LineCondition>),
@@ -48,23 +51,22 @@ impl LineMatcher {
         };
         let finder = BoundedMatcher::new(&found, false, compiler);
         let finder = finder.map_err(|bad| BadExpr::new(first_bad(expr, compiler), bad))?;
-        let condition = if has_line(expr) {
+        let (mut condition, mut matchers) = (None, Vec::new());
+        if has_line(expr) {
             let compile = |it: &Pattern| BoundedMatcher::new(&[it], false, compiler);
-            Some(LineCondition::new(expr, &mut pattern::each(expr, compile)?))
-        } else {
-            None
-        };
-        Ok(LineMatcher { finder, condition })
-    }
-
-    /// Compiles an expression of compiled patterns, small enough together.
-    pub(crate) fn joined(expr: &Expr, compiler: &Compiler) -> Result<LineMatcher, BadExpr> {
-        LineMatcher::new(expr, &compiler.for_all())
+            matchers.extend(pattern::each(expr, compile)?);
+            condition = Some(LineCondition::new(expr, &mut (0..)));
+        }
+        Ok(LineMatcher {
+            finder,
+            condition,
+            matchers,
+        })
     }
 
     pub(crate) fn is_slow(&self, blocks: u64) -> bool {
-        let condition = self.condition.as_ref();
-        self.finder.is_slow(blocks) || condition.is_some_and(|it| it.is_slow(blocks))
+        let mut matchers = [&self.finder].into_iter().chain(&self.matchers);
+        matchers.any(|it| it.is_slow(blocks))
     }
 
     /// The only possible byte of a range in a short line.
@@ -76,7 +78,10 @@ impl LineMatcher {
     pub(crate) fn for_blocks(&self, blocks: u64) -> LineMatcher {
         LineMatcher {
             finder: self.finder.for_blocks(blocks),
-            condition: self.condition.as_ref().map(|it| it.for_blocks(blocks)),
+            condition: self.condition.clone(),
+            matchers: (self.matchers.iter())
+                .map(|it| it.for_blocks(blocks))
+                .collect(),
         }
     }
 
@@ -84,7 +89,7 @@ impl LineMatcher {
         let Some(condition) = &self.condition else {
             return Ok(true);
         };
-        condition.matches(line, effort)
+        condition.matches(&self.matchers, line, effort)
     }
 
     fn matches(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
@@ -93,49 +98,33 @@ impl LineMatcher {
 }
 
 impl LineCondition {
-    fn is_slow(&self, blocks: u64) -> bool {
-        match self {
-            LineCondition::Matches(matcher) => matcher.is_slow(blocks),
-            LineCondition::All(parts) | LineCondition::Any(parts) => {
-                parts.iter().any(|part| part.is_slow(blocks))
-            }
-            LineCondition::Not(inner) => inner.is_slow(blocks),
-        }
-    }
-
-    fn for_blocks(&self, blocks: u64) -> LineCondition {
-        let each = |parts: &[LineCondition]| parts.iter().map(|it| it.for_blocks(blocks)).collect();
-        match self {
-            LineCondition::Matches(matcher) => LineCondition::Matches(matcher.for_blocks(blocks)),
-            LineCondition::All(parts) => LineCondition::All(each(parts)),
-            LineCondition::Any(parts) => LineCondition::Any(each(parts)),
-            LineCondition::Not(inner) => LineCondition::Not(Box::new(inner.for_blocks(blocks))),
-        }
-    }
-
-    fn new(expr: &Expr, matchers: &mut impl Iterator<Item = BoundedMatcher>) -> LineCondition {
+    /// `indexes` are those of the patterns, in order.
+    fn new(expr: &Expr, indexes: &mut RangeFrom<usize>) -> LineCondition {
         let mut each = |parts: &[Expr]| {
-            let parts = parts.iter().map(|it| LineCondition::new(it, matchers));
+            let parts = parts.iter().map(|it| LineCondition::new(it, indexes));
             parts.collect::<Vec<_>>()
         };
         match expr {
             Expr::All(parts) => LineCondition::All(each(parts)),
             Expr::Any(parts) => LineCondition::Any(each(parts)),
-            Expr::Not(inner) => LineCondition::Not(Box::new(LineCondition::new(inner, matchers))),
-            Expr::Line(inner) => LineCondition::new(inner, matchers),
+            Expr::Not(inner) => LineCondition::Not(Box::new(LineCondition::new(inner, indexes))),
+            Expr::Line(inner) => LineCondition::new(inner, indexes),
             Expr::Filter(_) => LineCondition::All(Vec::new()),
-            Expr::Pattern(_) => {
-                LineCondition::Matches(matchers.next().expect("one for each pattern"))
-            }
+            Expr::Pattern(_) => LineCondition::Matches(indexes.next().expect("without end")),
         }
     }
 
-    fn matches(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
+    fn matches(
+        &self,
+        matchers: &[BoundedMatcher],
+        line: &[u8],
+        effort: &mut Effort<'_>,
+    ) -> Result<bool, GivenUp> {
         Ok(match self {
-            LineCondition::Matches(matcher) => matcher.is_match(line, effort)?,
+            LineCondition::Matches(index) => matchers[*index].is_match(line, effort)?,
             LineCondition::All(parts) => {
                 for part in parts {
-                    if !part.matches(line, effort)? {
+                    if !part.matches(matchers, line, effort)? {
                         return Ok(false);
                     }
                 }
@@ -143,13 +132,13 @@ impl LineCondition {
             }
             LineCondition::Any(parts) => {
                 for part in parts {
-                    if part.matches(line, effort)? {
+                    if part.matches(matchers, line, effort)? {
                         return Ok(true);
                     }
                 }
                 false
             }
-            LineCondition::Not(inner) => !inner.matches(line, effort)?,
+            LineCondition::Not(inner) => !inner.matches(matchers, line, effort)?,
         })
     }
 }
@@ -183,13 +172,15 @@ impl<'a> LineSearch<'a> {
                 let line = self.at..self.piece_end;
                 self.at = line.end;
                 let body = without_end(&self.text[line.clone()]);
-                if self.decide(self.matcher.matches(body, effort), effort) {
+                let matches = self.matcher.matches(body, effort);
+                if effort.decide(matches) {
                     return Some(line);
                 }
             } else if let Some(line) = self.next_in_piece() {
                 self.at = line.end;
                 let body = without_end(&self.text[line.clone()]);
-                if self.decide(self.matcher.confirms(body, effort), effort) {
+                let matches = self.matcher.confirms(body, effort);
+                if effort.decide(matches) {
                     return Some(line);
                 }
                 continue;
@@ -201,13 +192,6 @@ impl<'a> LineSearch<'a> {
             }
         }
         None
-    }
-
-    fn decide(&self, matches: Result<bool, GivenUp>, effort: &mut Effort<'_>) -> bool {
-        matches.unwrap_or_else(|given_up| {
-            effort.give_up(given_up);
-            false
-        })
     }
 
     /// Returns `false` if the next piece is one long line.
@@ -288,14 +272,10 @@ pub fn ranges(
     effort: &mut Effort<'_>,
     out: &mut Vec<(usize, usize)>,
 ) {
-    out.clear();
-    for_each_range(matcher, line, effort, |range| {
+    collect_ranges(matcher, line, effort, out, |range, out| {
         out.push(range);
         ControlFlow::Continue(())
     });
-    if out.is_empty() {
-        out.push((0, 0));
-    }
 }
 
 /// Finds the first of the [`ranges`], and the first that `decides` the rank, if another.
@@ -306,65 +286,58 @@ pub fn first_range(
     decides: impl Fn((usize, usize)) -> bool,
     out: &mut Vec<(usize, usize)>,
 ) {
-    out.clear();
-    for_each_range(matcher, line, effort, |range| {
-        let is_first = out.is_empty();
+    collect_ranges(matcher, line, effort, out, |range, out| {
         if decides(range) {
             out.push(range);
             return ControlFlow::Break(());
         }
-        if is_first {
+        if out.is_empty() {
             out.push(range);
         }
         ControlFlow::Continue(())
     });
-    if out.is_empty() {
-        out.push((0, 0));
-    }
 }
 
-fn for_each_range(
+fn collect_ranges(
     matcher: &LineMatcher,
     line: &[u8],
     effort: &mut Effort<'_>,
-    mut each: impl FnMut((usize, usize)) -> ControlFlow<()>,
+    out: &mut Vec<(usize, usize)>,
+    mut each: impl FnMut((usize, usize), &mut Vec<(usize, usize)>) -> ControlFlow<()>,
 ) {
+    out.clear();
     let mut count = 0;
     if let Some(literal) = matcher.finder.literal_in(line) {
         literal.for_each(line, |found| {
             count += 1;
-            each((found.start, found.end))?;
+            each((found.start, found.end), out)?;
             if count < RANGES_MAX {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())
             }
         });
-        return;
-    }
-    effort.allow(RANGES_STEPS_MAX);
-    let (mut at, mut last_end) = (0, None);
-    while count < RANGES_MAX
-        && !effort.is_stopped()
-        && let Ok(Some(found)) = matcher.finder.find(line, at, at == 0, effort)
-    {
-        at = found.end + usize::from(found.is_empty());
-        // An empty match directly behind another does not count.
-        if !found.is_empty() || last_end != Some(found.end) {
-            count += 1;
-            if each((found.start, found.end)).is_break() {
-                return;
+    } else {
+        effort.left = RANGES_STEPS_MAX;
+        let (mut at, mut last_end) = (0, None);
+        while count < RANGES_MAX
+            && !effort.is_stopped()
+            && let Ok(Some(found)) = matcher.finder.find(line, at, at == 0, effort)
+        {
+            at = found.end + usize::from(found.is_empty());
+            // An empty match directly behind another does not count.
+            if !found.is_empty() || last_end != Some(found.end) {
+                count += 1;
+                if each((found.start, found.end), out).is_break() {
+                    break;
+                }
             }
+            last_end = Some(found.end);
         }
-        last_end = Some(found.end);
     }
-}
-
-pub(crate) fn join_plans(
-    expr: &Expr,
-    plans: impl IntoIterator<Item = TrigramQuery>,
-) -> TrigramQuery {
-    join(expr, &mut plans.into_iter())
+    if out.is_empty() {
+        out.push((0, 0));
+    }
 }
 
 pub(crate) fn plan(expr: &Expr) -> Result<TrigramQuery, BadExpr> {
@@ -372,7 +345,9 @@ pub(crate) fn plan(expr: &Expr) -> Result<TrigramQuery, BadExpr> {
 }
 
 pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<TrigramQuery, BadPattern> {
-    pattern::check_not_empty(pattern)?;
+    if pattern.text.is_empty() {
+        return Err(BadPattern::new("the pattern is empty"));
+    }
     if let Some(text) = pattern::literal(pattern) {
         return index::plan::plan_literal(text, pattern.ignore_case);
     }
@@ -380,7 +355,7 @@ pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<TrigramQuery, BadPattern
 }
 
 /// `queries` are those of the patterns, in order.
-fn join(expr: &Expr, queries: &mut impl Iterator<Item = TrigramQuery>) -> TrigramQuery {
+pub(crate) fn join(expr: &Expr, queries: &mut impl Iterator<Item = TrigramQuery>) -> TrigramQuery {
     let mut each = |parts: &[Expr]| {
         let parts = parts.iter().map(|part| join(part, queries));
         parts.collect::<Vec<_>>()
@@ -451,7 +426,7 @@ mod tests {
             syntax: Syntax::Regexp,
             ..Pattern::default()
         };
-        LineMatcher::joined(&Expr::Pattern(pattern), &Compiler::default()).unwrap()
+        LineMatcher::new(&Expr::Pattern(pattern), &Compiler::default().for_all()).unwrap()
     }
 
     fn lines(pattern: &str, text: &str) -> Vec<String> {

@@ -149,25 +149,22 @@ impl Folded {
         }
         let text = text.to_ascii_lowercase().into_bytes();
         let windows = (0..text.len()).filter_map(|at| Some((at, text.get(at..at + WINDOW)?)));
-        let sought = |part: &[u8]| part.iter().all(|&byte| other_case(byte).is_empty());
+        let sought = |part: &[u8]| part.iter().all(|&byte| other_case(byte).is_none());
         let rarity = |part: &[u8]| part.iter().map(|&byte| rarity(byte)).sum::<usize>();
         let windows = windows.filter(|(_, part)| sought(part));
         let rarest = windows.max_by_key(|(_, part)| rarity(part));
-        if let Some((anchor, part)) = rarest
-            && let Some(window) = in_all_cases(part)
-        {
-            return Some(Folded {
-                window: Some(Box::new(window)),
-                anchor,
-                text,
-            });
-        }
-        let candidates = (0..text.len()).filter(|&at| sought(&text[at..=at]));
-        let anchor = candidates.max_by_key(|&at| rarity(&text[at..=at]))?;
+        let rarest = rarest.and_then(|(at, part)| Some((at, Box::new(in_all_cases(part)?))));
+        let (anchor, window) = match rarest {
+            Some((anchor, window)) => (anchor, Some(window)),
+            None => {
+                let candidates = (0..text.len()).filter(|&at| sought(&text[at..=at]));
+                (candidates.max_by_key(|&at| rarity(&text[at..=at]))?, None)
+            }
+        };
         Some(Folded {
             text,
             anchor,
-            window: None,
+            window,
         })
     }
 
@@ -198,7 +195,7 @@ impl Folded {
         for &byte in self.text[..self.anchor].iter().rev() {
             left = match left.split_last() {
                 Some((last, rest)) if last.eq_ignore_ascii_case(&byte) => rest,
-                _ => left.strip_suffix(some(other_case(byte))?)?,
+                _ => left.strip_suffix(other_case(byte)?)?,
             };
         }
         Some(left.len())
@@ -210,7 +207,7 @@ impl Folded {
         for &byte in &self.text[self.anchor..] {
             right = match right.split_first() {
                 Some((first, rest)) if first.eq_ignore_ascii_case(&byte) => rest,
-                _ => right.strip_prefix(some(other_case(byte))?)?,
+                _ => right.strip_prefix(other_case(byte)?)?,
             };
         }
         Some(behind.len() - right.len())
@@ -239,17 +236,13 @@ fn in_all_cases(text: &[u8]) -> Option<Searcher> {
     builder.build()
 }
 
-/// Case of a letter outside of ASCII, or empty.
-fn other_case(byte: u8) -> &'static [u8] {
+/// Case of a letter outside of ASCII.
+fn other_case(byte: u8) -> Option<&'static [u8]> {
     match byte {
-        b'k' => "\u{212a}".as_bytes(),
-        b's' => "\u{17f}".as_bytes(),
-        _ => b"",
+        b'k' => Some("\u{212a}".as_bytes()),
+        b's' => Some("\u{17f}".as_bytes()),
+        _ => None,
     }
-}
-
-fn some(bytes: &[u8]) -> Option<&[u8]> {
-    (!bytes.is_empty()).then_some(bytes)
 }
 
 #[cfg(test)]

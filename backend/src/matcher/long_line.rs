@@ -38,15 +38,20 @@ const DFA_BYTES_MAX: usize = 2 << 20;
 /// Work budget of a text, with its stop flag.
 pub struct Effort<'a> {
     stop: &'a dyn Fn() -> bool,
-    left: u64,
+    /// Remaining steps of the text.
+    pub(crate) left: u64,
     unchecked: u64,
     is_stopped: bool,
-    pub(crate) has_given_up: bool,
+    /// A text needed too many steps.
+    pub has_given_up: bool,
 }
 
 /// Undecided text: too many steps, or stopped.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct GivenUp;
+
+/// Leftmost match, if any; for an earliest search, any range that proves one.
+pub(crate) type Answer = Result<Option<Range<usize>>, GivenUp>;
 
 impl<'a> Effort<'a> {
     /// Effort of a search that ends when `stop` returns true.
@@ -60,26 +65,15 @@ impl<'a> Effort<'a> {
         }
     }
 
-    /// True if a text needed too many steps.
-    pub fn has_given_up(&self) -> bool {
-        self.has_given_up
-    }
-
-    pub(crate) fn allow(&mut self, steps: u64) {
-        self.left = steps;
-    }
-
-    pub(crate) fn left(&self) -> u64 {
-        self.left
-    }
-
     pub(crate) fn is_stopped(&mut self) -> bool {
         self.is_stopped = self.is_stopped || (self.stop)();
         self.is_stopped
     }
 
-    pub(crate) fn give_up(&mut self, GivenUp: GivenUp) {
-        self.has_given_up |= !self.is_stopped;
+    /// Notes an undecided text, which counts as one without a match.
+    pub(crate) fn decide<T: Default>(&mut self, found: Result<T, GivenUp>) -> T {
+        self.has_given_up |= found.is_err() && !self.is_stopped;
+        found.unwrap_or_default()
     }
 
     pub(crate) fn spend(&mut self, steps: u64) -> Result<(), GivenUp> {
@@ -119,6 +113,12 @@ pub(crate) struct Buffers {
 struct DfaBuffers {
     forward: dfa::Cache,
     reverse: dfa::Cache,
+    budget: DfaBudget,
+}
+
+/// Steps for new states.
+#[derive(Default)]
+struct DfaBudget {
     left: u64,
     /// Bytes of the largest state built, for states of unknown size.
     state_bytes: u64,
@@ -190,36 +190,32 @@ impl Program {
         }
     }
 
-    /// Leftmost match from `at` on; with `earliest`, any range that proves one. `buffers` begin
-    /// anew for each text.
+    /// `buffers` begin anew for each text.
     pub(crate) fn find(
         &self,
         buffers: &mut Buffers,
-        text: &[u8],
-        at: usize,
-        earliest: bool,
+        input: &Input<'_>,
         effort: &mut Effort<'_>,
-    ) -> Result<Option<Range<usize>>, GivenUp> {
+    ) -> Answer {
         if let (Some(dfas), Some(dfa_buffers)) = (&self.dfas, &mut buffers.dfas) {
-            match dfas.find(dfa_buffers, text, at, earliest, effort) {
+            match dfas.find(dfa_buffers, input, effort) {
                 Ok(found) => return Ok(found),
                 Err(NoAnswer::GivenUp) => return Err(GivenUp),
                 // It would fail in the rest of the text, too.
-                Err(NoAnswer::Unable) => dfa_buffers.left = 0,
+                Err(NoAnswer::Unable) => dfa_buffers.budget.left = 0,
             }
         }
-        self.simulate(buffers, text, at, earliest, effort)
+        self.simulate(buffers, input, effort)
     }
 
     /// Threads are in order of precedence; the first that matches ends those behind it.
     fn simulate(
         &self,
         buffers: &mut Buffers,
-        text: &[u8],
-        at: usize,
-        earliest: bool,
+        input: &Input<'_>,
         effort: &mut Effort<'_>,
-    ) -> Result<Option<Range<usize>>, GivenUp> {
+    ) -> Answer {
+        let text = input.haystack();
         let Buffers {
             current,
             next,
@@ -228,7 +224,7 @@ impl Program {
         } = buffers;
         current.clear();
         let mut found = None;
-        for position in at..=text.len() {
+        for position in input.start()..=text.len() {
             if found.is_none() {
                 let thread = (self.nfa.start_anchored(), position);
                 self.follow(thread, text, position, current, stack, effort)?;
@@ -247,7 +243,7 @@ impl Program {
                     State::Dense(dense) => dense.matches(text, position),
                     State::Match { .. } => {
                         found = Some(start..position);
-                        if earliest {
+                        if input.get_earliest() {
                             return Ok(found);
                         }
                         break;
@@ -302,8 +298,10 @@ impl Buffers {
         if let (Some(dfas), Some(buffers)) = (&program.dfas, &mut self.dfas) {
             buffers.forward.reset(&dfas.forward);
             buffers.reverse.reset(&dfas.reverse);
-            buffers.left = LINE_STEPS_MAX / DFA_STEPS_SHARE;
-            buffers.state_bytes = 0;
+            buffers.budget = DfaBudget {
+                left: LINE_STEPS_MAX / DFA_STEPS_SHARE,
+                state_bytes: 0,
+            };
         }
     }
 }
@@ -327,41 +325,31 @@ impl Dfas {
         DfaBuffers {
             forward: self.forward.create_cache(),
             reverse: self.reverse.create_cache(),
-            left: 0,
-            state_bytes: 0,
+            budget: DfaBudget::default(),
         }
     }
 
     fn find(
         &self,
         buffers: &mut DfaBuffers,
-        text: &[u8],
-        at: usize,
-        earliest: bool,
+        input: &Input<'_>,
         effort: &mut Effort<'_>,
     ) -> Result<Option<Range<usize>>, NoAnswer> {
-        let DfaBuffers {
-            forward,
-            reverse,
-            left,
-            state_bytes,
-        } = buffers;
         let mut walk = Walk {
             dfa: &self.forward,
-            cache: forward,
-            left,
-            state_bytes,
+            cache: &mut buffers.forward,
+            budget: &mut buffers.budget,
             effort,
         };
-        let Some(end) = walk.forward(text, at, earliest)? else {
+        let Some(end) = walk.forward(input)? else {
             return Ok(None);
         };
-        if earliest {
+        if input.get_earliest() {
             return Ok(Some(end..end));
         }
         walk.dfa = &self.reverse;
-        walk.cache = reverse;
-        let start = walk.reverse(text, at, end)?;
+        walk.cache = &mut buffers.reverse;
+        let start = walk.reverse(input.haystack(), input.start(), end)?;
         Ok(Some(start..end))
     }
 }
@@ -369,25 +357,19 @@ impl Dfas {
 struct Walk<'w, 'e> {
     dfa: &'w DFA,
     cache: &'w mut dfa::Cache,
-    left: &'w mut u64,
-    state_bytes: &'w mut u64,
+    budget: &'w mut DfaBudget,
     effort: &'w mut Effort<'e>,
 }
 
 impl Walk<'_, '_> {
-    /// End of the leftmost match; with `earliest`, of the first to end.
-    fn forward(
-        &mut self,
-        text: &[u8],
-        at: usize,
-        earliest: bool,
-    ) -> Result<Option<usize>, NoAnswer> {
+    /// End of the leftmost match; for an earliest search, of the first to end.
+    fn forward(&mut self, input: &Input<'_>) -> Result<Option<usize>, NoAnswer> {
         self.charge(0)?;
-        let input = Input::new(text).range(at..);
-        let started = self.dfa.start_state_forward(self.cache, &input);
+        let text = input.haystack();
+        let started = self.dfa.start_state_forward(self.cache, input);
         let state = started.map_err(|_| NoAnswer::Unable)?;
-        let bytes = text.iter().enumerate().skip(at);
-        let (state, end) = self.walk(state, bytes, earliest)?;
+        let bytes = text.iter().enumerate().skip(input.start());
+        let (state, end) = self.walk(state, bytes, input.get_earliest())?;
         let Some(state) = state else { return Ok(end) };
         let last = self.dfa.next_eoi_state(self.cache, state);
         let is_match = last.map_err(|_| NoAnswer::Unable)?.is_match();
@@ -463,18 +445,18 @@ impl Walk<'_, '_> {
         let grown = self.cache.memory_usage().saturating_sub(before) as u64;
         // The transition of a tagged state may have been known.
         if grown > 0 || !is_tagged {
-            *self.state_bytes = grown.max(*self.state_bytes);
-            self.charge(*self.state_bytes)?;
+            self.budget.state_bytes = grown.max(self.budget.state_bytes);
+            self.charge(self.budget.state_bytes)?;
         }
         next.map_err(|_| NoAnswer::Unable)
     }
 
     /// Charges the bytes of a new state as steps.
     fn charge(&mut self, steps: u64) -> Result<(), NoAnswer> {
-        if *self.left <= steps {
+        if self.budget.left <= steps {
             return Err(NoAnswer::Unable);
         }
-        *self.left -= steps;
+        self.budget.left -= steps;
         Ok(self.effort.spend(steps)?)
     }
 }
@@ -500,11 +482,8 @@ impl Threads {
 
     fn insert(&mut self, state: StateID, start: usize) -> bool {
         let place = &mut self.places[state.as_usize()];
-        if self
-            .list
-            .get(*place as usize)
-            .is_some_and(|it| it.0 == state)
-        {
+        let known = self.list.get(*place as usize);
+        if known.is_some_and(|it| it.0 == state) {
             return false;
         }
         *place = self.list.len() as u32;

@@ -26,6 +26,9 @@ const DFA_BYTES_MAX: usize = 16 << 20;
 
 const DFA_BYTES_MIN: usize = 1 << 20;
 
+/// Nesting accepted by frontends.
+const NESTING_MAX: u32 = 250;
+
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub(crate) struct SizeLimits {
     bytes: usize,
@@ -108,13 +111,6 @@ fn words(pattern: &Pattern) -> Option<(Option<Vec<u8>>, TrigramQuery)> {
     let mut words = words.filter(|word| !word.is_empty());
     let word = words.next().map(<[u8]>::to_vec);
     (words.next().is_none()).then_some((word, other_cases))
-}
-
-pub(crate) fn check_not_empty(pattern: &Pattern) -> Result<(), BadPattern> {
-    if pattern.text.is_empty() {
-        return Err(BadPattern::new("the pattern is empty"));
-    }
-    Ok(())
 }
 
 /// Compiles one of `patterns` patterns: for a line, or for a text if it [is
@@ -271,13 +267,9 @@ fn without_names(expressions: &[String]) -> Option<Vec<String>> {
     parser.utf8(false).multi_line(true).crlf(true);
     let render = |text: &String| {
         let hir = parser.build().parse(text).ok()?;
-        Some(without_groups(&hir).to_string())
+        Some(map_leaves(&hir, &Hir::clone).to_string())
     };
     expressions.iter().map(render).collect()
-}
-
-fn without_groups(hir: &Hir) -> Hir {
-    map_leaves(hir, &Hir::clone)
 }
 
 /// Changes literals, classes and assertions, and removes groups.
@@ -343,11 +335,14 @@ pub fn is_multiline(pattern: &Pattern) -> bool {
     if pattern.syntax == Syntax::Literal {
         return pattern.text.contains('\n');
     }
-    let parsed = ast::parse::ParserBuilder::new()
-        .nest_limit(250)
-        .build()
-        .parse(&pattern.text);
-    parsed.is_ok_and(|parsed| ast::visit(&parsed, LineEnds::default()).unwrap_or_default())
+    visit(&pattern.text, LineEnds::default()).unwrap_or_default()
+}
+
+/// Visits a regular expression. `None` if invalid.
+pub(crate) fn visit<V: Visitor>(text: &str, visitor: V) -> Option<V::Output> {
+    let mut parser = ast::parse::ParserBuilder::new();
+    let parsed = parser.nest_limit(NESTING_MAX).build().parse(text);
+    ast::visit(&parsed.ok()?, visitor).ok()
 }
 
 #[derive(Default)]
@@ -376,11 +371,10 @@ impl Visitor for LineEnds {
         match ast {
             Ast::Literal(literal) => self.found |= literal.c == '\n',
             Ast::Flags(set) => self.visit_flags(&set.flags),
-            Ast::Group(group) => {
-                if let ast::GroupKind::NonCapturing(flags) = &group.kind {
-                    self.visit_flags(flags);
-                }
-            }
+            Ast::Group(group) => group
+                .flags()
+                .into_iter()
+                .for_each(|it| self.visit_flags(it)),
             Ast::ClassBracketed(class) => self.negated += usize::from(class.negated),
             _ => {}
         }

@@ -4,7 +4,7 @@
 //! of the phrase come with the query, best first, and are compiled on demand, since few searches
 //! need them.
 
-use super::bounded_matcher::BoundedMatcher;
+use super::bounded_matcher::{BoundedMatcher, OncePerCopy};
 use super::compiler::Compiler;
 use super::line_matcher;
 use super::long_line::Effort;
@@ -13,7 +13,6 @@ use crate::rank::Tier;
 use index::plan::TrigramQuery;
 use schema::message::{Expr, PHRASE_PATTERNS_MAX, Pattern};
 use std::ops::{Deref, Range};
-use std::sync::{Arc, OnceLock};
 
 const NEAR_LINES: usize = 3;
 
@@ -55,8 +54,12 @@ impl Phrase {
                 _ => return None,
             }
         }
-        let patterns = patterns.iter().take(PHRASE_PATTERNS_MAX);
-        let patterns: Vec<LazyPattern> = patterns.map(LazyPattern::new).collect();
+        let patterns = patterns.iter().take(PHRASE_PATTERNS_MAX).cloned();
+        let lazy = |pattern| LazyPattern {
+            pattern,
+            matcher: OncePerCopy::default(),
+        };
+        let patterns: Vec<_> = patterns.map(lazy).collect();
         (!patterns.is_empty()).then(|| Phrase {
             is_condition: words.len() == expr.factors().len(),
             words,
@@ -133,39 +136,19 @@ fn near(text: &[u8], line: Range<usize>) -> (&[u8], &[u8]) {
     )
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct LazyPattern {
     pattern: Pattern,
-    /// Compiled once for all copies. `None`, for a failure, matches nothing.
-    shared: Arc<OnceLock<Option<BoundedMatcher>>>,
-    own: OnceLock<Option<BoundedMatcher>>,
+    /// `None`, for a failure, matches nothing.
+    matcher: OncePerCopy<Option<BoundedMatcher>>,
 }
 
 impl LazyPattern {
-    fn new(pattern: &Pattern) -> LazyPattern {
-        LazyPattern {
-            pattern: pattern.clone(),
-            shared: Arc::default(),
-            own: OnceLock::new(),
-        }
-    }
-
     fn is_in(&self, line: &[u8], effort: &mut Effort<'_>) -> bool {
         let compiler = || Compiler::default().for_one_of(PHRASE_PATTERNS_MAX);
         let compile = || BoundedMatcher::new(&[&self.pattern], false, &compiler()).ok();
-        let own = || self.shared.get_or_init(compile).clone();
-        let matcher = self.own.get_or_init(own).as_ref();
+        let matcher = self.matcher.get(compile).as_ref();
         matcher.is_some_and(|matcher| matches(matcher, line, effort))
-    }
-}
-
-impl Clone for LazyPattern {
-    fn clone(&self) -> Self {
-        LazyPattern {
-            pattern: self.pattern.clone(),
-            shared: Arc::clone(&self.shared),
-            own: OnceLock::new(),
-        }
     }
 }
 

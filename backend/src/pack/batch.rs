@@ -6,11 +6,12 @@
 //! of text or 256 lines. Lines over [`LINE_BYTES_MAX`] are sent as a window around their first
 //! range.
 
-use super::revision_names::RevisionNames;
 use crate::matcher::filters::kind_of;
 use index::shard::{DocId, Document, Shard, ShardError, TextCache};
 use language::Language;
-use schema::message::{Batch, DocumentKind, Line, Range, Span, Window};
+use schema::message::{
+    Batch, DocumentKind, Line, REVISIONS_BYTES_MAX, REVISIONS_MAX, Range, Span, Window,
+};
 use std::ops;
 use std::rc::Rc;
 
@@ -28,24 +29,23 @@ const LEAD_BYTES: usize = 512;
 
 /// Position of a line or span in a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinePosition {
+pub(crate) struct LinePosition {
     /// Number of the first line, from 1; 0 for the document's name.
-    pub number: u32,
-    /// Lines.
-    pub lines: u32,
+    pub(crate) number: u32,
+    pub(crate) lines: u32,
     /// First byte in the text of all documents.
-    pub start: u64,
+    pub(crate) start: u64,
     /// End, line end included.
-    pub end: u64,
+    pub(crate) end: u64,
     /// Block of the first line. A line is in one block.
-    pub block: u32,
+    pub(crate) block: u32,
     /// Block of the last line.
-    pub last_block: u32,
+    pub(crate) last_block: u32,
 }
 
 impl LinePosition {
     /// Position of one line.
-    pub fn of_line(number: u32, text: ops::Range<u64>, block: u32) -> LinePosition {
+    pub(crate) fn of_line(number: u32, text: ops::Range<u64>, block: u32) -> LinePosition {
         LinePosition {
             number,
             lines: 1,
@@ -57,24 +57,49 @@ impl LinePosition {
     }
 
     /// Position of a document's name. Its text begins at `start`.
-    pub fn of_name(document: &Document<'_>, start: u64) -> LinePosition {
+    pub(crate) fn of_name(document: &Document<'_>, start: u64) -> LinePosition {
         LinePosition::of_line(0, start..start, document.blocks.start)
+    }
+}
+
+/// Line or span with its end. `ranges`, at least one, are before the end.
+#[derive(Clone, Copy)]
+pub(crate) struct Match<'l> {
+    pub(crate) position: LinePosition,
+    pub(crate) line: &'l [u8],
+    /// 0 until known.
+    pub(crate) rank: f32,
+    pub(crate) ranges: &'l [(usize, usize)],
+}
+
+impl<'l> Match<'l> {
+    pub(crate) fn new(
+        position: LinePosition,
+        line: &'l [u8],
+        ranges: &'l [(usize, usize)],
+    ) -> Match<'l> {
+        Match {
+            position,
+            line,
+            rank: 0.0,
+            ranges,
+        }
     }
 }
 
 /// Options of a packer.
 #[derive(Clone, Copy, Debug)]
-pub struct PackOptions {
+pub(crate) struct PackOptions {
     /// Lines before and after a match.
-    pub context_lines: u32,
+    pub(crate) context_lines: u32,
     /// Matches in earlier lines are left out.
-    pub first_line: u32,
+    pub(crate) first_line: u32,
     /// Pack only the first range of each match.
-    pub first_range: bool,
+    pub(crate) first_range: bool,
 }
 
 /// Packs lines of one document into batches.
-pub struct BatchPacker<'a> {
+pub(crate) struct BatchPacker<'a> {
     shard: &'a Shard,
     pub(crate) shard_index: u32,
     pub(crate) options: PackOptions,
@@ -93,7 +118,7 @@ pub struct BatchPacker<'a> {
 
 /// Content of the next batch, empty between documents.
 #[derive(Default)]
-pub struct BatchBuffers {
+pub(crate) struct BatchBuffers {
     text: Vec<u8>,
     lines: Vec<Line>,
     ranges: Vec<Range>,
@@ -101,28 +126,18 @@ pub struct BatchBuffers {
     spans: Vec<Span>,
 }
 
-impl BatchBuffers {
-    fn clear(&mut self) {
-        self.text.clear();
-        self.lines.clear();
-        self.ranges.clear();
-        self.windows.clear();
-        self.spans.clear();
-    }
-}
-
 /// Output of packers.
 #[derive(Debug, Default)]
-pub struct Packed {
+pub(crate) struct Packed {
     /// Whole frames.
-    pub frames: Vec<u8>,
+    pub(crate) frames: Vec<u8>,
     /// Document and line of every match, in order.
-    pub keys: Vec<(DocId, u32)>,
+    pub(crate) keys: Vec<(DocId, u32)>,
 }
 
 impl<'a> BatchPacker<'a> {
     /// Packs matches of `document`. `buffers` are empty; `texts` has the last searched text.
-    pub fn new(
+    pub(crate) fn new(
         (shard, shard_index): (&'a Shard, u32),
         document: Document<'a>,
         package: &'a [u8],
@@ -150,15 +165,9 @@ impl<'a> BatchPacker<'a> {
         })
     }
 
-    /// Adds a matching `line` with its end, ascending. `ranges`, at least one, are before the end.
-    pub fn push(
-        &mut self,
-        position: LinePosition,
-        line: &[u8],
-        rank: f32,
-        ranges: &[(usize, usize)],
-        out: &mut Packed,
-    ) -> Result<(), ShardError> {
+    /// Adds a match. Lines ascend.
+    pub(crate) fn push(&mut self, found: &Match<'_>, out: &mut Packed) -> Result<(), ShardError> {
+        let position = found.position;
         self.check(position)?;
         if position.number < self.options.first_line {
             return Ok(());
@@ -172,7 +181,7 @@ impl<'a> BatchPacker<'a> {
             self.push_context_after(position.number)?;
         }
         self.push_context_before(position)?;
-        self.push_line(position, line, rank, ranges);
+        self.push_line(found);
         self.due = self.options.context_lines;
         out.keys.push((self.document.id, position.number));
         Ok(())
@@ -186,19 +195,20 @@ impl<'a> BatchPacker<'a> {
     }
 
     /// Adds the document's name as the only match; `ranges` are in its path.
-    pub fn push_name(&mut self, rank: f32, ranges: &[(usize, usize)], out: &mut Packed) {
+    pub(crate) fn push_name(&mut self, rank: f32, ranges: &[(usize, usize)], out: &mut Packed) {
         if self.options.first_line > 0 {
             return;
         }
         let position = LinePosition::of_name(&self.document, self.document_text.start);
         // A path is never cut.
         let whole = 0..self.document.path.len();
-        self.push_window(position, self.document.path, whole, rank, ranges);
+        let found = Match::new(position, self.document.path, ranges);
+        self.push_window(&Match { rank, ..found }, whole);
         out.keys.push((self.document.id, 0));
     }
 
     /// Encodes the rest, and returns the empty buffers.
-    pub fn finish(mut self, out: &mut Packed) -> Result<BatchBuffers, ShardError> {
+    pub(crate) fn finish(mut self, out: &mut Packed) -> Result<BatchBuffers, ShardError> {
         self.push_context_after(u32::MAX)?;
         self.encode(&mut out.frames);
         Ok(self.buffers)
@@ -227,7 +237,11 @@ impl<'a> BatchPacker<'a> {
             commit: self.revisions.commit,
         };
         batch.encode(out).expect("a batch is smaller than a frame");
-        buffers.clear();
+        buffers.text.clear();
+        buffers.lines.clear();
+        buffers.ranges.clear();
+        buffers.windows.clear();
+        buffers.spans.clear();
         self.last = None;
     }
 
@@ -264,7 +278,7 @@ impl<'a> BatchPacker<'a> {
     fn push_context(&mut self, position: LinePosition) -> Result<(), ShardError> {
         let shard = self.shard;
         let line = shard.text(position.start..position.end, &self.texts)?;
-        self.push_line(position, &line, 0.0, &[]);
+        self.push_line(&Match::new(position, &line, &[]));
         Ok(())
     }
 
@@ -303,26 +317,14 @@ impl<'a> BatchPacker<'a> {
         Ok(Some(LinePosition::of_line(number, line, block)))
     }
 
-    fn push_line(
-        &mut self,
-        position: LinePosition,
-        line: &[u8],
-        rank: f32,
-        ranges: &[(usize, usize)],
-    ) {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let window = window(line.len(), ranges.first().copied());
-        self.push_window(position, line, window, rank, ranges);
+    fn push_line(&mut self, found: &Match<'_>) {
+        let line = found.line.strip_suffix(b"\n").unwrap_or(found.line);
+        let window = window(line.len(), found.ranges.first().copied());
+        self.push_window(&Match { line, ..*found }, window);
     }
 
-    fn push_window(
-        &mut self,
-        position: LinePosition,
-        line: &[u8],
-        window: ops::Range<usize>,
-        rank: f32,
-        ranges: &[(usize, usize)],
-    ) {
+    fn push_window(&mut self, found: &Match<'_>, window: ops::Range<usize>) {
+        let (position, line) = (found.position, found.line);
         let buffers = &mut self.buffers;
         if window.len() < line.len() {
             buffers.windows.push(Window {
@@ -343,18 +345,48 @@ impl<'a> BatchPacker<'a> {
         } else {
             usize::MAX
         };
-        let ranges = ranges.iter().take(count);
+        let ranges = found.ranges.iter().take(count);
         let ranges = ranges.filter_map(|range| within(range, &window));
         buffers.ranges.extend(ranges);
         buffers.text.extend_from_slice(&line[window.clone()]);
         buffers.lines.push(Line {
             number: position.number,
-            rank,
+            rank: found.rank,
             offset: position.start - self.document_text.start,
             text_bytes: window.len() as u32,
             ranges: (buffers.ranges.len() - first) as u32,
         });
         self.last = Some(position);
+    }
+}
+
+/// Revisions of a document, within the bounds of a message; none for a directory's file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RevisionNames<'a> {
+    /// Short names, the default first, the rest ascending.
+    pub(crate) names: Vec<&'a str>,
+    pub(crate) count: u32,
+    /// Commit id of the first, when indexed.
+    pub(crate) commit: &'a str,
+}
+
+impl<'a> RevisionNames<'a> {
+    pub(crate) fn of(shard: &'a Shard, document: DocId) -> RevisionNames<'a> {
+        let mut found = RevisionNames::default();
+        let mut bytes = 0;
+        for revision in shard.revisions_of(document).iter() {
+            if found.count == 0 {
+                found.commit = revision.commit;
+            }
+            bytes += revision.text.len();
+            // The list is a prefix.
+            let is_next = found.names.len() == found.count as usize;
+            if is_next && found.names.len() < REVISIONS_MAX && bytes <= REVISIONS_BYTES_MAX {
+                found.names.push(revision.text);
+            }
+            found.count += 1;
+        }
+        found
     }
 }
 

@@ -1,4 +1,4 @@
-//! Packs the matches of one document as text.
+//! Packs the matches of one document as text, or in batches.
 //!
 //! Workers render lines. Adjacent lines in the total order form a run, so a frontend sorts and
 //! copies runs without reading lines.
@@ -7,7 +7,7 @@
 //! the document, a run has all lines of one score; otherwise of one rank, since lines of another
 //! frame may come between two ranks.
 
-use super::batch::{BatchBuffers, BatchPacker, LINE_BYTES_MAX, LinePosition, Packed};
+use super::batch::{BatchBuffers, BatchPacker, LINE_BYTES_MAX, Match, Packed};
 use index::shard::ShardError;
 use schema::line_text::LineText;
 use schema::message::{TextBatch, TextOrder, TextParts, TextRun};
@@ -25,10 +25,11 @@ const GROWTH_MAX: usize = 8;
 /// Bytes exempt from the growth limit.
 const SMALL_BYTES: usize = 16 << 10;
 
-pub(crate) struct TextPacker<'a> {
+pub(crate) struct Packer<'a> {
     /// Packs matches not sent as text.
     batches: BatchPacker<'a>,
-    buffers: TextBuffers,
+    /// `None` sends all matches in batches.
+    text: Option<TextBuffers>,
     order: TextOrder,
     /// True if the next frame has all matches of the document.
     is_whole: bool,
@@ -37,7 +38,15 @@ pub(crate) struct TextPacker<'a> {
     text_bytes: usize,
 }
 
-/// Lines of the next frame. Empty between documents, only memory is reused.
+/// Empty between documents, only memory is reused.
+#[derive(Default)]
+pub(crate) struct PackBuffers {
+    pub(crate) batches: BatchBuffers,
+    /// Set by the first match in a search for text.
+    pub(crate) text: Option<TextBuffers>,
+}
+
+/// Lines of the next frame.
 #[derive(Default)]
 pub(crate) struct TextBuffers {
     write: LineText,
@@ -56,53 +65,44 @@ struct TextLine {
     part: (u32, u32),
 }
 
-impl TextBuffers {
-    fn clear(&mut self) {
-        self.text.clear();
-        self.lines.clear();
-        self.numbers.clear();
-        self.runs.clear();
-        self.parts.clear();
-    }
-}
-
-impl<'a> TextPacker<'a> {
+impl<'a> Packer<'a> {
     /// `batches` takes other matches. `is_whole`: the packer gets all matches of the document.
     pub(crate) fn new(
-        (batches, mut buffers): (BatchPacker<'a>, TextBuffers),
+        (batches, text): (BatchPacker<'a>, Option<TextBuffers>),
         order: TextOrder,
         is_whole: bool,
     ) -> Self {
-        let (package, path) = (batches.package, batches.document.path);
-        buffers.write.begin(package, path);
-        TextPacker {
+        let text = (order != TextOrder::None).then(|| {
+            let mut text = text.unwrap_or_default();
+            text.write.begin(batches.package, batches.document.path);
+            text
+        });
+        Packer {
             is_whole: is_whole && batches.options.first_line == 0,
             batches,
-            buffers,
+            text,
             order,
             line_bytes: 0,
             text_bytes: 0,
         }
     }
 
-    pub(crate) fn push(
-        &mut self,
-        position: LinePosition,
-        line: &[u8],
-        rank: f32,
-        ranges: &[(usize, usize)],
-        out: &mut Packed,
-    ) -> Result<(), ShardError> {
+    pub(crate) fn push(&mut self, found: &Match<'_>, out: &mut Packed) -> Result<(), ShardError> {
+        let Some(buffers) = &self.text else {
+            return self.batches.push(found, out);
+        };
+        let (position, line) = (found.position, found.line);
+        let is_full = buffers.text.len() > TEXT_BYTES || buffers.numbers.len() >= TEXT_LINES;
         let body = line.strip_suffix(b"\n").unwrap_or(line);
         if self.text_bytes > SMALL_BYTES + GROWTH_MAX * self.line_bytes {
             self.is_whole = false;
             self.encode(out);
-            return self.batches.push(position, line, rank, ranges, out);
+            return self.batches.push(found, out);
         }
         if position.lines > 1 || body.len() > LINE_BYTES_MAX {
             self.is_whole = false;
             self.encode(out);
-            self.batches.push(position, line, rank, ranges, out)?;
+            self.batches.push(found, out)?;
             self.batches.encode(&mut out.frames);
             return Ok(());
         }
@@ -110,12 +110,11 @@ impl<'a> TextPacker<'a> {
         if position.number < self.batches.options.first_line {
             return Ok(());
         }
-        let buffers = &mut self.buffers;
-        if buffers.text.len() > TEXT_BYTES || buffers.numbers.len() >= TEXT_LINES {
+        if is_full {
             self.is_whole = false;
             self.encode(out);
         }
-        let buffers = &mut self.buffers;
+        let buffers = self.text.as_mut().expect("matches are sent as text");
         let start = buffers.text.len() as u32;
         let number = position.number;
         buffers.write.push(number, body, &mut buffers.text);
@@ -124,7 +123,7 @@ impl<'a> TextPacker<'a> {
         buffers.numbers.push(number);
         if self.order == TextOrder::Ranked {
             buffers.lines.push(TextLine {
-                key: RankKey::of(rank),
+                key: RankKey::of(found.rank),
                 number,
                 part: (start, buffers.text.len() as u32),
             });
@@ -138,20 +137,19 @@ impl<'a> TextPacker<'a> {
     }
 
     /// Encodes the rest, and returns the empty buffers.
-    pub(crate) fn finish(
-        mut self,
-        out: &mut Packed,
-    ) -> Result<(BatchBuffers, TextBuffers), ShardError> {
+    pub(crate) fn finish(mut self, out: &mut Packed) -> Result<PackBuffers, ShardError> {
         self.encode(out);
-        Ok((self.batches.finish(out)?, self.buffers))
+        Ok(PackBuffers {
+            batches: self.batches.finish(out)?,
+            text: self.text,
+        })
     }
 
     fn encode(&mut self, out: &mut Packed) {
         let batches = &mut self.batches;
-        let buffers = &mut self.buffers;
-        if buffers.numbers.is_empty() {
+        let Some(buffers) = self.text.as_mut().filter(|text| !text.numbers.is_empty()) else {
             return;
-        }
+        };
         match self.order {
             TextOrder::Ranked => buffers.run_by_rank(self.is_whole),
             TextOrder::Found | TextOrder::None => buffers.run_all(),
@@ -172,7 +170,11 @@ impl<'a> TextPacker<'a> {
         };
         let encoded = batch.encode(&mut out.frames);
         encoded.expect("a batch of text is smaller than a frame");
-        buffers.clear();
+        buffers.text.clear();
+        buffers.lines.clear();
+        buffers.numbers.clear();
+        buffers.runs.clear();
+        buffers.parts.clear();
     }
 }
 

@@ -10,21 +10,21 @@
 
 mod document;
 mod pass;
-mod run;
 mod sources;
 
 use super::document_matches::UnitResult;
-use super::request::{Interrupted, ShardTask};
-use super::top_k::{DocumentPlace, PendingMatch, TopMatches};
+use super::request::{Interrupted, Request, ShardTask, SharedEvaluations, Sink, Stopped};
+use super::top_k::{DocumentPlace, PendingMatch, Threshold, TopMatches};
 use super::verify::Verifier;
 use super::{Matchers, Worker};
+use crate::pack::batch::Packed;
 use crate::rank::{self, Defined};
 use fnv::{FnvHashMap, FnvHashSet};
 use index::plan::TrigramQuery;
 use index::shard::{Candidates, DocId};
 use language::definition::LEVEL_MAX;
 use pass::Pass;
-use schema::message::{ShardEnd, Want};
+use schema::message::{Progress, ShardEnd, Want};
 use schema::order::RankKey;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -53,6 +53,80 @@ pub enum Best {
 /// Matches per document, at most.
 pub const PER_DOCUMENT_MAX: usize = 10;
 
+impl Request<'_> {
+    /// Finds the best matches or documents without counting all. `None` if a search of all
+    /// candidates may be as cheap.
+    pub fn run_best_first(
+        &self,
+        best: Best,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<Vec<ShardEnd>>, Stopped> {
+        let (Some(limit), Some(passes)) = (self.top_k(), self.passes()) else {
+            return Ok(None);
+        };
+        let mut top = TopMatches::new(limit);
+        let threshold = Threshold::default();
+        let evaluations = SharedEvaluations::default();
+        let shards = 0..self.shards.len();
+        let task = |index| ShardTask::new(self, index, &threshold, &evaluations);
+        let mut searches: Vec<Found<'_>> = shards.map(|index| Found::new(task(index))).collect();
+        let mut blocks = 0;
+        for pass in &passes {
+            for found in searches.iter_mut().filter(|it| it.end.failure.is_empty()) {
+                let mut search = ShardSearch::new(found, pass, (best, &mut top), blocks);
+                match search.run() {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(None),
+                    Err(Interrupted::Stopped) => return Err(Stopped),
+                    Err(Interrupted::Failed(error)) => search.found.end.failure = error.to_string(),
+                }
+                blocks = search.blocks;
+            }
+            // Later passes find worse matches.
+            if top.is_full() {
+                break;
+            }
+        }
+        let finds_all = passes.last().is_some_and(|pass| !pass.is_of_phrase());
+        if !finds_all && !top.is_full() {
+            return Ok(None);
+        }
+        let mut progress = Progress::default();
+        let mut ends = Vec::with_capacity(searches.len());
+        for search in searches {
+            let (mut found, mut skips, mut end) = (search.matches, search.skips, search.end);
+            if best == Best::Matches {
+                found.retain(|pending| !top.leaves_out(&pending.key));
+            } else {
+                let of_documents = found.chunk_by(|a, b| a.document == b.document);
+                let wanted = of_documents.filter(|of_one| !top.leaves_out(&of_one[0].key));
+                found = wanted.flatten().cloned().collect();
+            }
+            found.sort_unstable_by_key(|pending| (pending.document, pending.position.number));
+            let mut packed = Packed::default();
+            if !found.is_empty() {
+                match Worker::new(search.task, 0).pack(&found) {
+                    Ok(all) => packed = all,
+                    Err(Interrupted::Stopped) => return Err(Stopped),
+                    Err(Interrupted::Failed(error)) => end.failure = error.to_string(),
+                }
+            }
+            let Packed { mut frames, keys } = packed;
+            frames.append(&mut skips);
+            end.matches += keys.len() as u64;
+            let matches = keys.iter().map(|&(document, line)| (document.0, line));
+            end.hash = ShardEnd::keys_hash(end.hash, matches);
+            progress.matches += keys.len() as u64;
+            progress.blocks_done += end.candidates;
+            progress.blocks_total = progress.blocks_done;
+            progress.documents += end.documents;
+            sink.frames(frames, &progress)?;
+            ends.push(end);
+        }
+        Ok(Some(ends))
+    }
+}
+
 struct Found<'a> {
     task: ShardTask<'a>,
     /// Grouped by document, the best first, in a search for documents.
@@ -73,13 +147,6 @@ impl<'a> Found<'a> {
             end: task.end(),
         }
     }
-}
-
-enum Proof {
-    /// No unsearched document can have a wanted match.
-    Complete,
-    /// The search would exceed its bounds.
-    TooMuch,
 }
 
 type Entry = Reverse<(DocumentPlace, DocId, Part)>;
@@ -157,11 +224,13 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         }
     }
 
-    fn run(&mut self) -> Result<Proof, Interrupted> {
+    /// Searches until no unsearched document can have a wanted match. Returns `false` if the search
+    /// would exceed its bounds.
+    fn run(&mut self) -> Result<bool, Interrupted> {
         let shard = self.task.shard;
         shard.intact()?;
         if !self.find_defining()? {
-            return Ok(Proof::TooMuch);
+            return Ok(false);
         }
         if !self.add_candidates()? {
             self.add_defining()?;
@@ -172,11 +241,9 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             self.task.request.cancel.check()?;
             let head = self.queue.peek().map(|Reverse((place, ..))| *place);
             let source = self.sources.last().copied();
-            let next = match (head, source) {
-                (None, None) => break,
-                (Some(head), None) => head,
-                (None, Some((bound, _))) => bound,
-                (Some(head), Some((bound, _))) => head.min(bound),
+            let bounds = head.into_iter().chain(source.map(|(bound, _)| bound));
+            let Some(next) = bounds.min() else {
+                break;
             };
             if self.top.worst_place().is_some_and(|worst| worst < next) {
                 break;
@@ -186,7 +253,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             {
                 self.sources.pop();
                 if !self.open(source)? {
-                    return Ok(Proof::TooMuch);
+                    return Ok(false);
                 }
                 continue;
             }
@@ -198,40 +265,30 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             }
             looked_at += 1;
             if looked_at > DOCUMENTS_MAX {
-                return Ok(Proof::TooMuch);
+                return Ok(false);
             }
             if part != Part::Defining && !self.searched.insert(document.0) {
                 continue;
             }
             if !self.search(document, part)? {
-                return Ok(Proof::TooMuch);
+                return Ok(false);
             }
             if part == Part::Defining {
                 self.add(document, 0, Part::Rest)?;
             }
         }
         shard.intact()?;
-        if self.task.request.query.phrase.is_some() && self.out.skipped > 0 {
-            // Several passes may skip a document, but it must be named once.
-            return Ok(Proof::TooMuch);
+        if self.task.request.query.phrase.is_some() {
+            if self.out.skipped > 0 {
+                // Several passes may skip a document, but it must be named once.
+                return Ok(false);
+            }
+            self.out.lines = self.kept;
         }
-        self.count();
-        Ok(Proof::Complete)
-    }
-
-    fn count(&mut self) {
-        let (out, end) = (&mut self.out, &mut self.found.end);
-        end.documents += out.documents;
-        end.matched_documents += out.matched_documents;
-        end.matched_blocks += out.matched_blocks;
-        end.verified_bytes += out.verified_bytes;
-        end.skipped += out.skipped;
-        end.found += match self.task.request.want {
-            _ if self.task.request.query.phrase.is_some() => self.kept,
-            Want::Documents => out.matched_documents,
-            Want::Matches | Want::Count | Want::Estimate => out.lines,
-        };
-        self.found.skips.append(&mut out.skips);
+        self.out
+            .count_in(&mut self.found.end, self.task.request.want);
+        self.found.skips.append(&mut self.out.skips);
+        Ok(true)
     }
 
     fn score(&self, document_rank: f32, defined: Defined) -> f32 {

@@ -9,13 +9,13 @@ use crate::matcher::document_matcher::PatternSet;
 use crate::matcher::line_matcher;
 use crate::matcher::long_line::{Effort, LINE_STEPS_MAX};
 use crate::matcher::phrase::{NEAR_BYTES, Phrase};
-use crate::pack::batch::{BatchBuffers, BatchPacker, LinePosition, PackOptions, Packed};
-use crate::pack::text_batch::{TextBuffers, TextPacker};
+use crate::pack::batch::{BatchPacker, LinePosition, Match, PackOptions, Packed};
+use crate::pack::text_batch::{PackBuffers, Packer};
 use crate::rank::{self, Defined, Tier};
 use index::document;
 use index::shard::{DocId, Document, ShardError, TextCache};
 use language::definition::{self, body};
-use schema::message::{Skip, TextOrder, Want};
+use schema::message::{ShardEnd, Skip, TextOrder, Want};
 use schema::order;
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -50,18 +50,6 @@ pub(super) struct DocumentMatches<'a> {
     packer: Option<Packer<'a>>,
     /// True if all its matches are in this unit.
     pub(super) is_whole: bool,
-}
-
-#[derive(Default)]
-pub(super) struct PackBuffers {
-    batches: BatchBuffers,
-    /// Set by the first match in a search for text.
-    text: Option<TextBuffers>,
-}
-
-enum Packer<'a> {
-    Batches(BatchPacker<'a>),
-    Text(TextPacker<'a>),
 }
 
 impl<'a> DocumentMatches<'a> {
@@ -126,15 +114,11 @@ impl<'a> DocumentMatches<'a> {
         }
     }
 
-    fn line_rank(
-        &self,
-        position: &LinePosition,
-        line: &[u8],
-        ranges: &[(usize, usize)],
-    ) -> Result<(f32, Tier), ShardError> {
-        let tier = self.tier(*position, line)?;
+    fn line_rank(&self, found: &Match<'_>) -> Result<(f32, Tier), ShardError> {
+        let (position, line) = (found.position, line_matcher::without_end(found.line));
+        let tier = self.tier(position, line)?;
         let document_rank = rank::with_tier(self.document_rank, tier);
-        let ranges = ranges.iter().copied();
+        let ranges = found.ranges.iter().copied();
         let rank = rank::line_rank(document_rank, line, ranges, |words, level| {
             let (path, query) = (self.document.path, self.task.request.query);
             let may_define = self.may_define.get();
@@ -223,25 +207,12 @@ impl<'a> DocumentMatches<'a> {
         out: &mut Packed,
     ) -> Result<(), ShardError> {
         let rank = self.name_rank(ranges);
-        match self.packer()? {
-            Packer::Batches(packer) => packer.push_name(rank, ranges, out),
-            Packer::Text(packer) => packer.push_name(rank, ranges, out),
-        }
+        self.packer()?.push_name(rank, ranges, out);
         Ok(())
     }
 
-    pub(super) fn pack(
-        &mut self,
-        position: LinePosition,
-        line: &[u8],
-        rank: f32,
-        ranges: &[(usize, usize)],
-        out: &mut Packed,
-    ) -> Result<(), ShardError> {
-        match self.packer()? {
-            Packer::Batches(packer) => packer.push(position, line, rank, ranges, out),
-            Packer::Text(packer) => packer.push(position, line, rank, ranges, out),
-        }
+    pub(super) fn pack(&mut self, found: &Match<'_>, out: &mut Packed) -> Result<(), ShardError> {
+        self.packer()?.push(found, out)
     }
 
     #[inline]
@@ -259,32 +230,17 @@ impl<'a> DocumentMatches<'a> {
                 },
                 (mem::take(&mut self.buffers.batches), Rc::clone(&self.texts)),
             )?;
-            self.packer = Some(match request.text {
-                TextOrder::None => Packer::Batches(batches),
-                order => {
-                    let text = self.buffers.text.take().unwrap_or_default();
-                    let packers = (batches, text);
-                    Packer::Text(TextPacker::new(packers, order, self.is_whole))
-                }
-            });
+            let parts = (batches, self.buffers.text.take());
+            self.packer = Some(Packer::new(parts, request.text, self.is_whole));
         }
         Ok(self.packer.as_mut().expect("it was just created"))
     }
 
     pub(super) fn finish(self, out: &mut Packed) -> Result<PackBuffers, ShardError> {
-        let mut buffers = self.buffers;
         match self.packer {
-            Some(Packer::Batches(packer)) => buffers.batches = packer.finish(out)?,
-            Some(Packer::Text(packer)) => {
-                let (batches, text) = packer.finish(out)?;
-                buffers = PackBuffers {
-                    batches,
-                    text: Some(text),
-                };
-            }
-            None => {}
+            Some(packer) => packer.finish(out),
+            None => Ok(self.buffers),
         }
-        Ok(buffers)
     }
 }
 
@@ -296,14 +252,8 @@ pub(super) trait LineSink {
 
     fn count(&mut self, lines: u64, out: &mut UnitResult);
 
-    /// Adds a counted `line` with its end; `ranges` are before the end.
-    fn push(
-        &mut self,
-        position: LinePosition,
-        line: &[u8],
-        ranges: &[(usize, usize)],
-        out: &mut UnitResult,
-    ) -> Result<(), ShardError>;
+    /// Adds a counted match without a rank.
+    fn push(&mut self, found: &Match<'_>, out: &mut UnitResult) -> Result<(), ShardError>;
 
     fn give_up(&mut self);
 }
@@ -322,23 +272,16 @@ impl LineSink for DocumentMatches<'_> {
         out.lines += lines;
     }
 
-    fn push(
-        &mut self,
-        position: LinePosition,
-        line: &[u8],
-        ranges: &[(usize, usize)],
-        out: &mut UnitResult,
-    ) -> Result<(), ShardError> {
-        let line_body = line_matcher::without_end(line);
+    fn push(&mut self, found: &Match<'_>, out: &mut UnitResult) -> Result<(), ShardError> {
         let (rank, tier) = match self.task.request.text {
             TextOrder::Found => (0.0, Tier::default()),
-            _ => self.line_rank(&position, line_body, ranges)?,
+            _ => self.line_rank(found)?,
         };
         if let Some(limit) = self.task.request.top_k() {
-            self.defer(position, (rank, tier), limit, &mut out.pending);
+            self.defer(found.position, (rank, tier), limit, &mut out.pending);
             return Ok(());
         }
-        self.pack(position, line, rank, ranges, &mut out.packed)
+        self.pack(&Match { rank, ..*found }, &mut out.packed)
     }
 
     fn give_up(&mut self) {
@@ -418,6 +361,19 @@ impl UnitResult {
             self.packed.frames.drain(..self.first_bytes);
         }
         self.pending.remove_first_of(first);
+    }
+
+    /// Adds its counts to those of its shard.
+    pub(super) fn count_in(&self, end: &mut ShardEnd, want: Want) {
+        end.documents += self.documents;
+        end.matched_documents += self.matched_documents;
+        end.matched_blocks += self.matched_blocks;
+        end.verified_bytes += self.verified_bytes;
+        end.skipped += self.skipped;
+        end.found += match want {
+            Want::Documents => self.matched_documents,
+            Want::Matches | Want::Count | Want::Estimate => self.lines,
+        };
     }
 
     pub(super) fn count_document(&mut self, id: DocId, matched: bool) {

@@ -13,6 +13,7 @@ use super::verify::Verifier;
 use crate::matcher::document_matcher::{DocumentMatcher, PatternSet, TextMatcher};
 use crate::matcher::line_matcher::{self, LineMatcher, LineSearch};
 use crate::matcher::long_line::Effort;
+use crate::pack::batch::Match;
 use index::filter::DocumentFacts;
 use index::shard::{DocId, Document, Shard, ShardError, TextCache, TextId};
 use schema::message::Expr;
@@ -57,7 +58,6 @@ impl<'a> DocumentSearch<'_, 'a> {
         slice: &DocumentSlice,
         document: Document<'a>,
     ) -> Result<(), Interrupted> {
-        let id = document.id;
         self.out.blocks += slice.weight();
         let evaluation = self.evaluation(slice, &document)?;
         let mut matches = self.verifier.begin(document)?;
@@ -72,7 +72,10 @@ impl<'a> DocumentSearch<'_, 'a> {
                 matches.patterns = patterns;
                 let only_name = patterns.texts == 0;
                 if !only_name && !self.matchers.matcher.is_multiline() {
-                    self.search_lines(slice, &mut matches)?;
+                    self.verifier.task.request.cancel.check()?;
+                    let matcher = self.matchers.line_matcher(patterns);
+                    let blocks = self.slices.block_ranges(slice.range());
+                    (self.verifier).search_blocks(matcher, blocks, &mut matches, self.out)?;
                 } else {
                     // The first slice has all matches of the document.
                     if slice.is_first && only_name {
@@ -84,11 +87,7 @@ impl<'a> DocumentSearch<'_, 'a> {
                 }
             }
         }
-        self.out.skip_if_given_up(&matches);
-        let matched = matches.matched;
-        self.verifier.end(matches, &mut self.out.packed)?;
-        self.out.count_document(id, matched);
-        Ok(())
+        Ok(self.verifier.finish(matches, self.out)?)
     }
 
     /// Evaluation of a slice's document, shared with its other units.
@@ -98,33 +97,13 @@ impl<'a> DocumentSearch<'_, 'a> {
         document: &Document<'a>,
     ) -> Result<Evaluation, Interrupted> {
         let evaluations = self.verifier.task.evaluations;
-        let slices = (slice, self.slices);
-        let mut evaluate = || {
-            self.matchers
-                .evaluate(self.verifier, document, slices, self.out)
-        };
+        let (matchers, slices) = (&mut *self.matchers, (slice, self.slices));
+        let mut evaluate = || matchers.evaluate(self.verifier, document, slices, self.out);
         if slice.is_whole {
             evaluate()
         } else {
             evaluations.get_or_evaluate(slice.document, evaluate)
         }
-    }
-
-    fn search_lines(
-        &mut self,
-        slice: &DocumentSlice,
-        matches: &mut DocumentMatches<'a>,
-    ) -> Result<(), Interrupted> {
-        self.verifier.task.request.cancel.check()?;
-        let matcher = self.matchers.line_matcher(matches.patterns);
-        let mut blocks = self.slices.blocks(slice);
-        while let Some(blocks) = blocks.next_range(u32::MAX) {
-            if !matches.is_done() {
-                self.verifier.verify(matcher, blocks, matches, self.out)?;
-            }
-            self.verifier.task.request.cancel.check()?;
-        }
-        Ok(())
     }
 
     fn search_whole(&mut self, matches: &mut DocumentMatches<'a>) -> Result<(), Interrupted> {
@@ -148,7 +127,9 @@ impl<'a> DocumentSearch<'_, 'a> {
                 locator.enter(&span)
             } else {
                 let position = locator.locate_span(text, &span);
-                position.and_then(|position| matches.push(position, &text[span], ranges, self.out))
+                position.and_then(|position| {
+                    matches.push(&Match::new(position, &text[span], ranges), self.out)
+                })
             };
             if result.is_err() || matches.is_done() {
                 ControlFlow::Break(())
@@ -222,7 +203,7 @@ impl<'a> DocumentMatchers<'a> {
             let texts = self.matcher.texts.iter().enumerate();
             let selected = texts.filter(|(index, _)| patterns.has_text(*index));
             let expr = Expr::any(selected.map(|(_, text)| text.expr.clone()));
-            let joined = LineMatcher::joined(&expr, &self.matcher.compiler);
+            let joined = LineMatcher::new(&expr, &self.matcher.compiler.for_all());
             let joined = joined.expect("all patterns together are within the limits");
             self.line_matchers.push((key, joined));
             self.line_matchers.len() - 1
@@ -303,13 +284,13 @@ fn has_line(
     matcher: &LineMatcher,
     verifier: &mut Verifier<'_>,
     document: &Document<'_>,
-    mut blocks: BlockRanges<'_>,
+    blocks: BlockRanges<'_>,
     effort: &mut Effort<'_>,
     out: &mut UnitResult,
 ) -> Result<bool, Interrupted> {
     let had_given_up = effort.has_given_up;
     let ShardTask { shard, request, .. } = verifier.task;
-    while let Some(mut blocks) = blocks.next_range(u32::MAX) {
+    for mut blocks in blocks {
         if !document.blocks.contains(&blocks.start) {
             return Err(shard.inconsistent("a block of another document").into());
         }

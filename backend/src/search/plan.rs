@@ -6,7 +6,7 @@
 
 use super::pool::{self, Workers};
 use super::request::{Interrupted, Request, Stopped};
-use super::slices::{DocumentSlice, DocumentSlices, is_dense};
+use super::slices::{DocumentSlice, DocumentSlices};
 use super::text_slices::{TextSlice, TextSlices};
 use crate::matcher::compiled_query::Strategy;
 use index::plan::{DocumentQuery, TrigramQuery};
@@ -262,36 +262,29 @@ impl ShardCandidates {
         bytes: u64,
         shard: &Shard,
     ) -> Result<bool, ShardError> {
-        let is_longer = |block| -> Result<bool, ShardError> {
-            let text = shard.text_range(block..block + 1)?;
-            Ok(text.end - text.start > bytes)
+        let ranges: Box<dyn Iterator<Item = Result<Range<u32>, ShardError>>> = match self {
+            ShardCandidates::Blocks(Candidates::Blocks(blocks))
+            | ShardCandidates::Documents(DocumentCandidates {
+                blocks: Some(blocks),
+                ..
+            }) => Box::new(blocks.iter().map(|&block| Ok(block..block + 1))),
+            ShardCandidates::Blocks(Candidates::Ranges(ranges)) => {
+                Box::new(ranges.iter().cloned().map(Ok))
+            }
+            ShardCandidates::Documents(it) => {
+                let documents = it.documents.iter().cloned().flatten();
+                Box::new(documents.map(|id| Ok(shard.document(DocId(id))?.blocks)))
+            }
         };
-        let any = |blocks: &mut dyn Iterator<Item = u32>| -> Result<bool, ShardError> {
-            for block in blocks {
-                if is_longer(block)? {
+        for range in ranges {
+            for block in range? {
+                let text = shard.text_range(block..block + 1)?;
+                if text.end - text.start > bytes {
                     return Ok(true);
                 }
             }
-            Ok(false)
-        };
-        match self {
-            ShardCandidates::Blocks(Candidates::Blocks(blocks)) => any(&mut blocks.iter().copied()),
-            ShardCandidates::Blocks(Candidates::Ranges(ranges)) => {
-                any(&mut ranges.iter().cloned().flatten())
-            }
-            ShardCandidates::Documents(DocumentCandidates {
-                blocks: Some(blocks),
-                ..
-            }) => any(&mut blocks.iter().copied()),
-            ShardCandidates::Documents(it) => {
-                for id in it.documents.iter().cloned().flatten() {
-                    if any(&mut shard.document(DocId(id))?.blocks)? {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
-            }
         }
+        Ok(false)
     }
 
     /// Blocks to verify and documents to evaluate.
@@ -349,26 +342,15 @@ impl<'a> WorkList<'a> {
 }
 
 impl WorkUnit<'_> {
-    /// Starts reading text from disk. Returns true if it seems to be in memory.
-    pub(super) fn read_ahead(&self, shard: &Shard) -> Result<bool, ShardError> {
+    pub(super) fn blocks(&self) -> Vec<Range<u32>> {
         match self {
             WorkUnit::Texts(slices, all) => {
-                shard.read_text_ahead(slices.iter().flat_map(|slice| all.blocks(slice)))
+                let ranges = slices.iter().map(|slice| slice.blocks.clone());
+                ranges.flat_map(|range| all.block_ranges(range)).collect()
             }
             WorkUnit::Documents(slices, all) => {
-                shard.read_text_ahead(slices.iter().flat_map(|slice| all.blocks(slice)))
-            }
-        }
-    }
-
-    /// True if touching the mapping beats reading, for text in memory.
-    pub(super) fn is_dense(&self) -> bool {
-        match self {
-            WorkUnit::Texts(slices, all) => {
-                is_dense(slices.iter().flat_map(|slice| all.blocks(slice)))
-            }
-            WorkUnit::Documents(slices, all) => {
-                is_dense(slices.iter().flat_map(|slice| all.blocks(slice)))
+                let ranges = slices.iter().map(DocumentSlice::range);
+                ranges.flat_map(|range| all.block_ranges(range)).collect()
             }
         }
     }
@@ -382,11 +364,8 @@ impl WorkUnit<'_> {
 
     pub(super) fn last_document(&self) -> Option<DocId> {
         match self {
-            WorkUnit::Texts(slices, _) => {
-                let last = slices.last().map(|slice| slice.documents.end - 1);
-                last.map(DocId)
-            }
-            WorkUnit::Documents(slices, _) => slices.last().map(|slice| DocId(slice.document)),
+            WorkUnit::Texts(slices, _) => Some(DocId(slices.last()?.documents.end - 1)),
+            WorkUnit::Documents(slices, _) => Some(DocId(slices.last()?.document)),
         }
     }
 }

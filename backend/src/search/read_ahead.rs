@@ -37,7 +37,8 @@ impl ReadAhead {
         let end = units.len().min(index + UNITS_AHEAD);
         let advance = |next| (next < end).then_some(next + 1);
         while let Ok(unit) = self.next.fetch_update(Relaxed, Relaxed, advance) {
-            if !units.get(unit).read_ahead(shard)? {
+            // False if it seems not to be in memory.
+            if !shard.read_text_ahead(units.get(unit).blocks().into_iter())? {
                 self.is_cold.store(true, Relaxed);
             }
         }

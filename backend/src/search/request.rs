@@ -164,8 +164,6 @@ pub(super) struct ShardTask<'a> {
     /// Index in the request, or number of the resume point.
     pub(super) index: u32,
     pub(super) resume: Option<&'a ResumePoint>,
-    /// Highest static rank in the shards searched later.
-    pub(super) later_static_rank: f32,
     pub(super) threshold: &'a Threshold,
     pub(super) evaluations: &'a SharedEvaluations,
 }
@@ -174,7 +172,6 @@ impl<'a> ShardTask<'a> {
     pub(super) fn new(
         request: &'a Request<'a>,
         index: usize,
-        later_static_rank: f32,
         threshold: &'a Threshold,
         evaluations: &'a SharedEvaluations,
     ) -> ShardTask<'a> {
@@ -184,7 +181,6 @@ impl<'a> ShardTask<'a> {
             shard: &request.shards[index],
             index: resume.map_or(index as u32, |resume| resume.shard),
             resume,
-            later_static_rank,
             threshold,
             evaluations,
         }

@@ -5,6 +5,7 @@
 //! with matches over lines is searched whole with its first slice; `MULTILINE_BYTES_MAX` bounds it.
 
 use index::shard::{DocId, DocumentCandidates, Shard, ShardError, TextId};
+use std::mem;
 use std::ops::Range;
 
 /// Blocks of a unit: a quarter of a megabyte, some tenths of a millisecond.
@@ -22,16 +23,11 @@ const DENSE_SPREAD_MAX: u64 = 4;
 
 /// True if touching mapped pages beats reading: the system maps neighbours, too. Copies count each
 /// time.
-pub(super) fn is_dense(mut blocks: impl Iterator<Item = Range<u32>>) -> bool {
-    let Some(first) = blocks.next() else {
-        return false;
-    };
-    let (mut count, mut end) = (first.len() as u64, first.end);
-    for range in blocks {
-        count += range.len() as u64;
-        end = end.max(range.end);
-    }
-    let all = u64::from(end.saturating_sub(first.start));
+pub(super) fn is_dense(blocks: &[Range<u32>]) -> bool {
+    let count: u64 = blocks.iter().map(|range| range.len() as u64).sum();
+    let start = blocks.first().map_or(0, |first| first.start);
+    let end = blocks.iter().map(|range| range.end).max().unwrap_or(0);
+    let all = u64::from(end.saturating_sub(start));
     count >= DENSE_BLOCKS_MIN && count * DENSE_SPREAD_MAX >= all
 }
 
@@ -49,51 +45,65 @@ impl<'a> BlockRanges<'a> {
     pub(super) fn listed(list: &'a [u32]) -> Self {
         BlockRanges { range: 0..0, list }
     }
-
-    /// Blocks at these indexes of a list, else the range.
-    pub(super) fn of(list: Option<&'a [u32]>, range: Range<u32>) -> Self {
-        match list {
-            None => BlockRanges::all(range),
-            Some(list) => BlockRanges::listed(&list[range.start as usize..range.end as usize]),
-        }
-    }
-
-    fn peek(&self) -> Option<u32> {
-        self.list
-            .first()
-            .copied()
-            .or((!self.range.is_empty()).then_some(self.range.start))
-    }
-
-    pub(super) fn next_range(&mut self, end: u32) -> Option<Range<u32>> {
-        let start = self.peek().filter(|&start| start < end)?;
-        if !self.range.is_empty() {
-            let blocks = start..end.min(self.range.end);
-            self.range.start = blocks.end;
-            return Some(blocks);
-        }
-        let consecutive = (start..end)
-            .zip(self.list)
-            .take_while(|(a, b)| a == *b)
-            .count();
-        self.list = &self.list[consecutive..];
-        Some(start..start + consecutive as u32)
-    }
 }
 
 impl Iterator for BlockRanges<'_> {
     type Item = Range<u32>;
 
     fn next(&mut self) -> Option<Range<u32>> {
-        self.next_range(u32::MAX)
+        if !self.range.is_empty() {
+            return Some(mem::replace(&mut self.range, 0..0));
+        }
+        let start = *self.list.first()?;
+        let numbers = (start..u32::MAX).zip(self.list);
+        let consecutive = numbers.take_while(|(a, b)| a == *b).count();
+        self.list = &self.list[consecutive..];
+        Some(start..start + consecutive as u32)
     }
 }
 
-pub(super) struct DocumentSlices<'a> {
-    blocks: Option<&'a [u32]>,
-    slices: Vec<DocumentSlice>,
-    ends: Vec<usize>,
+/// Slices of a shard's candidates, cut into units.
+pub(super) struct Slices<'a, S> {
+    /// `None` means all of a slice's range.
+    pub(super) blocks: Option<&'a [u32]>,
+    pub(super) slices: Vec<S>,
+    pub(super) ends: Vec<usize>,
 }
+
+impl<'a, S> Slices<'a, S> {
+    pub(super) fn listed_in(blocks: Option<&'a [u32]>) -> Self {
+        Slices {
+            blocks,
+            slices: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    pub(super) fn unit_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn unit(&self, index: usize) -> &[S] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.slices[start..self.ends[index]]
+    }
+
+    /// Ends the last unit.
+    pub(super) fn end(&mut self) {
+        if !self.slices.is_empty() {
+            self.ends.push(self.slices.len());
+        }
+    }
+
+    pub(super) fn block_ranges(&self, range: Range<u32>) -> BlockRanges<'_> {
+        match self.blocks {
+            None => BlockRanges::all(range),
+            Some(list) => BlockRanges::listed(&list[range.start as usize..range.end as usize]),
+        }
+    }
+}
+
+pub(super) type DocumentSlices<'a> = Slices<'a, DocumentSlice>;
 
 /// Consecutive candidate blocks of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,11 +124,7 @@ impl<'a> DocumentSlices<'a> {
         candidates: &'a DocumentCandidates,
         shard: &Shard,
     ) -> Result<Self, ShardError> {
-        let mut slices = DocumentSlices {
-            blocks: candidates.blocks.as_deref(),
-            slices: Vec::new(),
-            ends: Vec::new(),
-        };
+        let mut slices = DocumentSlices::listed_in(candidates.blocks.as_deref());
         let mut last: Option<(TextId, Range<u32>)> = None;
         for id in candidates.documents.iter().cloned().flatten() {
             let document = shard.document(DocId(id))?;
@@ -182,22 +188,7 @@ impl<'a> DocumentSlices<'a> {
             }
             start = end;
         }
-        if !self.slices.is_empty() {
-            self.ends.push(self.slices.len());
-        }
-    }
-
-    pub(super) fn unit_count(&self) -> usize {
-        self.ends.len()
-    }
-
-    pub(super) fn unit(&self, index: usize) -> &[DocumentSlice] {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.slices[start..self.ends[index]]
-    }
-
-    pub(super) fn blocks(&self, slice: &DocumentSlice) -> BlockRanges<'_> {
-        self.block_ranges(slice.range())
+        self.end();
     }
 
     pub(super) fn document_blocks(&self, slice: &DocumentSlice) -> BlockRanges<'_> {
@@ -207,14 +198,10 @@ impl<'a> DocumentSlices<'a> {
         let last = &self.slices[first + own.max(1) - 1];
         self.block_ranges(self.slices[first].start..last.end)
     }
-
-    fn block_ranges(&self, range: Range<u32>) -> BlockRanges<'_> {
-        BlockRanges::of(self.blocks, range)
-    }
 }
 
 impl DocumentSlice {
-    fn range(&self) -> Range<u32> {
+    pub(super) fn range(&self) -> Range<u32> {
         self.start..self.end
     }
 

@@ -51,12 +51,9 @@ pub(super) fn for_each(
 }
 
 pub(super) fn is_any(matcher: &BoundedMatcher, text: &[u8], effort: &mut Effort<'_>) -> bool {
-    effort.allow(LINE_STEPS_MAX);
+    effort.left = LINE_STEPS_MAX;
     let found = matcher.find(text, 0, true, effort);
-    let found = found.unwrap_or_else(|given_up| {
-        effort.give_up(given_up);
-        None
-    });
+    let found = effort.decide(found);
     found.is_some_and(|found| lines_of(text, &found).is_some())
 }
 
@@ -141,20 +138,14 @@ impl<'a> MatchCursor<'a> {
     fn advance(&mut self, text: &'a [u8], at: usize, first: bool, effort: &mut Effort<'_>) {
         self.lines = match (self.matcher, &mut self.search) {
             (TextMatcher::MultiLine(matcher), _) => {
-                effort.allow(self.steps);
+                effort.left = self.steps;
                 let found = matcher.find(text, at, first, effort);
-                self.steps = effort.left();
-                match found {
-                    Ok(found) => found.and_then(|found| {
-                        let lines = lines_of(text, &found);
-                        self.found = found;
-                        lines
-                    }),
-                    Err(given_up) => {
-                        effort.give_up(given_up);
-                        None
-                    }
-                }
+                self.steps = effort.left;
+                effort.decide(found).and_then(|found| {
+                    let lines = lines_of(text, &found);
+                    self.found = found;
+                    lines
+                })
             }
             (_, Some(search)) => search.next(effort),
             (_, None) => None,
@@ -187,7 +178,9 @@ mod tests {
         if pattern::is_multiline(&pattern) {
             TextMatcher::MultiLine(BoundedMatcher::new(&[&pattern], true, &compiler).unwrap())
         } else {
-            TextMatcher::Line(LineMatcher::joined(&Expr::Pattern(pattern), &compiler).unwrap())
+            TextMatcher::Line(
+                LineMatcher::new(&Expr::Pattern(pattern), &compiler.for_all()).unwrap(),
+            )
         }
     }
 

@@ -6,25 +6,20 @@
 //!
 //! **Invariant:** slices ascend by document, then by block, like their matches.
 
-use super::slices::{BlockRanges, UNIT_BLOCKS, UNIT_DOCUMENTS};
+use super::slices::{Slices, UNIT_BLOCKS, UNIT_DOCUMENTS};
 use index::shard::{BlockId, Candidates, DocId, Shard, ShardError, Text, TextId};
 use std::ops::Range;
 
 /// Blocks times documents of a slice: 4 MiB of text if all lines match.
 const COPIED_BLOCKS_MAX: usize = 1024;
 
-pub(super) struct TextSlices<'a> {
-    /// `None` means all of a slice's range.
-    blocks: Option<&'a [u32]>,
-    slices: Vec<TextSlice>,
-    ends: Vec<usize>,
-}
+pub(super) type TextSlices<'a> = Slices<'a, TextSlice>;
 
 /// Consecutive candidate blocks of a text, for some of its documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TextSlice {
     /// Block ids, or indexes in the list of candidates.
-    blocks: Range<u32>,
+    pub(super) blocks: Range<u32>,
     /// Documents with the text. If it has others, filters may reject these.
     pub(super) documents: Range<u32>,
     /// The text has several documents.
@@ -37,19 +32,16 @@ pub(super) struct TextSlice {
 
 impl<'a> TextSlices<'a> {
     pub(super) fn new(candidates: &'a Candidates, shard: &Shard) -> Result<Self, ShardError> {
-        let mut slices = TextSlices {
-            blocks: None,
-            slices: Vec::new(),
-            ends: Vec::new(),
-        };
+        let mut slices;
         match candidates {
             Candidates::Ranges(ranges) => {
+                slices = TextSlices::listed_in(None);
                 for range in ranges {
                     slices.add_range(range, shard)?;
                 }
             }
             Candidates::Blocks(blocks) => {
-                slices.blocks = Some(blocks);
+                slices = TextSlices::listed_in(Some(blocks));
                 slices.add_blocks(blocks, shard)?;
             }
         }
@@ -140,22 +132,7 @@ impl<'a> TextSlices<'a> {
             }
             blocks += own;
         }
-        if !self.slices.is_empty() {
-            self.ends.push(self.slices.len());
-        }
-    }
-
-    pub(super) fn unit_count(&self) -> usize {
-        self.ends.len()
-    }
-
-    pub(super) fn unit(&self, index: usize) -> &[TextSlice] {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.slices[start..self.ends[index]]
-    }
-
-    pub(super) fn blocks(&self, slice: &TextSlice) -> BlockRanges<'_> {
-        BlockRanges::of(self.blocks, slice.blocks.clone())
+        self.end();
     }
 }
 

@@ -3,8 +3,7 @@
 //! A [`Verifier`] searches blocks text by text. Lines go to the text's document, or are kept
 //! ([`FoundLines`]) for each of several.
 
-use super::document_matches::{DocumentMatches, LineSink, PackBuffers, UnitResult};
-use super::found_lines::FoundLines;
+use super::document_matches::{DocumentMatches, LineSink, UnitResult};
 use super::line_locator::LineLocator;
 use super::lone_byte::LoneByte;
 use super::request::{Interrupted, ShardTask};
@@ -13,8 +12,10 @@ use super::text_slices::{TextSlice, TextSlices};
 use crate::matcher::line_matcher::{self, LineMatcher, LineSearch};
 use crate::matcher::long_line::Effort;
 use crate::matcher::phrase::Phrase;
-use crate::pack::batch::Packed;
+use crate::pack::batch::{LinePosition, Match, Packed};
+use crate::pack::text_batch::PackBuffers;
 use index::shard::{DocId, Document, Package, PackageId, ShardError, TextBytes, TextCache};
+use schema::message::Want;
 use std::mem;
 use std::ops::Range;
 use std::rc::Rc;
@@ -91,7 +92,12 @@ impl<'a> Verifier<'a> {
             if let [id] = self.documents[..] {
                 let mut matches = self.begin(shard.document(id)?)?;
                 matches.is_whole = slice.is_whole;
-                self.search_blocks(matcher, all.blocks(slice), &mut matches, out)?;
+                self.search_blocks(
+                    matcher,
+                    all.block_ranges(slice.blocks.clone()),
+                    &mut matches,
+                    out,
+                )?;
                 self.finish(matches, out)?;
             } else if !self.documents.is_empty() {
                 self.search_copies(matcher, (slice, all), out)?;
@@ -117,11 +123,17 @@ impl<'a> Verifier<'a> {
             matches.is_whole = slice.is_whole;
             copies.push(matches);
         }
-        let mut found = FoundLines::new(
-            copies.iter().all(DocumentMatches::counts_only),
-            request.want,
-        );
-        self.search_blocks(matcher, all.blocks(slice), &mut found, out)?;
+        let mut found = FoundLines {
+            counts_only: copies.iter().all(DocumentMatches::counts_only),
+            want: request.want,
+            ..FoundLines::default()
+        };
+        self.search_blocks(
+            matcher,
+            all.block_ranges(slice.blocks.clone()),
+            &mut found,
+            out,
+        )?;
         for mut matches in copies {
             request.cancel.check()?;
             found.replay(&mut matches, out)?;
@@ -157,11 +169,11 @@ impl<'a> Verifier<'a> {
     pub(super) fn search_blocks(
         &mut self,
         matcher: &LineMatcher,
-        mut blocks: BlockRanges<'_>,
+        blocks: BlockRanges<'_>,
         sink: &mut impl LineSink,
         out: &mut UnitResult,
     ) -> Result<(), Interrupted> {
-        while let Some(range) = blocks.next_range(u32::MAX) {
+        for range in blocks {
             if !sink.is_done() {
                 self.verify(matcher, range, sink, out)?;
             }
@@ -214,7 +226,7 @@ impl<'a> Verifier<'a> {
                     let line = &text[line];
                     let body = (line_matcher::without_end(line), is_unranked);
                     request.find_ranges(matcher, body, &mut effort, &mut self.ranges);
-                    sink.push(position, line, &self.ranges, out)
+                    sink.push(&Match::new(position, line, &self.ranges), out)
                 })
             };
             if result.is_err() || sink.is_done() || effort.is_stopped() {
@@ -237,5 +249,65 @@ impl<'a> Verifier<'a> {
                 Ok(package)
             }
         }
+    }
+}
+
+/// Matching lines of a text with several documents: found once, emitted for each.
+#[derive(Default)]
+struct FoundLines {
+    /// No document sends lines.
+    counts_only: bool,
+    want: Want,
+    count: u64,
+    has_given_up: bool,
+    lines: Vec<(LinePosition, Range<usize>)>,
+    ranges: Vec<(usize, usize)>,
+}
+
+impl FoundLines {
+    fn replay(
+        &self,
+        matches: &mut DocumentMatches<'_>,
+        out: &mut UnitResult,
+    ) -> Result<(), ShardError> {
+        matches.count(self.count, out);
+        if self.has_given_up {
+            matches.give_up();
+        }
+        if matches.counts_only() {
+            return Ok(());
+        }
+        let (shard, texts) = (matches.task.shard, Rc::clone(&matches.texts));
+        for (position, ranges) in &self.lines {
+            let line = shard.text(position.start..position.end, &texts)?;
+            let ranges = &self.ranges[ranges.clone()];
+            matches.push(&Match::new(*position, &line, ranges), out)?;
+        }
+        Ok(())
+    }
+}
+
+impl LineSink for FoundLines {
+    fn counts_only(&self) -> bool {
+        self.counts_only
+    }
+
+    fn is_done(&self) -> bool {
+        self.count > 0 && self.want == Want::Documents
+    }
+
+    fn count(&mut self, lines: u64, _: &mut UnitResult) {
+        self.count += lines;
+    }
+
+    fn push(&mut self, found: &Match<'_>, _: &mut UnitResult) -> Result<(), ShardError> {
+        let first = self.ranges.len();
+        self.ranges.extend_from_slice(found.ranges);
+        self.lines.push((found.position, first..self.ranges.len()));
+        Ok(())
+    }
+
+    fn give_up(&mut self) {
+        self.has_given_up = true;
     }
 }

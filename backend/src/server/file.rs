@@ -1,7 +1,7 @@
 //! Answers FILE: reads a range of a document in its default or another revision.
 
 use crate::live::Generation;
-use crate::pack::revision_names::RevisionNames;
+use crate::pack::batch::RevisionNames;
 use index::corpus::TextEncoding;
 use index::shard::{BlockId, DocId, Document, Shard, ShardError, TextCache};
 use language::Language;
@@ -88,59 +88,47 @@ impl<'a> FoundVersions<'a> {
 impl FileVersion<'_> {
     fn read(&self, range: FileRange) -> Result<FileReply, ShardError> {
         let shard = self.shard;
-        let reply = read_document(shard, &shard.document(self.document)?, range)?;
+        let document = &shard.document(self.document)?;
+        let whole = shard.text_range(document.blocks.clone())?;
+        let total_bytes = whole.end - whole.start;
+        let texts = TextCache::default();
+        let (text_range, first_line) = match range {
+            FileRange::Lines { first, count } => {
+                lines((shard, &texts), document, &whole, first, count)?
+            }
+            FileRange::Bytes { offset, count } => {
+                let start = whole.start.saturating_add(offset).min(whole.end);
+                let end = start.saturating_add(count.min(REPLY_BYTES_MAX));
+                let end = end.min(whole.end);
+                (start..end, line_at((shard, &texts), document, start)?)
+            }
+        };
+        let offset = text_range.start - whole.start;
+        let text = shard.text(text_range, &texts)?.to_vec();
+        let lfs_pointer = if total_bytes <= POINTER_BYTES_MAX {
+            lfs_pointer(&shard.text(whole, &texts)?)
+        } else {
+            String::new()
+        };
         let encoding = shard.decoded_from(self.document)?;
         let revisions = RevisionNames::of(shard, self.document).names;
         shard.intact()?;
         Ok(FileReply {
+            found: true,
+            offset,
+            first_line,
+            text,
+            total_lines: document.lines,
+            total_bytes,
+            language: Language::name_of(document.path).unwrap_or_default().into(),
+            hash: document.hash.to_vec(),
+            lfs_pointer,
             commit: self.commit.to_owned(),
             decoded_from: encoding.map_or("", TextEncoding::name).to_owned(),
             revisions: revisions.into_iter().map(str::to_owned).collect(),
-            ..reply
+            ..FileReply::default()
         })
     }
-}
-
-fn read_document(
-    shard: &Shard,
-    document: &Document<'_>,
-    range: FileRange,
-) -> Result<FileReply, ShardError> {
-    let (whole, texts) = (
-        shard.text_range(document.blocks.clone())?,
-        TextCache::default(),
-    );
-    let (text_range, first_line) = match range {
-        FileRange::Lines { first, count } => {
-            lines((shard, &texts), document, &whole, first, count)?
-        }
-        FileRange::Bytes { offset, count } => {
-            let start = whole.start.saturating_add(offset).min(whole.end);
-            let end = start
-                .saturating_add(count.min(REPLY_BYTES_MAX))
-                .min(whole.end);
-            (start..end, line_at((shard, &texts), document, start)?)
-        }
-    };
-    let pointer = if whole.end - whole.start <= POINTER_BYTES_MAX {
-        lfs_pointer(&shard.text(whole.clone(), &texts)?)
-    } else {
-        String::new()
-    };
-    Ok(FileReply {
-        found: true,
-        offset: text_range.start - whole.start,
-        first_line,
-        text: shard.text(text_range, &texts)?.to_vec(),
-        total_lines: document.lines,
-        total_bytes: whole.end - whole.start,
-        language: Language::name_of(document.path)
-            .unwrap_or_default()
-            .to_owned(),
-        hash: document.hash.to_vec(),
-        lfs_pointer: pointer,
-        ..FileReply::default()
-    })
 }
 
 /// Id and size in a pointer of Git LFS, or empty.

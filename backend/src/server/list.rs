@@ -9,16 +9,20 @@
 
 mod reply_builder;
 mod repositories;
-mod unindexed;
 
-use crate::live::Generation;
-use crate::lookup::repositories::LookUp;
+use super::visible;
+use crate::live::{Generation, LiveShards};
+use crate::lookup::repositories::{LookUp, WantedFile};
 use index::corpus::SkipReason;
+use index::revisions::RevisionRef;
 use index::shard::{DocId, Document, Package, PackageId, Shard, ShardError};
 use language::Language;
 use reply_builder::ReplyBuilder;
-use schema::message::{ListEntry, ListKind, ListReply, ListRequest, Recorded};
+use schema::message::{
+    Failure, ListEntry, ListKind, ListReply, ListRequest, Recorded, RecordedRepository,
+};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::time::UNIX_EPOCH;
 
 /// Bytes of a reason's detail: a rule, or a system message.
@@ -26,25 +30,35 @@ const DETAIL_BYTES_MAX: usize = 4 << 10;
 
 /// Only repositories need `readers`.
 pub(super) fn read(
-    generation: &Generation,
+    live: &LiveShards,
     readers: &[&dyn LookUp],
     request: &ListRequest,
-) -> Result<ListReply, ShardError> {
-    match request.kind {
-        ListKind::Repositories => Ok(repositories::read(&generation.recorded, readers, request)),
-        ListKind::Packages => packages(generation, request),
-        ListKind::Children => match unindexed::children(generation, readers, request) {
-            Some(reply) => Ok(reply),
-            None => children(generation, request),
-        },
-        ListKind::Skipped => skipped(generation, request),
-        // Its shard may be of an earlier generation.
-        ListKind::Shard => Ok(ListReply::default()),
-    }
+) -> Result<ListReply, Failure> {
+    let of_repositories = |_: &[u8]| request.kind == ListKind::Repositories;
+    let generation = || visible::generation(live, request.visible.as_deref(), of_repositories);
+    let reply = match request.kind {
+        ListKind::Repositories => repositories::read(&generation()?.recorded, readers, request),
+        ListKind::Packages => packages(generation()?.as_ref(), request),
+        ListKind::Children => {
+            let generation = generation()?;
+            match unindexed_children(&generation, readers, request) {
+                Some(reply) => Ok(reply),
+                None => children(&generation, request),
+            }
+        }
+        ListKind::Skipped => skipped(generation()?.as_ref(), request),
+        ListKind::Shard => {
+            // It may be of an earlier generation.
+            let id = <[u8; 32]>::try_from(&request.package[..]).unwrap_or_default();
+            let shard = visible::served(live, &id, "the shard")?;
+            shard_packages(&shard, &generation()?.recorded, request)
+        }
+    };
+    reply.map_err(visible::unavailable)
 }
 
 /// Lists live packages. Reads at most the first and last document record of each.
-pub(super) fn shard_packages(
+fn shard_packages(
     shard: &Shard,
     recorded: &Recorded,
     request: &ListRequest,
@@ -108,10 +122,7 @@ fn packages(generation: &Generation, request: &ListRequest) -> Result<ListReply,
 
 fn add_documents(entry: &mut ListEntry, shard: &Shard, id: PackageId) -> Result<(), ShardError> {
     for document in default_documents(shard, id)? {
-        let document = shard.document(document)?;
-        entry.documents += 1;
-        entry.lines += u64::from(document.lines);
-        entry.text_bytes += text_bytes(shard, &document)?;
+        count_document(entry, shard, &shard.document(document)?)?;
     }
     Ok(())
 }
@@ -125,9 +136,16 @@ fn default_documents(shard: &Shard, id: PackageId) -> Result<Vec<DocId>, ShardEr
     Ok(documents)
 }
 
-fn text_bytes(shard: &Shard, document: &Document<'_>) -> Result<u64, ShardError> {
+fn count_document(
+    entry: &mut ListEntry,
+    shard: &Shard,
+    document: &Document<'_>,
+) -> Result<(), ShardError> {
     let text = shard.text_range(document.blocks.clone())?;
-    Ok(text.end - text.start)
+    entry.documents += 1;
+    entry.lines += u64::from(document.lines);
+    entry.text_bytes += text.end - text.start;
+    Ok(())
 }
 
 /// Time of the shard's file, in seconds since 1970, or 0.
@@ -208,7 +226,11 @@ fn children_of(parts: &[NamedPackage<'_>], request: &ListRequest) -> Result<List
                 ..ListEntry::default()
             };
             if let Some(entry) = reply.entry(name, bytes, new) {
-                add(entry, shard, &document)?;
+                count_document(entry, shard, &document)?;
+                if entry.path == document.path {
+                    entry.language = Language::name_of(document.path).unwrap_or_default().into();
+                    entry.hash = document.hash.to_vec();
+                }
             }
         }
         latest = latest.max(indexed(shard));
@@ -256,17 +278,54 @@ fn child<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
     Some(&path[..end])
 }
 
-fn add(entry: &mut ListEntry, shard: &Shard, document: &Document<'_>) -> Result<(), ShardError> {
-    entry.documents += 1;
-    entry.lines += u64::from(document.lines);
-    entry.text_bytes += text_bytes(shard, document)?;
-    if entry.path == document.path {
-        Language::name_of(document.path)
-            .unwrap_or_default()
-            .clone_into(&mut entry.language);
-        entry.hash = document.hash.to_vec();
+/// Lists a directory of an unindexed revision from the repository, without reading files. `None`
+/// without a repository, or for an indexed revision.
+fn unindexed_children(
+    generation: &Generation,
+    readers: &[&dyn LookUp],
+    request: &ListRequest,
+) -> Option<ListReply> {
+    let recorded = generation.recorded.repository(&request.package)?;
+    if request.revision.is_empty() || is_indexed(recorded, request.revision.as_bytes()) {
+        return None;
     }
-    Ok(())
+    let wanted = WantedFile {
+        repository: str::from_utf8(&request.package).ok()?,
+        recorded: Some(recorded),
+        revision: &request.revision,
+        path: &request.prefix,
+        bytes_max: 0,
+    };
+    let mut found = readers.iter().map(|reader| reader.directory(&wanted));
+    let names = found.find(|names| !names.is_empty())?;
+    let mut reply = ReplyBuilder::new(request);
+    for name in names {
+        let path = [&request.prefix[..], &name].concat();
+        let bytes = request.package.len() + path.len();
+        reply.entry(&path, bytes, || path.clone());
+    }
+    let entry = |path| {
+        Ok::<_, Infallible>(ListEntry {
+            package: request.package.clone(),
+            path,
+            ..ListEntry::default()
+        })
+    };
+    let Ok(reply) = reply.finish(entry);
+    Some(reply)
+}
+
+fn is_indexed(recorded: &RecordedRepository, name: &[u8]) -> bool {
+    recorded.revisions.iter().any(|revision| {
+        let revision = RevisionRef {
+            name: &revision.name,
+            text: "",
+            commit: &revision.commit.id,
+            committed: 0,
+            is_default: revision.name == recorded.default,
+        };
+        revision.is_named(name)
+    })
 }
 
 fn skipped(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {

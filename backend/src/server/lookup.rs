@@ -6,7 +6,7 @@
 use crate::live::LiveShards;
 use crate::lookup::git_repositories;
 use crate::lookup::recorded;
-use crate::lookup::repositories::{ANSWER_BYTES_MAX, LookUp, answer_bytes};
+use crate::lookup::repositories::{ANSWER_BYTES_MAX, LookUp, answer_bytes, problem};
 use crate::metrics;
 use schema::frame::FRAME_BYTES_MAX;
 use schema::message::{
@@ -30,40 +30,17 @@ const REPLY_BYTES: usize = FRAME_BYTES_MAX - ANSWER_BYTES_MAX - (128 << 10);
 /// Characters of a logged name.
 const LOGGED_MAX: usize = 200;
 
-pub(super) struct LookupService {
-    sources: Sources,
-    permits: Arc<Semaphore>,
-}
-
 #[derive(Clone)]
-struct Sources {
-    repositories: Option<Arc<dyn LookUp>>,
-    live: Arc<LiveShards>,
+pub(super) struct LookupService {
+    pub(super) repositories: Option<Arc<dyn LookUp>>,
+    pub(super) live: Arc<LiveShards>,
+    pub(super) permits: Arc<Semaphore>,
 }
 
 /// Answers so far; `None` after the reply.
 type Answers = Arc<Mutex<Option<Vec<LookupAnswer>>>>;
 
 impl LookupService {
-    pub(super) fn new(
-        repositories: Option<Arc<dyn LookUp>>,
-        live: Arc<LiveShards>,
-        at_once: usize,
-    ) -> LookupService {
-        LookupService {
-            sources: Sources { repositories, live },
-            permits: Arc::new(Semaphore::new(at_once)),
-        }
-    }
-
-    pub(super) fn has_repositories(&self) -> bool {
-        self.sources.repositories.is_some()
-    }
-
-    pub(super) fn repositories(&self) -> Option<Arc<dyn LookUp>> {
-        self.sources.repositories.clone()
-    }
-
     /// Answers the first look-ups, within time and frame size.
     pub(super) async fn answer(&self, request: LookupRequest) -> LookupReply {
         if request.lookups.is_empty() {
@@ -88,28 +65,56 @@ impl LookupService {
                     (LookupProblemKind::Unreadable, reason)
                 }
             };
-            answers.push(LookupAnswer::Problem(LookupProblem {
-                kind,
-                reason,
-                candidates: Vec::new(),
-            }));
+            answers.push(problem(kind, reason, Vec::new()));
         }
         LookupReply { answers }
     }
 
     async fn run(&self, request: LookupRequest, answers: Answers) {
         let permit = Arc::clone(&self.permits).acquire_owned().await;
-        let sources = self.sources.clone();
+        let service = self.clone();
         let work = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            look_up_all(&sources, &request.lookups, &answers);
+            service.look_up_all(&request.lookups, &answers);
         });
         // A panic is in the log.
         let _ = work.await;
     }
-}
 
-impl Sources {
+    fn look_up_all(&self, lookups: &[Lookup], answers: &Answers) {
+        let (began, mut bytes) = (Instant::now(), 0);
+        for lookup in lookups {
+            let answer = self.timed(lookup);
+            bytes += answer_bytes(&answer);
+            let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(answers) = &mut *answers else {
+                return;
+            };
+            answers.push(answer);
+            if bytes > REPLY_BYTES || began.elapsed() > TIME_GOAL {
+                return;
+            }
+        }
+    }
+
+    /// Records the result, since no process would show it.
+    fn timed(&self, lookup: &Lookup) -> LookupAnswer {
+        let began = Instant::now();
+        let answer = self.look_up(lookup);
+        let time = began.elapsed();
+        metrics::record_lookup(lookup.of.operation(), &answer, time);
+        if time >= SLOW {
+            tracing::warn!(
+                operation = lookup.of.operation(),
+                repository = %logged(&lookup.repository),
+                revision = lookup.of.revision().map(|revision| tracing::field::display(logged(revision))),
+                ms = time.as_millis() as u64,
+                "slow look-up"
+            );
+        }
+        answer
+    }
+
     /// Order: repositories of `--repos`, records of the index, the indexed repository if it is on
     /// this machine.
     fn look_up(&self, lookup: &Lookup) -> LookupAnswer {
@@ -146,40 +151,6 @@ fn look_up_indexed(indexed: &Recorded, lookup: &Lookup) -> LookupAnswer {
     let repository = indexed.repository(lookup.repository.as_bytes());
     let at_location = repository.and_then(|it| git_repositories::look_up_at_location(it, lookup));
     at_location.unwrap_or(answer)
-}
-
-fn look_up_all(sources: &Sources, lookups: &[Lookup], answers: &Answers) {
-    let (began, mut bytes) = (Instant::now(), 0);
-    for lookup in lookups {
-        let answer = timed(sources, lookup);
-        bytes += answer_bytes(&answer);
-        let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(answers) = &mut *answers else {
-            return;
-        };
-        answers.push(answer);
-        if bytes > REPLY_BYTES || began.elapsed() > TIME_GOAL {
-            return;
-        }
-    }
-}
-
-/// Records the result, since no process would show it.
-fn timed(sources: &Sources, lookup: &Lookup) -> LookupAnswer {
-    let began = Instant::now();
-    let answer = sources.look_up(lookup);
-    let time = began.elapsed();
-    metrics::record_lookup(lookup.of.operation(), &answer, time);
-    if time >= SLOW {
-        tracing::warn!(
-            operation = lookup.of.operation(),
-            repository = %logged(&lookup.repository),
-            revision = lookup.of.revision().map(|revision| tracing::field::display(logged(revision))),
-            ms = time.as_millis() as u64,
-            "slow look-up"
-        );
-    }
-    answer
 }
 
 fn logged(name: &str) -> String {

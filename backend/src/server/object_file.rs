@@ -7,13 +7,16 @@
 //! [`KEPT_BYTES_MAX`] of partly sent files.
 
 use super::file::{self, REPLY_BYTES_MAX, skip_lines};
-use crate::live::Generation;
-use crate::lookup::repositories::{LookUp, RepositoryFile, WantedFile};
+use super::visible;
+use crate::live::{Generation, LiveShards};
+use crate::lookup::repositories::{LookUp, WantedFile};
+use git::Blob;
 use index::corpus::{ReadOutcome, TextEncoding, read_bytes};
 use index::shard::ShardError;
 use language::Language;
-use schema::message::{FileRange, FileReply, FileRequest, FileSource};
+use schema::message::{Failure, FileRange, FileReply, FileRequest, FileSource};
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -61,8 +64,21 @@ impl Default for ObjectFiles {
 }
 
 impl ObjectFiles {
+    pub(super) fn read(
+        &self,
+        live: &LiveShards,
+        readers: &[&dyn LookUp],
+        request: &FileRequest,
+    ) -> Result<FileReply, Failure> {
+        let only_text = request.source == FileSource::Text && request.revision.is_empty();
+        let reads = |package: &[u8]| !only_text && package == request.package;
+        let generation = visible::generation(live, request.visible.as_deref(), reads)?;
+        let reply = self.answer(&generation, readers, request);
+        reply.map_err(visible::unavailable)
+    }
+
     /// Uses index and repositories in the order of the request's source. Blocks.
-    pub(super) fn answer(
+    fn answer(
         &self,
         generation: &Generation,
         readers: &[&dyn LookUp],
@@ -72,12 +88,13 @@ impl ObjectFiles {
         if request.visible.is_some() && generation.recorded.repository(&request.package).is_none() {
             return file::read(generation, request);
         }
-        let repositories = Readers {
-            generation,
-            readers,
+        let read = |bytes_max| {
+            let permit = Handle::current().block_on(self.permits.acquire());
+            let _permit = permit.expect("never closed");
+            read_file(generation, readers, request, bytes_max)
         };
         if request.source == FileSource::Original {
-            let original = self.original(&repositories, request);
+            let original = self.original(read, request);
             if original.found {
                 return Ok(original);
             }
@@ -90,9 +107,9 @@ impl ObjectFiles {
             return Ok(indexed);
         }
         let reply = match request.source {
-            FileSource::TextOrOriginal => self.original(&repositories, request),
+            FileSource::TextOrOriginal => self.original(read, request),
             _ if request.revision.is_empty() => FileReply::default(),
-            _ => self.text(&repositories, request),
+            _ => text(read(TEXT_BYTES_MAX), request),
         };
         Ok(FileReply {
             newest: indexed.newest,
@@ -100,12 +117,17 @@ impl ObjectFiles {
         })
     }
 
-    fn original(&self, repositories: &Readers<'_>, request: &FileRequest) -> FileReply {
+    /// Calls `read` with the largest size, unless the file is kept.
+    fn original(
+        &self,
+        read: impl Fn(u64) -> Option<(String, Blob)>,
+        request: &FileRequest,
+    ) -> FileReply {
         if let Some(kept) = self.take_kept(request) {
             return self.part_of(kept, request);
         }
-        match self.read(repositories, request, ORIGINAL_BYTES_MAX) {
-            Some(RepositoryFile::Content { commit, bytes }) => {
+        match read(ORIGINAL_BYTES_MAX) {
+            Some((commit, Blob::Content(bytes))) => {
                 let hash = *blake3::hash(&bytes).as_bytes();
                 let original = Original {
                     package: request.package.clone(),
@@ -116,7 +138,7 @@ impl ObjectFiles {
                 };
                 self.part_of(Arc::new(original), request)
             }
-            Some(RepositoryFile::TooLarge { bytes }) => FileReply {
+            Some((_, Blob::TooLarge(bytes))) => FileReply {
                 reason: format!(
                     "it has {bytes} bytes, and files of more than {ORIGINAL_BYTES_MAX} are not read from repositories"
                 ),
@@ -135,51 +157,14 @@ impl ObjectFiles {
         };
         let end = end.min(start + REPLY_BYTES_MAX as usize);
         let reply = FileReply {
-            found: true,
-            offset: start as u64,
-            text: original.bytes[start..end].to_vec(),
-            total_bytes: original.bytes.len() as u64,
             hash: original.hash.to_vec(),
-            commit: original.commit.clone(),
-            from_objects: true,
             original: true,
-            lfs_pointer: file::lfs_pointer(&original.bytes),
-            ..FileReply::default()
+            ..part_reply(original.commit.clone(), &original.bytes, start..end)
         };
         if end < original.bytes.len() && original.bytes.len() > REPLY_BYTES_MAX as usize {
             self.keep(original);
         }
         reply
-    }
-
-    /// Range of a file's text, if it is text.
-    fn text(&self, repositories: &Readers<'_>, request: &FileRequest) -> FileReply {
-        let read = self.read(repositories, request, TEXT_BYTES_MAX);
-        let Some(RepositoryFile::Content { commit, bytes }) = read else {
-            return FileReply::default();
-        };
-        let mut text = Vec::with_capacity(bytes.len());
-        match read_bytes(&bytes, &mut text) {
-            Ok(ReadOutcome::Text { encoding, .. }) => {
-                let encoding = encoding.map_or("", TextEncoding::name);
-                FileReply {
-                    decoded_from: encoding.to_owned(),
-                    ..part(commit, &text, request)
-                }
-            }
-            _ => FileReply::default(),
-        }
-    }
-
-    fn read(
-        &self,
-        repositories: &Readers<'_>,
-        request: &FileRequest,
-        bytes_max: u64,
-    ) -> Option<RepositoryFile> {
-        let permit = Handle::current().block_on(self.permits.acquire());
-        let _permit = permit.expect("never closed");
-        repositories.read(request, bytes_max)
     }
 
     fn take_kept(&self, request: &FileRequest) -> Option<Arc<Original>> {
@@ -203,31 +188,44 @@ impl ObjectFiles {
     }
 }
 
-struct Readers<'a> {
-    generation: &'a Generation,
-    readers: &'a [&'a dyn LookUp],
+fn read_file(
+    generation: &Generation,
+    readers: &[&dyn LookUp],
+    request: &FileRequest,
+    bytes_max: u64,
+) -> Option<(String, Blob)> {
+    let recorded = generation.recorded.repository(&request.package);
+    let is_any_repository = request.source == FileSource::Original;
+    if recorded.is_none() && !is_any_repository {
+        return None;
+    }
+    let indexed = recorded.and_then(|it| it.revision(&it.default));
+    let revision = match &request.revision[..] {
+        "" if !is_any_repository => &indexed?.commit.id,
+        revision => revision,
+    };
+    let wanted = WantedFile {
+        repository: str::from_utf8(&request.package).ok()?,
+        recorded,
+        revision,
+        path: &request.path,
+        bytes_max,
+    };
+    readers.iter().find_map(|it| it.file(&wanted))
 }
 
-impl Readers<'_> {
-    fn read(&self, request: &FileRequest, bytes_max: u64) -> Option<RepositoryFile> {
-        let recorded = self.generation.recorded.repository(&request.package);
-        let is_any_repository = request.source == FileSource::Original;
-        if recorded.is_none() && !is_any_repository {
-            return None;
-        }
-        let indexed = recorded.and_then(|it| it.revision(&it.default));
-        let revision = match &request.revision[..] {
-            "" if !is_any_repository => &indexed?.commit.id,
-            revision => revision,
-        };
-        let wanted = WantedFile {
-            repository: str::from_utf8(&request.package).ok()?,
-            recorded,
-            revision,
-            path: &request.path,
-            bytes_max,
-        };
-        self.readers.iter().find_map(|it| it.file(&wanted))
+/// Range of a file's text, if it is text.
+fn text(read: Option<(String, Blob)>, request: &FileRequest) -> FileReply {
+    let Some((commit, Blob::Content(bytes))) = read else {
+        return FileReply::default();
+    };
+    let mut text = Vec::with_capacity(bytes.len());
+    match read_bytes(&bytes, &mut text) {
+        Ok(ReadOutcome::Text { encoding, .. }) => FileReply {
+            decoded_from: encoding.map_or("", TextEncoding::name).to_owned(),
+            ..part(commit, &text, request)
+        },
+        _ => FileReply::default(),
     }
 }
 
@@ -250,19 +248,23 @@ fn part(commit: String, text: &[u8], request: &FileRequest) -> FileReply {
     let end = end.min(start + REPLY_BYTES_MAX as usize);
     let before = memchr::memchr_iter(b'\n', &text[..start]).count();
     FileReply {
-        found: true,
-        offset: start as u64,
         first_line: u32::try_from(before + 1).unwrap_or(u32::MAX),
-        text: text[start..end].to_vec(),
         total_lines: u32::try_from(total_lines).unwrap_or(u32::MAX),
-        total_bytes: text.len() as u64,
-        language: Language::name_of(&request.path)
-            .unwrap_or_default()
-            .to_owned(),
+        language: Language::name_of(&request.path).unwrap_or_default().into(),
         hash: blake3::hash(text).as_bytes().to_vec(),
+        ..part_reply(commit, text, start..end)
+    }
+}
+
+fn part_reply(commit: String, bytes: &[u8], part: Range<usize>) -> FileReply {
+    FileReply {
+        found: true,
+        offset: part.start as u64,
+        text: bytes[part].to_vec(),
+        total_bytes: bytes.len() as u64,
         commit,
         from_objects: true,
-        lfs_pointer: file::lfs_pointer(text),
+        lfs_pointer: file::lfs_pointer(bytes),
         ..FileReply::default()
     }
 }
@@ -310,16 +312,14 @@ mod tests {
             unreachable!("only files are read")
         }
 
-        fn file(&self, wanted: &WantedFile<'_>) -> Option<RepositoryFile> {
+        fn file(&self, wanted: &WantedFile<'_>) -> Option<(String, Blob)> {
             self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
             if self.1 as u64 > wanted.bytes_max {
                 let bytes = self.1 as u64;
-                return Some(RepositoryFile::TooLarge { bytes });
+                return Some((String::new(), Blob::TooLarge(bytes)));
             }
-            Some(RepositoryFile::Content {
-                commit: "c".repeat(40),
-                bytes: (0..self.1).map(|at| at as u8).collect(),
-            })
+            let bytes = (0..self.1).map(|at| at as u8).collect();
+            Some(("c".repeat(40), Blob::Content(bytes)))
         }
     }
 

@@ -1,19 +1,17 @@
 //! Answers SEARCH: runs the search on its own thread and sends its frames until the end or the
 //! deadline.
 //!
-//! The thread compiles, plans, and searches if its permit allows. Chunks of frames
-//! ([`super::chunk`]) reach the connection through a short queue ([`Transfer`]). A heavy search
-//! without a permit ends, keeps nothing, and restarts with one; only a few, on client threads, keep
-//! their plans.
+//! The thread compiles, plans, and searches if its permit allows. Chunks of frames reach the
+//! connection through a short queue ([`Transfer`]). A heavy search without a permit ends, keeps
+//! nothing, and restarts with one; only a few, on client threads, keep their plans.
 //!
 //! Clients in the process try [`SearchService::answer_here`] first: most searches are faster than
 //! threads and a socket.
 
 use super::admission::{Admission, Permit};
-use super::chunk::{CHUNKS_MAX, Chunk, ChunkWriter, Queue, queue};
 use super::connection::{Connection, ConnectionError, Duplex};
-use super::transfer::Transfer;
-use super::visible;
+use super::transfer::{CHUNKS_MAX, Chunk, ChunkWriter, Queue, Transfer, queue};
+use super::visible::{self, unavailable};
 use crate::live::LiveShards;
 use crate::matcher::compile_cost::CompileCost;
 use crate::matcher::compiled_query::CompiledQuery;
@@ -43,6 +41,7 @@ const SPAN: &str = "backend search";
 /// On either side.
 const CONTEXT_LINES_MAX: u32 = 20;
 
+#[derive(Clone)]
 pub(super) struct SearchService {
     pub(super) live: Arc<LiveShards>,
     pub(super) workers: usize,
@@ -58,30 +57,31 @@ impl SearchService {
     ) -> Result<(), ConnectionError> {
         metrics::counter!("trawl_backend_searches_total").increment(1);
         let log = log_span(&search);
-        self.answer_in_trace(connection, search)
-            .instrument(log)
+        let trace = TraceSpan::of_frontend(search.trace, SPAN);
+        let answer = self.search(connection, search, &trace).instrument(log);
+        let answer = answer.await?;
+        connection
+            .answer(|out| encode_end(&answer, &trace, out))
             .await
     }
 
-    async fn answer_in_trace<S: Duplex>(
+    /// Sends all but the end.
+    async fn search<S: Duplex>(
         &self,
         connection: &mut Connection<S>,
         search: Search,
-    ) -> Result<(), ConnectionError> {
-        let trace = TraceSpan::of_frontend(search.trace, SPAN);
+        trace: &TraceSpan,
+    ) -> Result<Result<Finished, Failure>, ConnectionError> {
         let deadline_ms = search.deadline_ms;
         let after = Duration::from_millis(deadline_ms.into());
         let deadline = (deadline_ms > 0).then(|| time::Instant::now() + after);
         let job = match self.job(search, trace.clone()) {
             Ok(job) => Arc::new(job),
-            Err(failure) => {
-                trace_failure(&trace, &failure);
-                return connection.answer(|out| failure.encode(out)).await;
-            }
+            Err(failure) => return Ok(Err(failure)),
         };
         let (queue, chunks) = mpsc::channel(CHUNKS_MAX);
         let transfer = Transfer {
-            connection: &mut *connection,
+            connection,
             chunks,
             sent: Progress::default(),
             steps: 0,
@@ -89,19 +89,11 @@ impl SearchService {
             cancel: &job.cancel,
             is_queued: &job.is_queued,
         };
-        let failure = match transfer.run(run(job.clone(), queue)).await? {
-            Some(Ok(finished)) => {
-                finished.rest.count_sent();
-                return connection.answer(|out| finished.encode(out)).await;
-            }
-            Some(Err(failure)) => failure,
-            None => {
-                let message = format!("the search did not finish within {deadline_ms} ms");
-                refused("deadline", FailureKind::Deadline, message)
-            }
-        };
-        trace_failure(&trace, &failure);
-        connection.answer(|out| failure.encode(out)).await
+        let answer = transfer.run(run(job.clone(), queue)).await?;
+        Ok(answer.unwrap_or_else(|| {
+            let message = format!("the search did not finish within {deadline_ms} ms");
+            Err(refused("deadline", FailureKind::Deadline, message))
+        }))
     }
 
     /// See [`Backend::answer_here`](super::Backend::answer_here).
@@ -138,17 +130,7 @@ impl SearchService {
         };
         metrics::counter!("trawl_backend_searches_total").increment(1);
         let mut frames = Vec::new();
-        let encoded = match answer {
-            Ok(finished) => {
-                finished.rest.count_sent();
-                finished.encode(&mut frames)
-            }
-            Err(failure) => {
-                trace_failure(&trace, &failure);
-                failure.encode(&mut frames)
-            }
-        };
-        if let Err(error) = encoded {
+        if let Err(error) = encode_end(&answer, &trace, &mut frames) {
             tracing::error!(%error, "the answer to a search cannot be sent");
             frames.clear();
         }
@@ -157,12 +139,7 @@ impl SearchService {
     }
 
     fn job(&self, search: Search, trace: TraceSpan) -> Result<SearchJob, Failure> {
-        let find = |id| {
-            self.live.shard(id).ok_or_else(|| {
-                let message = "this backend no longer serves a shard of the search";
-                Failure::new(FailureKind::StaleShards, message)
-            })
-        };
+        let find = |id| visible::served(&self.live, id, "a shard of the search");
         if !search.resume.is_empty() && search.resume.len() != search.shards.len() {
             let message = "the search does not say how far each of its shards was answered";
             return Err(Failure::new(FailureKind::Protocol, message));
@@ -170,10 +147,7 @@ impl SearchService {
         Ok(SearchJob {
             shards: search.shards.iter().map(find).collect::<Result<_, _>>()?,
             search,
-            live: Arc::clone(&self.live),
-            workers: self.workers,
-            admission: self.admission.clone(),
-            kept: self.kept.clone(),
+            service: self.clone(),
             cancel: Cancel::default(),
             is_queued: AtomicBool::new(true),
             is_here: false,
@@ -183,7 +157,7 @@ impl SearchService {
 }
 
 async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished, Failure> {
-    let admission = job.admission.clone();
+    let admission = job.service.admission.clone();
     let begun = Instant::now();
     let mut permit = admission.light.wait().await;
     job.waited(begun);
@@ -212,10 +186,7 @@ async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished
 struct SearchJob {
     shards: Vec<Arc<Shard>>,
     search: Search,
-    live: Arc<LiveShards>,
-    workers: usize,
-    admission: Arc<Admission>,
-    kept: KeptMatchers,
+    service: SearchService,
     cancel: Cancel,
     /// True while waiting for a permit or compiling.
     is_queued: AtomicBool,
@@ -229,12 +200,23 @@ struct Finished {
     end: End,
 }
 
-impl Finished {
-    /// Encodes the rest; the whole answer of a small search.
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-        out.extend_from_slice(&self.rest.frames);
-        self.rest.after.encode(out)?;
-        self.end.encode(out)
+/// Encodes the rest; the whole answer of a small search.
+fn encode_end(
+    answer: &Result<Finished, Failure>,
+    trace: &TraceSpan,
+    out: &mut Vec<u8>,
+) -> Result<(), MessageError> {
+    match answer {
+        Ok(Finished { rest, end }) => {
+            rest.count_sent();
+            out.extend_from_slice(&rest.frames);
+            rest.after.encode(out)?;
+            end.encode(out)
+        }
+        Err(failure) => {
+            trace_failure(trace, failure);
+            failure.encode(out)
+        }
     }
 }
 
@@ -292,7 +274,7 @@ impl SearchJob {
         }
         if !plan.is_heavy() {
             // Light searches share processors: starting threads costs as much as some of them.
-            request.workers = self.admission.light.share(self.workers);
+            request.workers = self.service.admission.light.share(self.service.workers);
         }
         let shards = request.run(plan, &mut chunks)?;
         let (rest, waited) = chunks.finish();
@@ -323,7 +305,7 @@ impl SearchJob {
         }
         let permit = self.heavy_permit(permit)?;
         let begun = Instant::now();
-        let memory = &self.admission.pattern_memory;
+        let memory = &self.service.admission.pattern_memory;
         let memory = memory.charge(cost.memory, &self.cancel);
         self.waited(begun);
         Ok((permit, Some(memory.ok_or(Incomplete::Stopped)?)))
@@ -333,12 +315,12 @@ impl SearchJob {
         if permit.is_heavy() {
             return Ok(permit);
         }
-        match self.admission.heavy.try_permit() {
+        match self.service.admission.heavy.try_permit() {
             Some(heavy) => Ok(heavy),
             None if self.is_here => {
                 drop(permit);
                 let begun = Instant::now();
-                let admitted = self.admission.heavy.wait_here(&self.cancel);
+                let admitted = self.service.admission.heavy.wait_here(&self.cancel);
                 self.waited(begun);
                 admitted.ok_or(Incomplete::Stopped)
             }
@@ -347,7 +329,7 @@ impl SearchJob {
     }
 
     fn compile(&self) -> Result<CompiledQuery, Incomplete> {
-        let compiler = Compiler::new(&self.kept, self.cancel.flag());
+        let compiler = Compiler::new(&self.service.kept, self.cancel.flag());
         let compiled = CompiledQuery::compile(&self.search.expr, self.search.names, &compiler);
         // Compiling fails if stopped.
         compiled.map_err(|bad| {
@@ -433,7 +415,12 @@ impl SearchJob {
         let Some(shards) = request.run_best_first(best, &mut chunks)? else {
             return match best {
                 Best::Matches => Ok(None),
-                Best::Documents { .. } => Err(Incomplete::Failed(too_much_for_best_documents())),
+                Best::Documents { .. } => {
+                    // Neither a retry nor another backend would help.
+                    let message = "the best documents cannot be found with little work";
+                    let failure = Failure::new(FailureKind::BadQuery, message);
+                    Err(Incomplete::Failed(failure))
+                }
             };
         };
         let (rest, waited) = chunks.finish();
@@ -458,8 +445,8 @@ impl SearchJob {
                 let message = "the search excludes a package that its shards do not have";
                 Failure::new(FailureKind::Protocol, message)
             })?;
-            let narrowed = self.live.without(shard, &excluded.packages);
-            *shard = narrowed.map_err(|error| unavailable(&error.to_string()))?;
+            let narrowed = self.service.live.without(shard, &excluded.packages);
+            *shard = narrowed.map_err(unavailable)?;
         }
         Ok(shards)
     }
@@ -470,7 +457,7 @@ impl SearchJob {
             let message = "the search does not say what is visible of each of its shards";
             return Err(Failure::new(FailureKind::Protocol, message));
         }
-        visible::views(&self.live, visible)
+        visible::views(&self.service.live, visible)
     }
 
     fn request<'a>(&'a self, shards: &'a [Arc<Shard>], query: &'a CompiledQuery) -> Request<'a> {
@@ -489,7 +476,7 @@ impl SearchJob {
             } else {
                 TextOrder::None
             },
-            workers: self.workers,
+            workers: self.service.workers,
             cancel: &self.cancel,
             resume: &self.search.resume,
         }
@@ -546,22 +533,12 @@ fn refused(reason: &'static str, kind: FailureKind, message: String) -> Failure 
     Failure::new(kind, message)
 }
 
-/// Neither a retry nor another backend would help.
-fn too_much_for_best_documents() -> Failure {
-    let message = "the best documents cannot be found with little work";
-    Failure::new(FailureKind::BadQuery, message)
-}
-
 fn cancelled() -> Failure {
     unavailable("the search was cancelled")
 }
 
 fn panicked() -> Failure {
     unavailable("the search failed; see the log of the backend")
-}
-
-fn unavailable(message: &str) -> Failure {
-    Failure::new(FailureKind::Unavailable, message)
 }
 
 fn end(query: &CompiledQuery, phases: [Duration; 3], shards: Vec<ShardEnd>) -> End {

@@ -8,27 +8,20 @@ use schema::message::{Failure, FailureKind, Recorded, VisibleShard};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-#[derive(Clone, Debug)]
-pub(super) enum Repositories {
-    None,
-    /// That of a package.
-    Of(Vec<u8>),
-    All,
-}
-
+/// `reads` the repository of a package.
 pub(super) fn generation(
     live: &LiveShards,
     visible: Option<&[VisibleShard]>,
-    repositories: &Repositories,
+    reads: impl Fn(&[u8]) -> bool,
 ) -> Result<Arc<Generation>, Failure> {
     let current = live.current();
     let Some(visible) = visible else {
         return Ok(current);
     };
     let shards = views(live, visible)?;
-    let recorded = visible_repositories(&shards, &current.recorded, repositories);
+    let recorded = visible_repositories(&shards, &current.recorded, reads);
     Ok(Arc::new(Generation {
-        recorded: Arc::new(recorded.map_err(|error| failure(&error))?),
+        recorded: Arc::new(recorded.map_err(unavailable)?),
         shards,
         updated: current.updated,
     }))
@@ -38,34 +31,37 @@ pub(super) fn views(
     live: &LiveShards,
     visible: &[VisibleShard],
 ) -> Result<Vec<Arc<Shard>>, Failure> {
-    let view = |visible| match live.view(visible) {
-        Ok(Some(view)) => Ok(view),
-        Ok(None) => {
-            let message = "this backend no longer serves a shard of the request";
-            Err(Failure::new(FailureKind::StaleShards, message))
-        }
-        Err(error) => Err(failure(&error)),
+    let view = |visible: &VisibleShard| {
+        let shard = served(live, &visible.shard, "a shard of the request")?;
+        live.view(&shard, visible).map_err(unavailable)
     };
     visible.iter().map(view).collect()
 }
 
-fn failure(error: &ShardError) -> Failure {
+/// Shard with this id; `what` names it in the failure.
+pub(super) fn served(
+    live: &LiveShards,
+    id: &[u8; 32],
+    what: &'static str,
+) -> Result<Arc<Shard>, Failure> {
+    live.shard(id).ok_or_else(|| {
+        let message = format!("this backend no longer serves {what}");
+        Failure::new(FailureKind::StaleShards, message)
+    })
+}
+
+pub(super) fn unavailable(error: impl ToString) -> Failure {
     Failure::new(FailureKind::Unavailable, error.to_string())
 }
 
 fn visible_repositories(
     views: &[Arc<Shard>],
     recorded: &Recorded,
-    wanted: &Repositories,
+    reads: impl Fn(&[u8]) -> bool,
 ) -> Result<Recorded, ShardError> {
-    let is_wanted = |package: &[u8]| match wanted {
-        Repositories::None => false,
-        Repositories::Of(one) => package == one,
-        Repositories::All => true,
-    };
     let repositories = recorded.repositories.iter();
     let mut kept: Vec<_> = repositories
-        .filter(|repository| is_wanted(&repository.package))
+        .filter(|repository| reads(&repository.package))
         .collect();
     let mut seen = HashSet::new();
     if !kept.is_empty() {

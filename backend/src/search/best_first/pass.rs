@@ -21,7 +21,6 @@ impl Request<'_> {
                 let first = Pass {
                     query: query_of_phrase,
                     tiers: Tier::PHRASE..=Tier::MAX,
-                    is_last: false,
                     ..Pass::last(matcher, query)
                 };
                 Some(vec![first, Pass::last(matcher, query)])
@@ -39,8 +38,6 @@ pub(super) struct Pass {
     pub(super) tiers: RangeInclusive<Tier>,
     /// Contributing patterns, for an expression of documents.
     pub(super) patterns: PatternSet,
-    /// No match is left after it.
-    pub(super) is_last: bool,
 }
 
 impl Pass {
@@ -50,17 +47,15 @@ impl Pass {
             matcher: matcher.for_blocks(0),
             tiers: Tier::default()..=Tier::default(),
             patterns: PatternSet::default(),
-            is_last: true,
         }
     }
 
     fn of_words(phrase: &Phrase) -> Option<Vec<Pass>> {
         let line = phrase.on_one_line();
-        let matcher = LineMatcher::joined(&line, &phrase.compiler).ok()?;
+        let matcher = LineMatcher::new(&line, &phrase.compiler.for_all()).ok()?;
         let query = line_matcher::plan(&line).ok()?;
         let pass = |tiers, query| Pass {
             tiers,
-            is_last: false,
             patterns: PatternSet::of_texts(phrase.word_count()),
             ..Pass::last(&matcher, &query)
         };
@@ -71,6 +66,7 @@ impl Pass {
         ])
     }
 
+    /// False if no match is left after it.
     pub(super) fn is_of_phrase(&self) -> bool {
         *self.tiers.end() > Tier::default()
     }

@@ -6,7 +6,6 @@ use schema::message::{
     INDEXED_REVISIONS_MAX, IndexedRepository, IndexedRevision, ListEntry, ListReply, ListRequest,
     Recorded, RecordedRepository, RecordedRevision,
 };
-use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 /// Bytes of a revision besides its name.
@@ -19,11 +18,11 @@ const NAME_BYTES_MAX: usize = 1 << 10;
 const TIME_MAX: Duration = Duration::from_secs(1);
 
 /// The first of `readers` with an answer counts newer commits.
-pub(super) fn read(
+pub(super) fn read<E>(
     recorded: &Recorded,
     readers: &[&dyn LookUp],
     request: &ListRequest,
-) -> ListReply {
+) -> Result<ListReply, E> {
     let mut reply = ReplyBuilder::new(request);
     for repository in &recorded.repositories {
         let package = &repository.package;
@@ -34,19 +33,15 @@ pub(super) fn read(
         }
     }
     let began = Instant::now();
-    let described = reply.finish(|repository| {
+    reply.finish(|repository| {
         let behind = |revision: &RecordedRevision| {
             let mut readers = readers.iter();
             (began.elapsed() < TIME_MAX)
                 .then(|| readers.find_map(|reader| reader.behind(repository, revision)))
                 .flatten()
         };
-        Ok::<_, Infallible>(entry(repository, behind))
-    });
-    match described {
-        Ok(reply) => reply,
-        Err(never) => match never {},
-    }
+        Ok(entry(repository, behind))
+    })
 }
 
 fn entry(
@@ -91,6 +86,7 @@ mod tests {
     use super::*;
     use schema::frame::FRAME_BYTES_MAX;
     use schema::message::{Commit, ListKind, Lookup, LookupAnswer};
+    use std::convert::Infallible;
 
     struct Behind;
 
@@ -143,7 +139,8 @@ mod tests {
 
     #[test]
     fn repositories_are_listed_with_their_revisions_and_how_far_behind_they_are() {
-        let reply = read(&recorded(3, 0), &[&Behind], &request("p0007", b""));
+        let Ok(reply): Result<_, Infallible> =
+            read(&recorded(3, 0), &[&Behind], &request("p0007", b""));
         let [entry] = &reply.entries[..] else {
             panic!("{reply:?}");
         };
@@ -152,7 +149,7 @@ mod tests {
         assert_eq!(repository.problem, "it is gone");
         let behind: Vec<_> = repository.revisions.iter().map(|it| it.behind).collect();
         assert_eq!(behind, [Some(3), None, None]);
-        let reply = read(&recorded(3, 0), &[], &request("p0007", b""));
+        let Ok(reply): Result<_, Infallible> = read(&recorded(3, 0), &[], &request("p0007", b""));
         let repository = reply.entries[0].repository.as_ref().unwrap();
         assert_eq!(repository.revisions[0].behind, None);
     }
@@ -161,7 +158,7 @@ mod tests {
     fn replies_fit_into_frames_and_have_every_repository() {
         let (recorded, mut found, mut after) = (recorded(100, 60), 0, Vec::new());
         loop {
-            let reply = read(&recorded, &[], &request("", &after));
+            let Ok(reply): Result<_, Infallible> = read(&recorded, &[], &request("", &after));
             let mut frame = Vec::new();
             reply.encode(&mut frame).unwrap();
             assert!(frame.len() < FRAME_BYTES_MAX);
