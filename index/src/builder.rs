@@ -6,8 +6,10 @@
 //! **Invariant:** the same documents give the same segment, byte for byte.
 
 mod pairs;
+mod segment;
 mod sorted_run;
 
+pub(crate) use segment::{Segment, SegmentBlock, SegmentDocument};
 pub(crate) use sorted_run::RunReader;
 
 use crate::block::{self, Cut};
@@ -15,8 +17,7 @@ use crate::file;
 use crate::trigram::{Trigram, TrigramSet};
 use language::definition;
 use pairs::Pairs;
-use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Bounds of a segment in progress.
@@ -29,54 +30,16 @@ pub(crate) struct Limits {
     pub(crate) pairs: usize,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct SegmentDocument {
-    /// Its first block in the segment.
-    pub(crate) first_block: u32,
-    pub(crate) lines: u32,
-    pub(crate) hash: [u8; 32],
-}
-
-/// Start of a block.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SegmentBlock {
-    /// Byte offset in the segment's text.
-    pub(crate) offset: u64,
-    /// Number of its first line, from 1.
-    pub(crate) first_line: u32,
-}
-
-#[derive(Default)]
-pub(crate) struct Segment {
-    pub(crate) documents: Vec<SegmentDocument>,
-    pub(crate) blocks: Vec<SegmentBlock>,
-    /// Spilled beginning of the text, rewound.
-    pub(crate) spilled: Option<File>,
-    /// Text after the spilled part.
-    pub(crate) text: Vec<u8>,
-    /// Ascending by block; a large block may be in several.
-    pub(crate) runs: Vec<Vec<u8>>,
-}
-
-/// State before a document.
-#[derive(Clone, Copy, Default)]
-struct Checkpoint {
-    text_bytes: u64,
-    blocks: usize,
-    runs: usize,
-    pairs: usize,
-}
-
 pub(crate) struct SegmentBuilder {
     limits: Limits,
     /// For spilled text.
     directory: PathBuf,
     segment: Segment,
-    spilled_bytes: u64,
     trigrams: TrigramSet,
     definitions: Vec<Trigram>,
     pairs: Pairs,
-    checkpoint: Checkpoint,
+    /// Of the current document.
+    first_block: u32,
     hasher: blake3::Hasher,
     next_line: u32,
     /// Current block in the segment.
@@ -95,11 +58,10 @@ impl SegmentBuilder {
             limits,
             directory: directory.to_owned(),
             segment: Segment::default(),
-            spilled_bytes: 0,
             trigrams: TrigramSet::new(),
             definitions: Vec::new(),
             pairs: Pairs::new(),
-            checkpoint: Checkpoint::default(),
+            first_block: 0,
             hasher: blake3::Hasher::new(),
             next_line: 1,
             block_offset: 0,
@@ -116,84 +78,46 @@ impl SegmentBuilder {
         self.segment.text = text;
     }
 
-    pub(crate) fn text(&mut self, text: &[u8]) -> io::Result<()> {
-        self.hasher.update(text);
-        self.segment.text.extend_from_slice(text);
-        self.cut_blocks()?;
-        if self.segment.text.len() > self.limits.text_bytes {
-            self.spill_text()?;
-        }
-        Ok(())
-    }
-
     /// Ends the current document and begins the next.
     pub(crate) fn finish_document(&mut self) -> io::Result<()> {
-        if self.text_bytes() > self.block_offset {
+        let document = self.end_document()?;
+        self.segment.documents.push(document);
+        Ok(())
+    }
+
+    /// Ends the current document and leaves its blocks to no document.
+    pub(crate) fn discard_document(&mut self) -> io::Result<()> {
+        self.end_document().map(drop)
+    }
+
+    fn end_document(&mut self) -> io::Result<SegmentDocument> {
+        if self.segment.text_bytes() > self.block_offset {
             self.close_block(self.segment.text.len())?;
         }
-        self.segment.documents.push(SegmentDocument {
-            first_block: number(self.checkpoint.blocks)?,
+        let end = number(self.segment.blocks.len())?;
+        let document = SegmentDocument {
+            blocks: self.first_block..end,
             lines: self.next_line - 1,
             hash: *self.hasher.finalize().as_bytes(),
-        });
-        self.begin_document();
-        Ok(())
-    }
-
-    pub(crate) fn discard_document(&mut self) -> io::Result<()> {
-        self.trigrams.clear();
-        self.segment.blocks.truncate(self.checkpoint.blocks);
-        self.segment.runs.truncate(self.checkpoint.runs);
-        // Its pairs; earlier ones are in runs if it filled one.
-        if self.pairs.len() > self.checkpoint.pairs || self.checkpoint.pairs == 0 {
-            self.pairs.split_off(number(self.checkpoint.blocks)?);
-        }
-        match self.checkpoint.text_bytes.checked_sub(self.spilled_bytes) {
-            Some(in_memory) => self.segment.text.truncate(in_memory as usize),
-            None => {
-                self.segment.text.clear();
-                self.spilled_bytes = self.checkpoint.text_bytes;
-                if let Some(file) = &mut self.segment.spilled {
-                    file.set_len(self.spilled_bytes)?;
-                    file.seek(SeekFrom::Start(self.spilled_bytes))?;
-                }
-            }
-        }
-        self.begin_document();
-        Ok(())
-    }
-
-    pub(crate) fn text_bytes(&self) -> u64 {
-        self.spilled_bytes + self.segment.text.len() as u64
-    }
-
-    /// Segment of the documents since the last call.
-    pub(crate) fn finish(&mut self) -> io::Result<Segment> {
-        self.flush_pairs();
-        self.pairs.clear(0);
-        if let Some(file) = &mut self.segment.spilled {
-            file.rewind()?;
-        }
-        let segment = std::mem::take(&mut self.segment);
-        self.spilled_bytes = 0;
-        self.begin_document();
-        Ok(segment)
-    }
-
-    fn begin_document(&mut self) {
-        self.checkpoint = Checkpoint {
-            text_bytes: self.text_bytes(),
-            blocks: self.segment.blocks.len(),
-            runs: self.segment.runs.len(),
-            pairs: self.pairs.len(),
         };
+        self.first_block = end;
         self.hasher.reset();
         self.next_line = 1;
         self.begin_block(self.segment.text.len());
+        Ok(document)
+    }
+
+    /// Segment of the documents since the last call.
+    pub(crate) fn finish(&mut self) -> Segment {
+        self.flush_pairs(0);
+        let segment = std::mem::take(&mut self.segment);
+        self.first_block = 0;
+        self.begin_block(0);
+        segment
     }
 
     fn begin_block(&mut self, start: usize) {
-        self.block_offset = self.spilled_bytes + start as u64;
+        self.block_offset = self.segment.spilled_bytes + start as u64;
         self.block_start = start;
         self.taken = start;
         self.in_line = false;
@@ -231,7 +155,7 @@ impl SegmentBuilder {
     /// Tests for a short single-line block in memory.
     fn is_short(&self, end: usize) -> bool {
         let line_end = 2;
-        self.spilled_bytes + self.block_start as u64 == self.block_offset
+        self.segment.spilled_bytes + self.block_start as u64 == self.block_offset
             && end - self.block_start <= definition::LINE_BYTES_MAX + line_end
     }
 
@@ -268,33 +192,17 @@ impl SegmentBuilder {
         self.next_line = number(self.next_line as usize + lines)?;
         self.begin_block(end);
         if self.pairs.len() > self.limits.pairs || self.pairs.is_beyond(block + 1) {
-            self.flush_document()?;
+            self.flush_pairs(number(self.segment.blocks.len())?);
         }
         Ok(())
     }
 
-    /// Encodes all pairs; the current document gets its own run for discarding.
-    fn flush_document(&mut self) -> io::Result<()> {
-        if self.checkpoint.pairs > 0 {
-            let first_block = number(self.checkpoint.blocks)?;
-            let own = self.pairs.split_off(first_block);
-            self.flush_pairs();
-            self.pairs.clear(first_block);
-            for (trigram, block) in own {
-                self.pairs.extend(&[trigram], block);
-            }
-            self.checkpoint.runs = self.segment.runs.len();
-            self.checkpoint.pairs = 0;
-        }
-        self.flush_pairs();
-        self.pairs.clear(number(self.segment.blocks.len())?);
-        Ok(())
-    }
-
-    fn flush_pairs(&mut self) {
+    /// Encodes all pairs; later ones have at least `next_block`.
+    fn flush_pairs(&mut self, next_block: u32) {
         if self.pairs.len() > 0 {
             self.segment.runs.push(self.pairs.encode());
         }
+        self.pairs.clear(next_block);
     }
 
     /// Spills closed blocks and processed text.
@@ -306,9 +214,26 @@ impl SegmentBuilder {
         };
         file.write_all(&self.segment.text[..count])?;
         self.segment.text.drain(..count);
-        self.spilled_bytes += count as u64;
+        self.segment.spilled_bytes += count as u64;
         self.block_start = self.block_start.saturating_sub(count);
         self.taken = 0;
+        Ok(())
+    }
+}
+
+/// Appends to the current document.
+impl Write for SegmentBuilder {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.hasher.update(text);
+        self.segment.text.extend_from_slice(text);
+        self.cut_blocks()?;
+        if self.segment.text.len() > self.limits.text_bytes {
+            self.spill_text()?;
+        }
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

@@ -62,14 +62,9 @@ impl EncoderDictionary {
         EncoderDictionary((!dictionary.is_empty()).then(|| CDict::create(dictionary, LEVEL)))
     }
 
-    /// Appends encoded blocks and their lengths; incompressible ones stay raw.
-    pub(crate) fn encode(
-        &self,
-        text: &[u8],
-        lengths: &[usize],
-        out: &mut Vec<u8>,
-        encoded_lengths: &mut Vec<usize>,
-    ) {
+    /// Encoded blocks and their lengths; incompressible ones stay raw.
+    pub(crate) fn encode(&self, text: &[u8], lengths: &[usize]) -> (Vec<u8>, Vec<usize>) {
+        let (mut out, mut encoded_lengths) = (Vec::new(), Vec::new());
         let mut context = self.context();
         let mut frame = Vec::new();
         let mut rest = text;
@@ -86,6 +81,7 @@ impl EncoderDictionary {
             out.extend_from_slice(stored);
             encoded_lengths.push(stored.len());
         }
+        (out, encoded_lengths)
     }
 
     fn context(&self) -> CCtx<'_> {
@@ -164,8 +160,7 @@ mod tests {
 
     fn check(text: &[u8], lengths: &[usize], dictionary: &[u8]) -> usize {
         let encoder = EncoderDictionary::new(dictionary);
-        let (mut out, mut encoded) = (Vec::new(), Vec::new());
-        encoder.encode(text, lengths, &mut out, &mut encoded);
+        let (out, encoded) = encoder.encode(text, lengths);
         assert_eq!(encoded.iter().sum::<usize>(), out.len());
         let decoding = DecoderDictionary::new(dictionary).unwrap();
         let mut decoder = Decoder::default();

@@ -19,7 +19,7 @@ mod work_tree;
 
 pub use crate::format::TextEncoding;
 pub(crate) use read::hash;
-pub use read::{BINARY_HEAD_BYTES, CHUNK_BYTES, ReadOutcome, TextSink, read, read_bytes};
+pub use read::{BINARY_HEAD_BYTES, CHUNK_BYTES, ReadOutcome, read, read_bytes};
 pub use skip::{SkipReason, Skipped};
 pub(crate) use sources::check_length;
 pub use sources::{BESIDE_LISTED_MAX, Packages, Source, packages, sources};

@@ -2,18 +2,16 @@
 //!
 //! The manifest is replaced atomically: a reader sees one generation, never a mixture. Unnamed
 //! files are then removed; processes that have them open keep them.
-
-mod named_file;
-
-pub use named_file::{
-    is_named, read_recorded, read_revisions, recorded_name, write_recorded, write_revisions,
-};
+//! **Invariant:** a table of revisions or file of records gets its name (its hash prefix) when on
+//! disk; another hash is an error.
 
 use crate::file::AtomicFile;
-use crate::manifest::{self, Manifest, ShardEntry};
+use crate::manifest::{self, Manifest, NamedFile, ShardEntry, hex};
+use crate::revisions::RevisionTable;
 use crate::shard::{self, Shard};
-use schema::message::Recorded;
+use schema::message::{MessageError, Recorded};
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -24,6 +22,8 @@ use std::sync::Arc;
 pub const MANIFEST: &str = "manifest";
 
 const LOCK: &str = "lock";
+const REVISIONS: &str = "revisions";
+const RECORDED: &str = "repositories";
 
 /// Content of the lock, which is created first.
 const MARK: &[u8; 22] = b"a Trawl index's lock.\n";
@@ -36,17 +36,11 @@ const ATTEMPTS_MAX: usize = 5;
 pub enum IndexError {
     /// No index here.
     #[error("{}: no Trawl index here; build one with `trawl index --index {} SOURCE...`",
-            path.display(), path.display())]
-    NotAnIndex {
-        /// Directory path.
-        path: PathBuf,
-    },
+            .0.display(), .0.display())]
+    NotAnIndex(PathBuf),
     /// Another build is running.
-    #[error("{}: another process is building this index: wait until it ends, or choose another directory", path.display())]
-    Locked {
-        /// Directory path.
-        path: PathBuf,
-    },
+    #[error("{}: another process is building this index: wait until it ends, or choose another directory", .0.display())]
+    Locked(PathBuf),
     /// File system error.
     #[error("{}: cannot be read or written", path.display())]
     Io {
@@ -68,11 +62,8 @@ pub enum IndexError {
     Shard(#[from] shard::ShardError),
     /// Another shard than named.
     #[error("{}: not the shard that the manifest names: remove it and build the index again with \
-             `trawl index`", path.display())]
-    Swapped {
-        /// Shard path.
-        path: PathBuf,
-    },
+             `trawl index`", .0.display())]
+    Swapped(PathBuf),
     /// Damaged revisions or records.
     #[error("{}: {reason}: remove it and build the index again with `trawl index`", path.display())]
     Damaged {
@@ -129,6 +120,13 @@ impl Index {
 }
 
 impl IndexError {
+    fn io(path: &Path) -> impl Fn(io::Error) -> IndexError {
+        |source| IndexError::Io {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
     fn is_missing_file(&self) -> bool {
         let (IndexError::Shard(shard::ShardError::Io { source, .. })
         | IndexError::Io { source, .. }) = self
@@ -169,7 +167,7 @@ impl<'a> ShardOpener<'a> {
             None => Arc::new(Shard::open(&path)?),
         };
         if shard.file_id() != entry.id || shard.package_count() as usize != entry.packages.len() {
-            return Err(IndexError::Swapped { path });
+            return Err(IndexError::Swapped(path));
         }
         let continued = self.continued(entry);
         let dead = entry.dead();
@@ -182,7 +180,7 @@ impl<'a> ShardOpener<'a> {
             let plain = shard.without_revisions();
             return Ok(Arc::new(plain.with_names(dead, Vec::new(), own_names)?));
         };
-        let reused = (shard.revisions().is_some_and(|of| of.table() == named.hash))
+        let reused = (shard.revisions().is_some_and(|of| of.table == named.hash))
             .then(|| shard.with_records(self.recorded, &dead))
             .transpose()?
             .flatten();
@@ -198,14 +196,8 @@ impl<'a> ShardOpener<'a> {
 
     /// Live packages that continue an earlier shard.
     fn continued(&mut self, entry: &ShardEntry) -> Vec<u32> {
-        let numbered = (0..).zip(&entry.packages);
-        let live = numbered.filter(|(_, package)| !package.is_dead);
         let begun = &mut self.begun;
-        live.filter_map(|(number, package)| {
-            let is_new = begun.insert(package.directory.clone());
-            (!is_new).then_some(number)
-        })
-        .collect()
+        entry.numbers(|package| !package.is_dead && !begun.insert(package.directory.clone()))
     }
 }
 
@@ -213,13 +205,10 @@ impl<'a> ShardOpener<'a> {
 pub fn read_manifest(directory: &Path) -> Result<Manifest, IndexError> {
     let path = directory.join(MANIFEST);
     let text = fs::read(&path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => IndexError::NotAnIndex {
-            path: directory.to_owned(),
-        },
-        _ => IndexError::Io {
-            path: path.clone(),
-            source,
-        },
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            IndexError::NotAnIndex(directory.to_owned())
+        }
+        _ => IndexError::io(&path)(source),
     })?;
     Manifest::parse(&text).map_err(|reason| IndexError::Manifest { path, reason })
 }
@@ -235,6 +224,70 @@ pub fn write_manifest(directory: &Path, text: &str) -> io::Result<()> {
 pub fn manifest_stamp(directory: &Path) -> io::Result<(u64, i64, i64)> {
     let metadata = fs::metadata(directory.join(MANIFEST))?;
     Ok((metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
+}
+
+/// Accepts names of files that only a manifest keeps.
+pub fn is_named(name: &str) -> bool {
+    let suffix = name.rsplit_once('.').map(|(_, suffix)| suffix);
+    suffix.is_some_and(|suffix| ["shard", REVISIONS, RECORDED].contains(&suffix))
+}
+
+/// Writes a table; returns its entry and bytes.
+pub fn write_revisions(directory: &Path, table: &RevisionTable) -> io::Result<(NamedFile, u64)> {
+    write(directory, &table.encode(), REVISIONS)
+}
+
+/// Writes the records; returns their entry and bytes.
+pub fn write_recorded(directory: &Path, recorded: &Recorded) -> io::Result<(NamedFile, u64)> {
+    let bytes = recorded.encode().map_err(|error: MessageError| {
+        io::Error::other(format!("a record of a repository: {error}"))
+    })?;
+    write(directory, &bytes, RECORDED)
+}
+
+/// Entry of encoded records.
+pub fn recorded_name(bytes: &[u8]) -> NamedFile {
+    named(bytes, RECORDED)
+}
+
+/// Reads a table of revisions.
+pub fn read_revisions(directory: &Path, named: &NamedFile) -> Result<RevisionTable, IndexError> {
+    read(directory, named, RevisionTable::decode)
+}
+
+/// Reads the records.
+pub fn read_recorded(directory: &Path, named: &NamedFile) -> Result<Recorded, IndexError> {
+    read(directory, named, Recorded::decode)
+}
+
+fn write(directory: &Path, bytes: &[u8], suffix: &str) -> io::Result<(NamedFile, u64)> {
+    let named = named(bytes, suffix);
+    let file = AtomicFile::create(directory, &named.file)?;
+    file.file().write_all(bytes)?;
+    file.rename(&named.file)?;
+    Ok((named, bytes.len() as u64))
+}
+
+fn named(bytes: &[u8], suffix: &str) -> NamedFile {
+    let hash = *blake3::hash(bytes).as_bytes();
+    let file = format!("{}.{suffix}", hex(&hash[..8]));
+    NamedFile { hash, file }
+}
+
+/// Damage is located by the file's own checksums; otherwise it is another file.
+fn read<T, E: Display>(
+    directory: &Path,
+    named: &NamedFile,
+    decode: impl FnOnce(&[u8]) -> Result<T, E>,
+) -> Result<T, IndexError> {
+    let path = directory.join(&named.file);
+    let bytes = fs::read(&path).map_err(IndexError::io(&path))?;
+    let reason = match decode(&bytes) {
+        Ok(decoded) if *blake3::hash(&bytes).as_bytes() == named.hash => return Ok(decoded),
+        Ok(_) => "not the file that the manifest names".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(IndexError::Damaged { path, reason })
 }
 
 /// Tests for an index, which a corpus skips.
@@ -265,20 +318,15 @@ impl Lock {
             .truncate(false)
             .write(true)
             .open(&path);
-        let file = open.map_err(|source| IndexError::Io {
-            path: path.clone(),
-            source,
-        })?;
+        let file = open.map_err(IndexError::io(&path))?;
         match file.try_lock() {
             Ok(()) => {
                 let marked = file.set_len(0).and_then(|()| (&file).write_all(MARK));
-                marked.map_err(|source| IndexError::Io { path, source })?;
+                marked.map_err(IndexError::io(&path))?;
                 Ok(Lock(file))
             }
-            Err(TryLockError::WouldBlock) => Err(IndexError::Locked {
-                path: directory.to_owned(),
-            }),
-            Err(TryLockError::Error(source)) => Err(IndexError::Io { path, source }),
+            Err(TryLockError::WouldBlock) => Err(IndexError::Locked(directory.to_owned())),
+            Err(TryLockError::Error(source)) => Err(IndexError::io(&path)(source)),
         }
     }
 }

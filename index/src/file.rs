@@ -129,17 +129,10 @@ impl Drop for AtomicFile {
 
 /// Creates an unnamed file on the file system of `directory`.
 pub fn anonymous(directory: &Path) -> io::Result<File> {
-    let temporary = AtomicFile::create(directory, &format!("anonymous-{}", unique()))?;
-    temporary.file().try_clone()
-}
-
-fn unique() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    format!(
-        "{}-{}",
-        std::process::id(),
-        NEXT.fetch_add(1, Ordering::Relaxed)
-    )
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("anonymous-{}-{number}", std::process::id());
+    AtomicFile::create(directory, &name)?.file().try_clone()
 }
 
 const TEMPORARY_SUFFIX: &str = ".tmp";

@@ -60,8 +60,8 @@ pub struct DocumentFacts<'a> {
 /// Compiled filters. An empty set accepts every document.
 #[derive(Debug, Default)]
 pub struct Filters {
-    /// Includes documents outside default revisions.
-    all_revisions: bool,
+    /// Searches all indexed revisions, not only default ones.
+    pub all_revisions: bool,
     /// Conditions on packages, tested first.
     packages: Vec<FilterExpr>,
     documents: Vec<FilterExpr>,
@@ -104,16 +104,6 @@ impl Filters {
         } else {
             self.documents.push(expr);
         }
-    }
-
-    /// Searches all indexed revisions, not only default ones.
-    pub fn reach_all_revisions(&mut self) {
-        self.all_revisions = true;
-    }
-
-    /// Whether all revisions are searched.
-    pub fn reaches_all_revisions(&self) -> bool {
-        self.all_revisions
     }
 
     /// Has conditions on packages.

@@ -81,18 +81,17 @@ pub fn update(
     current.name_packages(&plan);
     let recorded = plan.recorded(&current);
     let mut packages = best_first(sources, &options.popularity, &recorded);
-    let differing = match &mut verified {
-        Some(verified) => verify::verify(&current, &packages, &options, progress, verified)?,
-        None => verify::compare(&current, &packages, &options, &changes.suspects)?,
-    };
+    let all = verified.as_mut().map(|verified| (progress, verified));
+    let differing = verify::compare(&current, &packages, &options, &changes.suspects, all)?;
     current.report.verified = verified;
-    current.add_directory_parts(&mut packages)?;
     package::distrust(&mut packages, differing);
     let is_dead = |directory: &[u8]| plan.is_dead(directory);
-    packages.extend(current.repositories(changes, is_dead, &options)?);
+    let repositories = changes.repositories.iter();
+    packages.extend(repositories.map(|source| package::of_repository(source, &options.popularity)));
+    current.add_parts(&mut packages, is_dead)?;
     package::sort(&mut packages);
     let written = pipeline::write(&packages, out, &options, progress)?;
-    let kept = current.end_repositories(&packages, changes, is_dead)?;
+    let kept = current.end_repositories(packages, changes, is_dead)?;
     current.mark_dead(plan.outcome(), &written, &kept, is_dead)?;
     current.add_read(written)?;
     let problems = &mut current.report.problems;
@@ -115,11 +114,10 @@ pub fn preview(
     let current = CurrentIndex::open(out, options.options, changes.prune)?;
     let sources = &current.as_built(sources, changes)[..];
     let plan = UpdatePlan::new(&current, sources, changes, options.options)?;
-    let (new, dropped) = plan.new_and_dropped(&current);
     Ok(Preview {
-        new,
+        new: plan.new_packages(&current),
         report: Report {
-            dropped,
+            dropped: plan.dropped(&current),
             moved: current.moved(sources, changes)?,
             kept_versions: plan.kept_versions(),
             renamed: current.renamed(&plan),

@@ -113,18 +113,18 @@ impl ShardEntry {
 
     /// Dead packages, ascending.
     pub fn dead(&self) -> Vec<u32> {
-        let numbered = (0..).zip(&self.packages);
-        numbered
-            .filter_map(|(number, package)| package.is_dead.then_some(number))
-            .collect()
+        self.numbers(|package| package.is_dead)
     }
 
     pub(crate) fn own_names(&self) -> Vec<u32> {
+        self.numbers(|package| !package.is_dead && package.has_own_name)
+    }
+
+    /// Packages that `is` accepts, ascending.
+    pub(crate) fn numbers(&self, mut is: impl FnMut(&PackageEntry) -> bool) -> Vec<u32> {
         let numbered = (0..).zip(&self.packages);
-        numbered
-            .filter(|(_, package)| !package.is_dead && package.has_own_name)
-            .map(|(number, _)| number)
-            .collect()
+        let found = numbered.filter(|(_, package)| is(package));
+        found.map(|(number, _)| number).collect()
     }
 
     /// Live packages.
@@ -257,21 +257,16 @@ impl Manifest {
 
     fn is_consistent(&self) -> bool {
         let (mut files, mut directories) = (HashSet::new(), HashMap::new());
-        let mut is_known_once = |shard: &ShardEntry| {
+        let is_known_once = |(number, shard): (usize, &ShardEntry)| {
             let has_table = shard.revisions.is_some();
-            let mut live = shard.live();
-            live.all(|package| {
-                let known = directories.insert(package.directory.clone(), has_table);
-                known.is_none_or(|other_has_table| has_table && other_has_table)
+            shard.live().all(|package| {
+                let known = directories.insert(package.directory.clone(), (number, has_table));
+                known.is_none_or(|(other, other_has)| other != number && has_table && other_has)
             })
         };
         self.options.block_bytes > 0
             && self.files().all(|file| files.insert(file))
-            && self.shards.iter().all(|shard| {
-                let mut own = HashSet::new();
-                let mut live = shard.live();
-                live.all(|package| own.insert(&package.directory)) && is_known_once(shard)
-            })
+            && self.shards.iter().enumerate().all(is_known_once)
     }
 
     fn parse_record(&mut self, line: &str) -> Option<()> {
@@ -296,16 +291,12 @@ impl Manifest {
             }),
             "revisions" => {
                 let table = named_file(first, second, ".revisions")?;
-                let shard = self.shards.last_mut()?;
-                if shard.revisions.replace(table).is_some() {
-                    return None;
-                }
+                let known = self.shards.last_mut()?.revisions.replace(table);
+                return known.is_none().then_some(());
             }
             "repositories" => {
                 let recorded = named_file(first, second, ".repositories")?;
-                if self.recorded.replace(recorded).is_some() {
-                    return None;
-                }
+                return self.recorded.replace(recorded).is_none().then_some(());
             }
             "package" | "own" | "dead" => self.shards.last_mut()?.packages.push(PackageEntry {
                 signature: u64::from_str_radix(first, 16).ok()?,

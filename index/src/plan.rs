@@ -65,7 +65,7 @@ pub fn plan_literal(text: &str, ignore_case: bool) -> Result<TrigramQuery, BadPa
     let windows = windows.map(|window| [window[0], window[1], window[2]]);
     Ok(TrigramQuery::and(windows.map(|window| {
         if ignore_case && window.iter().any(|&byte| other_case(byte).is_some()) {
-            ways_to_write(window)
+            trigrams_of(&spellings(window).into_iter().collect())
         } else {
             Trigram::of(window).map_or(TrigramQuery::None, TrigramQuery::Trigram)
         }
@@ -109,11 +109,7 @@ fn other_case(byte: u8) -> Option<&'static str> {
     }
 }
 
-/// Query for texts with three letters in any case.
-fn ways_to_write(letters: [u8; 3]) -> TrigramQuery {
-    trigrams_of(&spellings(letters).into_iter().collect())
-}
-
+/// Three letters in any case.
 fn spellings(letters: [u8; 3]) -> Vec<Vec<u8>> {
     let mut ways = vec![Vec::with_capacity(9)];
     for letter in letters {

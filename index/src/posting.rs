@@ -29,14 +29,12 @@ mod elias_fano;
 mod forward;
 mod gaps;
 mod set_ops;
-mod varint;
 
-pub(crate) use set_ops::retain_common;
+pub(crate) use bits::{decode_varint, encode_varint};
 pub use set_ops::{intersect, unite};
-use varint::varint_bytes;
-pub(crate) use varint::{decode_varint, encode_varint};
+pub(crate) use set_ops::{joined, push_range, retain_common};
 
-use bits::{for_each_one, set_ones};
+use bits::{for_each_one, set_ones, varint_bytes};
 use elias_fano::Cursor;
 use forward::take_within;
 use gaps::GapCursor;
@@ -92,7 +90,7 @@ impl Codec {
         if self == Codec::Gaps {
             let (n, code_bytes) = gaps::decode_head(&mut data)?;
             let codes = data.get(..code_bytes + PADDING_BYTES)?;
-            return (n <= universe).then_some(PostingList::Gaps { n, codes });
+            return (n <= universe).then_some(PostingList::Gaps(GapCursor::new(n, codes)));
         }
         let n = u32::try_from(decode_varint(&mut data)?).ok()?;
         let layout = Layout::of(self, n, universe);
@@ -103,12 +101,10 @@ impl Codec {
             let bits = &data[..layout.high_bytes];
             return Some(PostingList::Bitmap { n, bits });
         }
-        Some(PostingList::EliasFano {
-            n,
-            low_bits: layout.low_bits,
-            low: &data[..layout.low_bytes + PADDING_BYTES],
-            high: &data[layout.low_bytes..][..layout.high_bytes],
-        })
+        let low = &data[..layout.low_bytes + PADDING_BYTES];
+        let high = &data[layout.low_bytes..][..layout.high_bytes];
+        let cursor = Cursor::new(n, layout.low_bits, low, high);
+        Some(PostingList::EliasFano(cursor))
     }
 }
 
@@ -167,16 +163,7 @@ pub enum PostingList<'a> {
     /// Block in the dictionary.
     One(u32),
     /// See [`Codec::EliasFano`].
-    EliasFano {
-        /// Ids.
-        n: u32,
-        /// Bits per id in `low`.
-        low_bits: u32,
-        /// Low bits, then padding.
-        low: &'a [u8],
-        /// High bits in unary.
-        high: &'a [u8],
-    },
+    EliasFano(Cursor<'a>),
     /// See [`Codec::Bitmap`].
     Bitmap {
         /// Ids.
@@ -185,12 +172,7 @@ pub enum PostingList<'a> {
         bits: &'a [u8],
     },
     /// See [`Codec::Gaps`].
-    Gaps {
-        /// Ids.
-        n: u32,
-        /// Codes, then padding.
-        codes: &'a [u8],
-    },
+    Gaps(GapCursor<'a>),
 }
 
 const LENGTH_BYTES_MAX: usize = 5;
@@ -223,11 +205,11 @@ impl<'a> PostingList<'a> {
     /// Number of blocks, at least one.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> u32 {
-        match *self {
+        match self {
             PostingList::One(_) => 1,
-            PostingList::EliasFano { n, .. }
-            | PostingList::Bitmap { n, .. }
-            | PostingList::Gaps { n, .. } => n,
+            PostingList::EliasFano(cursor) => cursor.n,
+            PostingList::Bitmap { n, .. } => *n,
+            PostingList::Gaps(cursor) => cursor.left,
         }
     }
 
@@ -235,9 +217,9 @@ impl<'a> PostingList<'a> {
     pub fn codec(&self) -> Option<Codec> {
         match self {
             PostingList::One(_) => None,
-            PostingList::EliasFano { .. } => Some(Codec::EliasFano),
+            PostingList::EliasFano(_) => Some(Codec::EliasFano),
             PostingList::Bitmap { .. } => Some(Codec::Bitmap),
-            PostingList::Gaps { .. } => Some(Codec::Gaps),
+            PostingList::Gaps(_) => Some(Codec::Gaps),
         }
     }
 
@@ -246,12 +228,12 @@ impl<'a> PostingList<'a> {
         let head = varint_bytes(self.len().into());
         match self {
             PostingList::One(_) => 0,
-            PostingList::EliasFano { low, high, .. } => {
-                head + low.len() - PADDING_BYTES + high.len()
+            PostingList::EliasFano(cursor) => {
+                head + cursor.low.len() - PADDING_BYTES + cursor.bits.bytes.len()
             }
             PostingList::Bitmap { bits, .. } => head + bits.len(),
-            PostingList::Gaps { codes, .. } => {
-                let codes = codes.len() - PADDING_BYTES;
+            PostingList::Gaps(cursor) => {
+                let codes = cursor.codes.len() - PADDING_BYTES;
                 1 + head + varint_bytes(codes as u64) + codes
             }
         }
@@ -281,15 +263,8 @@ impl<'a> PostingList<'a> {
             PostingList::Bitmap { bits, .. } => ranges
                 .iter()
                 .for_each(|range| for_each_one(bits, range.clone(), &mut take)),
-            PostingList::EliasFano {
-                n,
-                low_bits,
-                low,
-                high,
-            } => {
-                take_within(Cursor::new(n, low_bits, low, high), ranges, take);
-            }
-            PostingList::Gaps { n, codes } => take_within(GapCursor::new(n, codes), ranges, take),
+            PostingList::EliasFano(cursor) => take_within(cursor, ranges, take),
+            PostingList::Gaps(cursor) => take_within(cursor, ranges, take),
         }
     }
 }

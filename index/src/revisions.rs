@@ -37,6 +37,7 @@ pub struct RevisionTable {
     pub(crate) sets: Vec<Vec<Range<u32>>>,
     /// Documents, then skipped files.
     pub(crate) entries: Vec<TableEntry>,
+    /// Number of documents.
     pub(crate) documents: u32,
 }
 
@@ -81,21 +82,6 @@ impl ObjectId {
 }
 
 impl RevisionTable {
-    /// Id of its shard file.
-    pub fn shard(&self) -> [u8; 32] {
-        self.shard
-    }
-
-    /// Entries of documents.
-    pub fn documents(&self) -> &[TableEntry] {
-        &self.entries[..self.documents as usize]
-    }
-
-    /// Entries of skipped files.
-    pub fn skipped(&self) -> &[TableEntry] {
-        &self.entries[self.documents as usize..]
-    }
-
     /// Full ref names of a set.
     pub fn names(&self, set: u32) -> impl Iterator<Item = &[u8]> {
         let indices = ranges(&self.sets, set).iter().cloned().flatten();

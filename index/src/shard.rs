@@ -18,7 +18,6 @@ mod document_candidates;
 mod error;
 mod file;
 mod layout;
-mod lazy_table;
 mod live_set;
 mod pages;
 mod paths;
@@ -43,6 +42,7 @@ use crate::revisions::Revisions;
 use crate::trigram::Trigram;
 use file::ShardFile;
 use live_set::LiveSet;
+use std::iter;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -51,7 +51,8 @@ use zerocopy::little_endian::U64;
 /// Enough for the length of a list.
 const LENGTH_BYTES_MAX: u64 = 5;
 
-/// An open shard.
+/// An open shard. Clones share the file.
+#[derive(Clone)]
 pub struct Shard {
     file: Arc<ShardFile>,
     live: LiveSet,
@@ -118,11 +119,8 @@ impl Document<'_> {
     /// Returns its class when indexed. By path alone it may differ, since a repository may have set
     /// it.
     pub fn class(&self, package: &Package<'_>) -> Class {
-        let popularity = Popularity {
-            inst: package.inst,
-            rdep: package.rdep,
-        };
-        Class::of_rank(self.static_rank, popularity.rank()).unwrap_or_else(|| classify(self.path))
+        let class = Class::of_rank(self.static_rank, package.popularity.rank());
+        class.unwrap_or_else(|| classify(self.path))
     }
 }
 
@@ -141,10 +139,8 @@ pub struct Package<'a> {
     shared: Range<u32>,
     /// Documents.
     pub documents: u32,
-    /// Share of installations, 0 when unknown.
-    pub inst: f32,
-    /// Share of reverse dependencies, 0 when unknown.
-    pub rdep: f32,
+    /// Shares, 0 when unknown.
+    pub popularity: Popularity,
 }
 
 /// A skipped file.
@@ -156,8 +152,8 @@ pub struct SkippedFile {
     pub path: Vec<u8>,
     /// Reason, in words.
     pub reason: String,
-    /// Index among all skipped files of the shard.
-    pub number: u32,
+    /// Number among all documents, then skipped files of the shard.
+    pub entry: u32,
 }
 
 /// A posting list with only its length read: searches read few of the lists they look up.
@@ -179,6 +175,39 @@ impl UnreadList {
     }
 }
 
+/// Getters of header fields.
+macro_rules! header_fields {
+    ($($(#[$doc:meta])* $name:ident = $field:ident: $type:ty;)*) => {
+        impl Shard {
+            $($(#[$doc])*
+            pub fn $name(&self) -> $type {
+                self.file.header.$field.get()
+            })*
+        }
+    };
+}
+
+header_fields! {
+    /// Packages, dead ones included.
+    package_count = packages: u32;
+    /// Format version.
+    version = version: u32;
+    /// Target block size in bytes.
+    block_bytes = block_bytes: u32;
+    /// Texts, dead ones included.
+    text_count = texts: u32;
+    /// Documents, dead ones included.
+    document_count = documents: u32;
+    /// Blocks, dead ones included.
+    block_count = blocks: u32;
+    /// Bytes of all texts.
+    content_bytes = content_bytes: u64;
+    /// Bytes of all documents: each text counts once per document.
+    text_bytes = text_bytes: u64;
+    /// Bytes of the file.
+    file_bytes = file_bytes: u64;
+}
+
 impl Shard {
     /// Opens a shard file.
     pub fn open(path: &Path) -> Result<Shard, ShardError> {
@@ -192,7 +221,7 @@ impl Shard {
     /// Opens a shard from `bytes`; `path` is for messages.
     pub fn from_bytes(path: &Path, bytes: Bytes) -> Result<Shard, ShardError> {
         let file = Arc::new(ShardFile::new(path, bytes)?);
-        let live = LiveSet::all(file.layout());
+        let live = LiveSet::all(&file.header);
         Ok(Shard {
             file,
             live,
@@ -221,7 +250,7 @@ impl Shard {
 
     /// Path of the file.
     pub fn path(&self) -> &Path {
-        self.file.path()
+        &self.file.path
     }
 
     /// Hash of the file; with dead packages BLAKE3 of it and their ids.
@@ -231,52 +260,7 @@ impl Shard {
 
     /// Hash of the whole content.
     pub fn file_id(&self) -> [u8; 32] {
-        self.file.layout().id
-    }
-
-    /// Packages, dead ones included.
-    pub fn package_count(&self) -> u32 {
-        self.file.layout().packages
-    }
-
-    /// Format version.
-    pub fn version(&self) -> u32 {
-        self.file.layout().version
-    }
-
-    /// Target block size in bytes.
-    pub fn block_bytes(&self) -> u32 {
-        self.file.layout().block_bytes
-    }
-
-    /// Texts, dead ones included.
-    pub fn text_count(&self) -> u32 {
-        self.file.layout().texts
-    }
-
-    /// Documents, dead ones included.
-    pub fn document_count(&self) -> u32 {
-        self.file.layout().documents
-    }
-
-    /// Blocks, dead ones included.
-    pub fn block_count(&self) -> u32 {
-        self.file.layout().blocks
-    }
-
-    /// Bytes of all texts.
-    pub fn content_bytes(&self) -> u64 {
-        self.file.layout().content_bytes
-    }
-
-    /// Bytes of all documents: each text counts once per document.
-    pub fn text_bytes(&self) -> u64 {
-        self.file.layout().text_bytes
-    }
-
-    /// Bytes of the file.
-    pub fn file_bytes(&self) -> u64 {
-        self.file.layout().file_bytes
+        self.file.header.id
     }
 
     /// Bytes of a section.
@@ -353,25 +337,16 @@ impl Shard {
         &self,
         mut keep: impl FnMut(PackageId, &[u8]) -> bool,
     ) -> Result<Vec<SkippedFile>, ShardError> {
-        let all = 0..self.section_bytes(Section::Skipped);
-        let mut rest = self.file.slice(Section::Skipped, all)?;
         let mut files = Vec::new();
-        let mut next = 0;
-        while !rest.is_empty() {
-            let (package, path, reason) = parse_entry(&mut rest)
-                .filter(|(package, ..)| package.0 < self.package_count())
-                .ok_or_else(|| self.corrupt(Section::Skipped, "an entry"))?;
-            let number = next;
-            next += 1;
-            let is_indexed = self
-                .revisions()
-                .is_none_or(|of| of.is_indexed_skipped(number));
+        for (entry, skipped) in (self.document_count()..).zip(self.skipped_entries()?) {
+            let (package, path, reason) = skipped?;
+            let is_indexed = self.revisions().is_none_or(|of| of.is_indexed(entry));
             if is_indexed && self.is_live(package) && keep(package, path) {
                 // Copied first: the mapping could change.
                 let reason = String::from_utf8(reason.to_vec());
                 files.push(SkippedFile {
                     package,
-                    number,
+                    entry,
                     path: path.to_vec(),
                     reason: reason.map_err(|_| self.corrupt(Section::Skipped, "an entry"))?,
                 });
@@ -379,6 +354,21 @@ impl Shard {
         }
         self.intact()?;
         Ok(files)
+    }
+
+    /// Package, path and reason of all skipped files.
+    fn skipped_entries(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<SkippedRecord<'_>, ShardError>>, ShardError> {
+        let all = 0..self.section_bytes(Section::Skipped);
+        let mut rest = self.file.slice(Section::Skipped, all)?;
+        Ok(iter::from_fn(move || {
+            (!rest.is_empty()).then(|| {
+                parse_entry(&mut rest)
+                    .filter(|(package, ..)| package.0 < self.package_count())
+                    .ok_or_else(|| self.corrupt(Section::Skipped, "an entry"))
+            })
+        }))
     }
 
     /// Error for contradictory tables.
@@ -390,10 +380,6 @@ impl Shard {
         self.file.corrupt(section, what)
     }
 
-    fn corrupt_in(&self, section: Section, offset: u64, what: &'static str) -> ShardError {
-        self.file.corrupt_in(section, offset, what)
-    }
-
     fn name(&self, offset: u64, bytes: u32) -> Result<&[u8], ShardError> {
         if bytes > NAME_BYTES_MAX {
             return Err(self.corrupt(Section::Names, "length of a name"));
@@ -403,7 +389,9 @@ impl Shard {
     }
 }
 
-fn parse_entry<'a>(rest: &mut &'a [u8]) -> Option<(PackageId, &'a [u8], &'a [u8])> {
+type SkippedRecord<'a> = (PackageId, &'a [u8], &'a [u8]);
+
+fn parse_entry<'a>(rest: &mut &'a [u8]) -> Option<SkippedRecord<'a>> {
     let package = PackageId(u32::try_from(decode_varint(rest)?).ok()?);
     let path_bytes = usize::try_from(decode_varint(rest)?).ok()?;
     let path = rest.split_off(..path_bytes)?;

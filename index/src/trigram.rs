@@ -75,7 +75,8 @@ pub(crate) struct TrigramSet {
     count: usize,
     /// Windows of a part of a piece; the bit [`KNOWN`] marks those already in the set.
     windows: [u32; PART_BYTES],
-    inside: InsideLine,
+    /// Members without a line end, to be reported.
+    inside: Box<[Trigram; FOUND_MAX]>,
     /// Some were reported: only `bits` is complete.
     is_partly_reported: bool,
     /// Last three bytes, folded; padded with line ends.
@@ -113,7 +114,7 @@ impl TrigramSet {
             found: boxed(0),
             count: 0,
             windows: [0; PART_BYTES],
-            inside: InsideLine(boxed(Trigram(0))),
+            inside: boxed(Trigram(0)),
             is_partly_reported: false,
             window: LINE_ENDS,
         }
@@ -124,7 +125,7 @@ impl TrigramSet {
     pub(crate) fn extend(&mut self, text: &[u8], mut report: impl FnMut(&[Trigram])) {
         for piece in text.chunks(PIECE_BYTES) {
             if self.count > FOUND_MAX - PIECE_BYTES {
-                report(self.inside.of(&self.found[..self.count]));
+                report(inside_line(&self.found[..self.count], &mut self.inside));
                 (self.count, self.is_partly_reported) = (0, true);
             }
             self.extend_by_piece(piece);
@@ -169,30 +170,22 @@ impl TrigramSet {
                 self.bits[(window / 32) as usize] = 0;
             }
         }
-        report(self.inside.of(found));
+        report(inside_line(found, &mut self.inside));
         (self.count, self.is_partly_reported) = (0, false);
         self.window = LINE_ENDS;
     }
-
-    pub(crate) fn clear(&mut self) {
-        self.finish(|_| {});
-    }
 }
 
-struct InsideLine(Box<[Trigram; FOUND_MAX]>);
-
-impl InsideLine {
-    /// Trigrams without a line end, branch-free.
-    fn of(&mut self, windows: &[u32]) -> &[Trigram] {
-        let mut count = 0;
-        for &window in windows {
-            let others = window ^ LINE_ENDS;
-            let has_line_end = others.wrapping_sub(0x01_01_01) & !others & 0x80_80_80 != 0;
-            self.0[count % FOUND_MAX] = Trigram(window.swap_bytes() >> 8);
-            count += usize::from(!has_line_end);
-        }
-        &self.0[..count]
+/// Trigrams without a line end, branch-free.
+fn inside_line<'a>(windows: &[u32], inside: &'a mut [Trigram; FOUND_MAX]) -> &'a [Trigram] {
+    let mut count = 0;
+    for &window in windows {
+        let others = window ^ LINE_ENDS;
+        let has_line_end = others.wrapping_sub(0x01_01_01) & !others & 0x80_80_80 != 0;
+        inside[count % FOUND_MAX] = Trigram(window.swap_bytes() >> 8);
+        count += usize::from(!has_line_end);
     }
+    &inside[..count]
 }
 
 /// Avoids an array on the stack.
@@ -261,7 +254,7 @@ mod tests {
             assert!(set.bits.iter().all(|&word| word == 0), "empty");
         }
         set.extend(&line, |_| {});
-        set.clear();
+        set.finish(|_| {});
         assert!(set.bits.iter().all(|&word| word == 0), "empty");
     }
 

@@ -8,56 +8,37 @@
 
 mod content;
 mod merge;
-mod page;
+mod output;
 mod paths;
-mod segment_text;
 mod tables;
-mod write_back;
 
-pub(crate) use content::ContentOptions;
 pub(crate) use tables::{DocumentName, NO_TAG};
 
-use crate::builder::{Segment, SegmentBlock};
+use crate::builder::Segment;
 use crate::codec::ContentCodec;
+use crate::document::Popularity;
 use crate::file::{self, AtomicFile};
 use crate::format::{
     self, BlockRecord, CODEC_RAW, CODEC_ZSTD, Extent, Header, MAGIC, PAGE_BYTES, SECTIONS_MAX,
     SINGLE, Section, VERSION, VERSION_2,
 };
-use crate::posting::{self, Codec, PADDING_BYTES, encode_varint};
+use crate::posting::{self, Codec, PADDING_BYTES, encode_varint, push_range};
 use content::ContentWriter;
 use language::definition;
 use merge::{BlockNumbers, RunExtent, merge_runs};
-use page::PageWriter;
-use segment_text::SegmentText;
+use output::{PageWriter, WriteBack};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
-use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use tables::{Tables, count};
-use write_back::WriteBack;
 use zerocopy::{FromZeros, IntoBytes};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ShardSummary {
-    pub(crate) id: [u8; 32],
+pub(crate) struct FinishedShard {
     pub(crate) name: String,
-    pub(crate) packages: u32,
-    pub(crate) documents: u32,
-    /// Bytes of the documents.
-    pub(crate) text_bytes: u64,
-    /// Bytes of the distinct texts.
-    pub(crate) unique_bytes: u64,
-    pub(crate) file_bytes: u64,
-    pub(crate) tags: ShardTags,
-}
-
-/// Tags of documents and skipped files, in shard order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ShardTags {
-    pub(crate) documents: Vec<u32>,
-    pub(crate) skipped: Vec<u32>,
+    pub(crate) header: Header,
+    /// Tags of documents, then of skipped files, in shard order.
+    pub(crate) tags: Vec<u32>,
 }
 
 pub(crate) struct ShardWriter {
@@ -89,7 +70,8 @@ impl ShardWriter {
     pub(crate) fn create(
         directory: &Path,
         block_bytes: usize,
-        content: ContentOptions,
+        codec: ContentCodec,
+        jobs: usize,
     ) -> io::Result<Self> {
         let shard = AtomicFile::create(directory, UNFINISHED)?;
         let mut file = shard.file().try_clone()?;
@@ -100,7 +82,7 @@ impl ShardWriter {
             shard,
             out,
             sections: [Extent::default(); SECTIONS_MAX],
-            content: ContentWriter::new(content, directory)?,
+            content: ContentWriter::new(codec, jobs, directory)?,
             runs_out: BufWriter::with_capacity(WRITE_BYTES, file::anonymous(directory)?),
             runs: Vec::new(),
             runs_bytes: 0,
@@ -115,8 +97,8 @@ impl ShardWriter {
     }
 
     /// Begins a package for the documents and files that follow.
-    pub(crate) fn package(&mut self, directory: &[u8], inst: f32, rdep: f32) -> io::Result<()> {
-        self.tables.package(directory, inst, rdep)
+    pub(crate) fn package(&mut self, directory: &[u8], popularity: Popularity) -> io::Result<()> {
+        self.tables.package(directory, popularity)
     }
 
     pub(crate) fn skipped(&mut self, path: &[u8], reason: &str, tag: u32) {
@@ -128,39 +110,44 @@ impl ShardWriter {
         self.skipped.extend_from_slice(reason.as_bytes());
     }
 
-    /// Adds a document with a text number from [`segment`](Self::segment).
-    pub(crate) fn document(&mut self, name: &DocumentName, text: u32) -> io::Result<()> {
-        self.tables.document(name, text)
+    /// Adds a document with a text number from [`segment`](Self::segment). Its opaque `tag` is
+    /// returned in shard order.
+    pub(crate) fn document(&mut self, name: &DocumentName, text: u32, tag: u32) -> io::Result<()> {
+        self.tables.document(name, text, tag)
     }
 
     /// Appends new texts, blocks and sorted runs. Returns the text number of each document.
     pub(crate) fn segment(&mut self, segment: &Segment) -> io::Result<Vec<u32>> {
         let base = self.block_count()?;
-        let text = SegmentText::new(segment)?;
         let mut texts = Vec::with_capacity(segment.documents.len());
-        let (mut dropped, mut kept, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, document) in segment.documents.iter().enumerate() {
-            let blocks = text.blocks(number);
-            let range = text.bytes(&blocks);
-            let bytes = range.end - range.start;
+        let (mut kept, mut lengths) = (Vec::new(), Vec::new());
+        for document in &segment.documents {
+            let blocks = document.blocks.clone();
+            let text = segment.bytes(&blocks);
+            let bytes = text.end - text.start;
             if let Some(known) = self.tables.find(document, bytes) {
                 texts.push(known);
-                push_joined(&mut dropped, blocks);
                 continue;
             }
             let first_block = self.block_count()?;
             texts.push(self.tables.text(document, first_block, bytes)?);
-            self.add_blocks(text.entries(blocks.clone()), range.start);
-            lengths.extend(blocks.map(|block| {
-                let Range { start, end } = text.bytes(&(block..block + 1));
-                end - start
-            }));
+            for number in blocks.clone() {
+                let block = &segment.blocks[number as usize];
+                let entry = BlockRecord {
+                    offset: (self.content_bytes + (block.offset - text.start)).into(),
+                    first_line: block.first_line.into(),
+                };
+                self.blocks.extend_from_slice(entry.as_bytes());
+                lengths.push(segment.bytes(&(number..number + 1)).end - block.offset);
+            }
             self.content_bytes += bytes;
-            push_joined(&mut kept, range);
+            let is_ascending = push_range(&mut kept, blocks);
+            is_ascending.expect("documents are in order");
         }
-        (self.content).append(&text, &kept, &lengths, &mut self.out)?;
+        let ranges: Vec<_> = kept.iter().map(|blocks| segment.bytes(blocks)).collect();
+        (self.content).append(segment, &ranges, &lengths, &mut self.out)?;
         self.write_back.written(self.out.offset());
-        let blocks = BlockNumbers::new(base, count(segment.blocks.len())?, &dropped);
+        let blocks = BlockNumbers::new(base, count(segment.blocks.len())?, &kept);
         for run in &segment.runs {
             self.runs_out.write_all(run)?;
             let (offset, bytes) = (self.runs_bytes, run.len() as u64);
@@ -174,19 +161,8 @@ impl ShardWriter {
         Ok(texts)
     }
 
-    /// Adds the blocks of a text that starts at `start`.
-    fn add_blocks(&mut self, blocks: &[SegmentBlock], start: u64) {
-        for block in blocks {
-            let entry = BlockRecord {
-                offset: (self.content_bytes + (block.offset - start)).into(),
-                first_line: block.first_line.into(),
-            };
-            self.blocks.extend_from_slice(entry.as_bytes());
-        }
-    }
-
     /// Merges the sorted runs with `merge_bytes` of buffers, writes the rest and names the file.
-    pub(crate) fn finish(mut self, merge_bytes: usize) -> io::Result<ShardSummary> {
+    pub(crate) fn finish(mut self, merge_bytes: usize) -> io::Result<FinishedShard> {
         let end = BlockRecord {
             offset: self.content_bytes.into(),
             first_line: 0.into(),
@@ -194,18 +170,12 @@ impl ShardWriter {
         let blocks = self.block_count()?;
         self.blocks.extend_from_slice(end.as_bytes());
         let frames = self.content.finish(&mut self.out)?;
-        self.sections[Section::Content as usize] = Extent {
-            offset: (PAGE_BYTES as u64).into(),
-            bytes: (self.out.offset() - PAGE_BYTES as u64).into(),
-        };
+        self.end_section(Section::Content, PAGE_BYTES as u64);
         self.write_back.all_written();
         let dictionary = self.write_postings(blocks, merge_bytes)?;
         self.section(Section::Dictionary, &dictionary)?;
-        let mut tables = std::mem::take(&mut self.tables).finish()?;
-        let tags = ShardTags {
-            documents: std::mem::take(&mut tables.tags),
-            skipped: std::mem::take(&mut self.skipped_tags),
-        };
+        let mut tables = std::mem::take(&mut self.tables);
+        let (shared, decoded) = tables.finish();
         let blocks_table = std::mem::take(&mut self.blocks);
         let skipped = std::mem::take(&mut self.skipped);
         let mut id = blake3::Hasher::new();
@@ -216,7 +186,7 @@ impl ShardWriter {
             (Section::Packages, tables.packages.as_bytes()),
             (Section::Texts, tables.texts.as_bytes()),
             (Section::Documents, tables.documents.as_bytes()),
-            (Section::Shared, &tables.shared),
+            (Section::Shared, &shared),
             (Section::Blocks, &blocks_table),
             (Section::Skipped, &skipped),
         ] {
@@ -224,13 +194,12 @@ impl ShardWriter {
             id.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
         }
         // Omitted if empty, as in old shards.
-        let decoded = &tables.decoded;
         if !decoded.is_empty() {
-            self.section(Section::Decoded, decoded)?;
+            self.section(Section::Decoded, &decoded)?;
             id.update(&(decoded.len() as u64).to_le_bytes())
-                .update(decoded);
+                .update(&decoded);
         }
-        if tables.counts.documents > 0 {
+        if !tables.documents.is_empty() {
             let paths = paths::encode(&tables.documents, &tables.names)?;
             self.section(Section::Paths, &paths)?;
         }
@@ -244,10 +213,10 @@ impl ShardWriter {
         header.version = if self.has_gaps { VERSION } else { VERSION_2 }.into();
         header.block_bytes = self.block_bytes.into();
         header.id = *id.finalize().as_bytes();
-        header.packages = tables.counts.packages.into();
-        header.texts = tables.counts.texts.into();
-        header.documents = tables.counts.documents.into();
-        header.shared = tables.counts.shared.into();
+        header.packages = count(tables.packages.len())?.into();
+        header.texts = count(tables.texts.len())?.into();
+        header.documents = count(tables.documents.len())?.into();
+        header.shared = count(shared.len() / size_of::<u32>())?.into();
         header.blocks = blocks.into();
         header.codec = match self.content.codec() {
             ContentCodec::Raw => CODEC_RAW.into(),
@@ -255,30 +224,24 @@ impl ShardWriter {
         };
         header.definition_rules = definition::RULES.into();
         header.content_bytes = self.content_bytes.into();
-        header.text_bytes = tables.counts.text_bytes.into();
+        let text_bytes = tables.packages.iter().map(|it| it.text_bytes.get());
+        header.text_bytes = text_bytes.sum::<u64>().into();
         header.file_bytes = self.out.offset().into();
         header.sections = self.sections;
         header.checksums_crc = checksums.into();
         header.crc = format::header_checksum(header.as_bytes()).into();
-        self.publish(&header, tags)
+        let tags = tables.tags.into_iter().map(|(_, tag)| tag);
+        let tags = tags.chain(std::mem::take(&mut self.skipped_tags)).collect();
+        self.publish(header, tags)
     }
 
-    fn publish(mut self, header: &Header, tags: ShardTags) -> io::Result<ShardSummary> {
+    fn publish(mut self, header: Header, tags: Vec<u32>) -> io::Result<FinishedShard> {
         self.out.flush()?;
         self.shard.file().write_all_at(header.as_bytes(), 0)?;
         let name = shard_name(&header.id);
         self.write_back.finish()?;
         self.shard.rename(&name)?;
-        Ok(ShardSummary {
-            id: header.id,
-            name,
-            packages: header.packages.get(),
-            documents: header.documents.get(),
-            text_bytes: header.text_bytes.get(),
-            unique_bytes: header.content_bytes.get(),
-            file_bytes: header.file_bytes.get(),
-            tags,
-        })
+        Ok(FinishedShard { name, header, tags })
     }
 
     fn write_postings(&mut self, blocks: u32, merge_bytes: usize) -> io::Result<Vec<u8>> {
@@ -311,22 +274,23 @@ impl ShardWriter {
             },
         )?;
         self.out.write_all(&[0; PADDING_BYTES])?;
-        let bytes = self.out.offset() - start;
-        self.sections[Section::Postings as usize] = Extent {
-            offset: start.into(),
-            bytes: bytes.into(),
-        };
+        self.end_section(Section::Postings, start);
         Ok(dictionary)
     }
 
     fn section(&mut self, section: Section, bytes: &[u8]) -> io::Result<()> {
         self.align()?;
-        let (offset, length) = (self.out.offset(), bytes.len() as u64);
+        let start = self.out.offset();
+        self.out.write_all(bytes)?;
+        self.end_section(section, start);
+        Ok(())
+    }
+
+    fn end_section(&mut self, section: Section, start: u64) {
         self.sections[section as usize] = Extent {
-            offset: offset.into(),
-            bytes: length.into(),
+            offset: start.into(),
+            bytes: (self.out.offset() - start).into(),
         };
-        self.out.write_all(bytes)
     }
 
     /// Writes the page checksums and returns their checksum.
@@ -344,14 +308,6 @@ impl ShardWriter {
 
     fn block_count(&self) -> io::Result<u32> {
         count(self.blocks.len() / size_of::<BlockRecord>())
-    }
-}
-
-fn push_joined<T: PartialOrd>(ranges: &mut Vec<Range<T>>, range: Range<T>) {
-    match ranges.last_mut() {
-        _ if range.is_empty() => {}
-        Some(last) if last.end == range.start => last.end = range.end,
-        _ => ranges.push(range),
     }
 }
 

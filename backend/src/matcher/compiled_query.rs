@@ -78,7 +78,7 @@ impl CompiledQuery {
             rest.push(factor.clone());
         }
         if expr.atoms().into_iter().any(is_of_revisions) {
-            filters.reach_all_revisions();
+            filters.all_revisions = true;
         }
         let renumber = |bad: BadExpr| BadExpr {
             atom: numbers.get(bad.atom).copied().unwrap_or_default(),

@@ -342,11 +342,11 @@ fn skipped(generation: &Generation, request: &ListRequest) -> Result<ListReply, 
         let files = shard.skipped_where(|package, path| {
             directories.contains_key(&package) && is_related(path, &request.prefix)
         })?;
-        let is_default = |number| {
+        let is_default = |entry| {
             let revisions = shard.revisions();
-            revisions.is_none_or(|revisions| revisions.is_default_skipped(number))
+            revisions.is_none_or(|revisions| revisions.is_default(entry))
         };
-        for file in files.into_iter().filter(|file| is_default(file.number)) {
+        for file in files.into_iter().filter(|file| is_default(file.entry)) {
             let directory = directories[&file.package];
             let name = [directory, &file.path].join(&b'/');
             let (reason, detail) = reason(file.reason);

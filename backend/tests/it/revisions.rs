@@ -136,7 +136,7 @@ fn give_revisions(out: &Path, mut manifest: Manifest, state: impl Fn(&Name) -> S
     let (mut packages, mut files) = (BTreeSet::new(), BTreeSet::new());
     for entry in &mut manifest.shards {
         let shard = Shard::open(&out.join(&entry.file)).unwrap();
-        let mut table = TableBuilder::new(shard.file_id());
+        let mut table = TableBuilder::new(shard.file_id(), shard.document_count());
         for id in (0..shard.document_count()).map(DocId) {
             let document = shard.document(id).unwrap();
             let directory = shard.package(document.package).unwrap().directory;
@@ -151,7 +151,7 @@ fn give_revisions(out: &Path, mut manifest: Manifest, state: impl Fn(&Name) -> S
                 state = State::Revisions(0);
             }
             if states.contains_key(&name) {
-                table.document(SUPERSEDED, ObjectId::NONE);
+                table.entry(SUPERSEDED, ObjectId::NONE);
                 continue;
             }
             let names = state.revisions(directory);
@@ -159,11 +159,11 @@ fn give_revisions(out: &Path, mut manifest: Manifest, state: impl Fn(&Name) -> S
                 State::File => CURRENT,
                 State::Revisions(_) => table.set(names.iter().map(|name| name.as_bytes())),
             };
-            table.document(set, ObjectId::new(&document.hash[..20]).unwrap());
+            table.entry(set, ObjectId::new(&document.hash[..20]).unwrap());
             states.insert(name, state);
         }
         for _ in shard.skipped().unwrap() {
-            table.skipped(CURRENT, ObjectId::NONE);
+            table.entry(CURRENT, ObjectId::NONE);
         }
         entry.revisions = Some(directory::write_revisions(out, &table.finish()).unwrap().0);
         packages.extend(

@@ -30,7 +30,6 @@ pub(super) struct Pairs {
     pairs: Vec<u32>,
     /// Next chunk in the bucket.
     next: Vec<u32>,
-    free: Vec<u32>,
     /// First chunk of each nonempty bucket.
     firsts: Box<[u32]>,
     /// End in `pairs`; 0 if empty.
@@ -45,7 +44,6 @@ impl Pairs {
         Pairs {
             pairs: Vec::new(),
             next: Vec::new(),
-            free: Vec::new(),
             firsts: vec![0; BUCKETS].into(),
             ends: vec![0; BUCKETS].into(),
             count: 0,
@@ -82,11 +80,9 @@ impl Pairs {
     /// Adds a chunk to a full bucket.
     #[cold]
     fn begin_chunk(&mut self, bucket: usize) -> usize {
-        let chunk = self.free.pop().unwrap_or_else(|| {
-            self.pairs.resize(self.pairs.len() + CHUNK_PAIRS, 0);
-            self.next.push(0);
-            self.next.len() as u32 - 1
-        });
+        let chunk = self.next.len() as u32;
+        self.pairs.resize(self.pairs.len() + CHUNK_PAIRS, 0);
+        self.next.push(0);
         match self.ends[bucket] as usize / CHUNK_PAIRS {
             0 => self.firsts[bucket] = chunk,
             full => self.next[full - 1] = chunk,
@@ -94,7 +90,7 @@ impl Pairs {
         chunk as usize * CHUNK_PAIRS
     }
 
-    fn chunks(&self, bucket: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    fn bucket(&self, bucket: usize) -> impl Iterator<Item = &[u32]> {
         let end = self.ends[bucket] as usize;
         let mut next = (end > 0).then_some(self.firsts[bucket] as usize);
         iter::from_fn(move || {
@@ -102,56 +98,17 @@ impl Pairs {
             let range = chunk * CHUNK_PAIRS..((chunk + 1) * CHUNK_PAIRS);
             if range.contains(&(end - 1)) {
                 next = None;
-                return Some(range.start..end);
+                return Some(&self.pairs[range.start..end]);
             }
             next = Some(self.next[chunk] as usize);
-            Some(range)
+            Some(&self.pairs[range])
         })
-    }
-
-    fn bucket(&self, bucket: usize) -> impl Iterator<Item = &[u32]> {
-        self.chunks(bucket).map(|range| &self.pairs[range])
-    }
-
-    /// Removes and returns pairs from `block` on.
-    pub(super) fn split_off(&mut self, block: u32) -> Vec<(Trigram, u32)> {
-        let first = block.saturating_sub(self.base);
-        let mut removed = Vec::new();
-        for bucket in 0..BUCKETS {
-            let mut end = 0;
-            let (ranges, mut free): (Vec<_>, Vec<u32>) =
-                (self.chunks(bucket).collect(), Vec::new());
-            for range in ranges {
-                let pairs = &self.pairs[range.clone()];
-                let kept = pairs.partition_point(|pair| pair & BLOCK_MASK < first);
-                removed.extend(pairs[kept..].iter().map(|pair| {
-                    let low = (pair >> BLOCK_BITS) as usize;
-                    let trigram = Trigram::from_value((bucket * LOWS + low) as u32);
-                    (trigram, self.base + (pair & BLOCK_MASK))
-                }));
-                if kept > 0 {
-                    end = range.start + kept;
-                } else {
-                    free.push((range.start / CHUNK_PAIRS) as u32);
-                }
-            }
-            self.free.append(&mut free);
-            self.ends[bucket] = end as u32;
-        }
-        self.count -= removed.len();
-        if self.count == 0 {
-            self.base = block;
-        }
-        // By block, in order of arrival.
-        removed.sort_by_key(|&(_, block)| block);
-        removed
     }
 
     /// Later blocks are at least `block`.
     pub(super) fn clear(&mut self, block: u32) {
         self.pairs.clear();
         self.next.clear();
-        self.free.clear();
         self.ends.fill(0);
         (self.count, self.base) = (0, block);
     }

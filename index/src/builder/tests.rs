@@ -1,8 +1,7 @@
 use super::*;
 use crate::trigram::Trigram;
 use proptest::prelude::*;
-use std::collections::BTreeMap;
-use std::io::Read;
+use std::collections::{BTreeMap, HashMap};
 
 #[derive(Debug, PartialEq)]
 struct Plain {
@@ -12,36 +11,45 @@ struct Plain {
     postings: BTreeMap<[u8; 3], Vec<u32>>,
 }
 
-fn plain(mut segment: Segment) -> Plain {
-    let mut text = Vec::new();
-    if let Some(file) = &mut segment.spilled {
-        file.read_to_end(&mut text).unwrap();
+/// Documents of a segment, numbered as in a shard: without blocks of discarded ones.
+fn plain(segment: &Segment) -> Plain {
+    let mut plain = Plain {
+        text: Vec::new(),
+        blocks: Vec::new(),
+        documents: Vec::new(),
+        postings: BTreeMap::new(),
+    };
+    let mut numbers = HashMap::new();
+    for document in &segment.documents {
+        let first_block = plain.blocks.len() as u32;
+        let (start, range) = (plain.text.len() as u64, segment.bytes(&document.blocks));
+        let copied = segment.copy(std::slice::from_ref(&range), &mut plain.text);
+        copied.unwrap();
+        for block in document.blocks.clone() {
+            numbers.insert(block, plain.blocks.len() as u32);
+            let SegmentBlock { offset, first_line } = segment.blocks[block as usize];
+            plain
+                .blocks
+                .push((start + offset - range.start, first_line));
+        }
+        plain.documents.push((first_block, document.lines));
     }
-    text.extend(&segment.text);
-    let mut postings: BTreeMap<[u8; 3], Vec<u32>> = BTreeMap::new();
     for run in &segment.runs {
         let mut reader = RunReader::new(&run[..]);
         while let Some(trigram) = reader.trigram().unwrap() {
-            let list = postings
-                .entry(Trigram::from_value(trigram).bytes())
-                .or_default();
-            reader.list(0, list).unwrap();
+            let mut blocks = Vec::new();
+            reader.list(0, &mut blocks).unwrap();
+            let kept: Vec<u32> = blocks
+                .iter()
+                .filter_map(|it| numbers.get(it).copied())
+                .collect();
+            if !kept.is_empty() {
+                let key = Trigram::from_value(trigram).bytes();
+                plain.postings.entry(key).or_default().extend(kept);
+            }
         }
     }
-    Plain {
-        text,
-        blocks: segment
-            .blocks
-            .iter()
-            .map(|block| (block.offset, block.first_line))
-            .collect(),
-        documents: segment
-            .documents
-            .iter()
-            .map(|doc| (doc.first_block, doc.lines))
-            .collect(),
-        postings,
-    }
+    plain
 }
 
 /// Naive segment of `documents`.
@@ -83,15 +91,15 @@ fn build(documents: &[Vec<u8>], limits: Limits, piece: usize) -> Plain {
     let mut builder = SegmentBuilder::new(limits, directory.path());
     for document in documents {
         // A discarded document leaves no trace.
-        builder.text(&document.repeat(2)).unwrap();
-        builder.text(b"and an open line xyz").unwrap();
+        builder.write_all(&document.repeat(2)).unwrap();
+        builder.write_all(b"and an open line xyz").unwrap();
         builder.discard_document().unwrap();
         for piece in document.chunks(piece) {
-            builder.text(piece).unwrap();
+            builder.write_all(piece).unwrap();
         }
         builder.finish_document().unwrap();
     }
-    plain(builder.finish().unwrap())
+    plain(&builder.finish())
 }
 
 proptest! {
@@ -135,17 +143,16 @@ fn a_segment_of_very_many_blocks_has_several_runs() {
     };
     let directory = tempfile::tempdir().unwrap();
     let mut builder = SegmentBuilder::new(limits, directory.path());
-    builder.text(b"xyz\n").unwrap();
+    builder.write_all(b"xyz\n").unwrap();
     builder.finish_document().unwrap();
     for _ in 0..count / 4096 {
-        builder.text(&b"abc\n".repeat(4096)).unwrap();
+        builder.write_all(&b"abc\n".repeat(4096)).unwrap();
     }
-    builder.text(&b"abc\n".repeat(count % 4096)).unwrap();
+    builder.write_all(&b"abc\n".repeat(count % 4096)).unwrap();
     builder.finish_document().unwrap();
-    let segment = builder.finish().unwrap();
-    // The preceding document has its own run.
-    assert_eq!(segment.runs.len(), 3);
-    let postings = plain(segment).postings;
+    let segment = builder.finish();
+    assert_eq!(segment.runs.len(), 2);
+    let postings = plain(&segment).postings;
     assert_eq!(postings[b"xyz"], [0]);
     assert!(postings[b"abc"].iter().copied().eq(1..=count as u32));
 }

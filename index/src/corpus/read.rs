@@ -7,18 +7,16 @@
 //!
 //! **Invariant:** memory is bounded by [`CHUNK_BYTES`].
 
-use std::cell::Cell;
-use std::fs;
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
-
-use encoding_rs::{CoderResult, Decoder, UTF_16BE, UTF_16LE};
-use rustix::fs::OFlags;
-
 use super::walk::unreadable;
 use super::{CorpusError, File, SkipReason, Source};
 use crate::format::TextEncoding;
+use encoding_rs::{CoderResult, Decoder, UTF_16BE, UTF_16LE};
+use rustix::fs::OFlags;
+use std::cell::Cell;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 /// Bytes read at once: system calls become rare.
 pub const CHUNK_BYTES: usize = 256 << 10;
@@ -28,19 +26,6 @@ pub const BINARY_HEAD_BYTES: usize = 8_000;
 
 /// Bytes decoded at once from UTF-16.
 const DECODED_BYTES: usize = 64 << 10;
-
-/// Consumes text in pieces, which may split lines and characters.
-pub trait TextSink {
-    /// Takes a nonempty piece.
-    fn text(&mut self, bytes: &[u8]) -> io::Result<()>;
-}
-
-impl TextSink for Vec<u8> {
-    fn text(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.extend_from_slice(bytes);
-        Ok(())
-    }
-}
 
 /// Result of reading a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -56,7 +41,7 @@ pub enum ReadOutcome {
     Skipped(SkipReason),
 }
 
-/// Reads a file of `source` into `sink`.
+/// Reads a file of `source` into `sink`, in nonempty pieces that may split lines and characters.
 ///
 /// Its size may differ from that in [`walk`](super::walk), but a change during the read is
 /// [`SkipReason::Changed`]. Links are not followed.
@@ -66,47 +51,31 @@ pub enum ReadOutcome {
 pub fn read(
     source: &Source,
     file: &File,
-    sink: &mut dyn TextSink,
+    sink: &mut dyn Write,
 ) -> Result<ReadOutcome, CorpusError> {
     let path = source.absolute(&file.path);
     let reached = source.reach(&file.path).map_err(Stop::file);
     let text = reached
         .and_then(|reached| open(&reached.path))
         .and_then(|(opened, bytes)| text(opened, bytes, sink));
-    match text {
-        Ok(outcome) => Ok(outcome),
-        Err(Stop::Skip(reason)) => Ok(ReadOutcome::Skipped(reason)),
-        Err(Stop::Sink(source)) => Err(CorpusError::Sink { path, source }),
-    }
+    let outcome = text.or_else(Stop::outcome);
+    outcome.map_err(|source| CorpusError::Sink { path, source })
 }
 
 /// Like [`read`], from memory.
 ///
 /// # Errors
 /// Only the sink's.
-pub fn read_bytes(bytes: &[u8], sink: &mut dyn TextSink) -> io::Result<ReadOutcome> {
-    match text(bytes, bytes.len() as u64, sink) {
-        Ok(outcome) => Ok(outcome),
-        Err(Stop::Skip(reason)) => Ok(ReadOutcome::Skipped(reason)),
-        Err(Stop::Sink(error)) => Err(error),
-    }
+pub fn read_bytes(bytes: &[u8], sink: &mut dyn Write) -> io::Result<ReadOutcome> {
+    text(bytes, bytes.len() as u64, sink).or_else(Stop::outcome)
 }
 
 pub(crate) fn hash(source: &Source, file: &File) -> Result<Option<[u8; 32]>, CorpusError> {
-    let mut sink = HashSink(blake3::Hasher::new());
-    Ok(match read(source, file, &mut sink)? {
-        ReadOutcome::Text { .. } => Some(*sink.0.finalize().as_bytes()),
+    let mut hasher = blake3::Hasher::new();
+    Ok(match read(source, file, &mut hasher)? {
+        ReadOutcome::Text { .. } => Some(*hasher.finalize().as_bytes()),
         ReadOutcome::Skipped(_) => None,
     })
-}
-
-struct HashSink(blake3::Hasher);
-
-impl TextSink for HashSink {
-    fn text(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.update(bytes);
-        Ok(())
-    }
 }
 
 #[derive(Debug)]
@@ -118,6 +87,13 @@ enum Stop {
 impl Stop {
     fn file(error: io::Error) -> Stop {
         Stop::Skip(unreadable(&error))
+    }
+
+    fn outcome(self) -> io::Result<ReadOutcome> {
+        match self {
+            Stop::Skip(reason) => Ok(ReadOutcome::Skipped(reason)),
+            Stop::Sink(error) => Err(error),
+        }
     }
 }
 
@@ -156,7 +132,7 @@ fn with_chunk<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
 }
 
 /// Reads exactly `bytes` into `sink`.
-fn text(reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<ReadOutcome, Stop> {
+fn text(reader: impl Read, bytes: u64, sink: &mut dyn Write) -> Result<ReadOutcome, Stop> {
     // One byte more shows the end.
     let chunk_bytes = bytes.saturating_add(1).min(CHUNK_BYTES as u64) as usize;
     with_chunk(|chunk| text_by_chunks(reader, bytes, &mut chunk[..chunk_bytes], sink))
@@ -166,7 +142,7 @@ fn text_by_chunks(
     mut reader: impl Read,
     bytes: u64,
     chunk: &mut [u8],
-    sink: &mut dyn TextSink,
+    sink: &mut dyn Write,
 ) -> Result<ReadOutcome, Stop> {
     let mut form = None;
     let mut bytes_read = 0;
@@ -233,7 +209,9 @@ impl Form {
         match head {
             [0xff, 0xfe, ..] => Ok((Form::utf16(UTF_16LE.new_decoder_with_bom_removal()), 2)),
             [0xfe, 0xff, ..] => Ok((Form::utf16(UTF_16BE.new_decoder_with_bom_removal()), 2)),
-            _ if has_nul(&head[..head.len().min(BINARY_HEAD_BYTES)]) => Err(SkipReason::Binary),
+            _ if memchr::memchr(0, &head[..head.len().min(BINARY_HEAD_BYTES)]).is_some() => {
+                Err(SkipReason::Binary)
+            }
             [0xef, 0xbb, 0xbf, ..] => Ok((Form::AsIs, 3)),
             _ => Ok((Form::AsIs, 0)),
         }
@@ -256,16 +234,16 @@ impl Form {
         }
     }
 
-    fn push(&mut self, mut piece: &[u8], is_last: bool, sink: &mut dyn TextSink) -> io::Result<()> {
+    fn push(&mut self, mut piece: &[u8], is_last: bool, sink: &mut dyn Write) -> io::Result<()> {
         match self {
             Form::AsIs if piece.is_empty() => Ok(()),
-            Form::AsIs => sink.text(piece),
+            Form::AsIs => sink.write_all(piece),
             Form::Utf16 { decoder, decoded } => loop {
                 let (result, consumed, written, _) =
                     decoder.decode_to_utf8(piece, decoded, is_last);
                 piece = &piece[consumed..];
                 if written > 0 {
-                    sink.text(&decoded[..written])?;
+                    sink.write_all(&decoded[..written])?;
                 }
                 if result == CoderResult::InputEmpty {
                     return Ok(());
@@ -273,10 +251,6 @@ impl Form {
             },
         }
     }
-}
-
-fn has_nul(bytes: &[u8]) -> bool {
-    memchr::memchr(0, bytes).is_some()
 }
 
 #[cfg(test)]

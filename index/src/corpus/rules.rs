@@ -12,16 +12,14 @@
 //!
 //! Unreadable or invalid input excludes nothing.
 
+use super::work_tree::{WorkTree, base, bounded};
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-
-use super::work_tree::{WorkTree, base, bounded};
 
 /// Bytes read of a pattern file. Real ones have some KiB (Linux kernel: 3).
 const PATTERNS_BYTES_MAX: u64 = 1 << 20;

@@ -12,119 +12,90 @@ pub struct Skipped {
     pub reason: SkipReason,
 }
 
-/// Reason for skipping; `Display` renders words and detail.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum SkipReason {
+/// Reasons with key and words; a detail follows the words.
+macro_rules! skip_reasons {
+    ($($(#[$doc:meta])* $name:ident $(($detail:ident: $type:ty))? = $key:literal, $words:literal;)*) => {
+        /// Reason for skipping; `Display` renders words and detail.
+        #[derive(Clone, Debug, Eq, PartialEq)]
+        pub enum SkipReason {
+            $($(#[$doc])* $name $(($type))?,)*
+        }
+
+        impl SkipReason {
+            fn parts(&self) -> (&'static str, &'static str, &str) {
+                match self {
+                    $(SkipReason::$name $(($detail))? => {
+                        ($key, $words, [$($detail.as_str(),)? ""][0])
+                    })*
+                }
+            }
+
+            /// Parses the words of a reason.
+            pub fn from_words(words: &str) -> Option<SkipReason> {
+                $(
+                    let reason = words
+                        .strip_prefix($words)
+                        .map(|_detail| SkipReason::$name $((<$type>::from(_detail)))?);
+                    if let Some(reason) = reason.filter(|it| it.to_string() == words) {
+                        return Some(reason);
+                    }
+                )*
+                None
+            }
+        }
+    };
+}
+
+skip_reasons! {
     /// `.git`.
-    GitDirectory,
+    GitDirectory = "git", "git's own data";
     /// Excluded by a rule, as `git check-ignore -v` prints it (`src/.gitignore:3:*.o`), relative to
     /// the source.
-    Ignored(String),
+    Ignored(rule: String) = "ignored", "excluded by ";
     /// Index directory of Trawl.
-    Index,
+    Index = "index", "an index of Trawl";
     /// Symbolic link; its target may be searchable.
-    Symlink,
+    Symlink = "symlink", "a symbolic link";
     /// Pipe, socket or device.
-    NotRegular,
+    NotRegular = "not-regular", "a pipe, socket or device";
     /// NUL byte near the beginning: git's rule.
-    Binary,
+    Binary = "binary", "binary";
     /// Error of the operating system.
-    Unreadable(String),
+    Unreadable(error: String) = "unreadable", "cannot be read: ";
     /// Hidden directory beside packages.
-    Hidden,
+    Hidden = "hidden", "a hidden directory beside the packages";
     /// File beside packages.
-    Loose,
+    Loose = "loose", "a file beside the packages, in none of them";
     /// Directory among repositories, without one.
-    NoRepository,
+    NoRepository = "no-repository", "a directory without a git repository";
     /// Deleted, replaced or resized during the read.
-    Changed,
+    Changed = "changed", "changed while it was read";
     /// Submodule at this commit.
-    Submodule(String),
+    Submodule(commit: String) = "submodule", "a submodule at commit ";
     /// Git LFS pointer: size and id.
-    Lfs(String),
+    Lfs(object: String) = "lfs", "a pointer of Git LFS to ";
     /// Larger than a repository file may be.
-    TooLarge(String),
+    TooLarge(size: String) = "too-large", "too large: ";
     /// Path in a repository with an empty, `.`, `..` or slashed component.
-    UnsafePath,
+    UnsafePath = "path", "its path would leave the repository";
 }
 
 impl SkipReason {
     /// Short key, stable over versions.
     pub fn key(&self) -> &'static str {
-        self.key_and_words().0
-    }
-
-    fn key_and_words(&self) -> (&'static str, &'static str) {
-        match self {
-            SkipReason::GitDirectory => ("git", "git's own data"),
-            SkipReason::Ignored(_) => ("ignored", EXCLUDED_BY),
-            SkipReason::Index => ("index", "an index of Trawl"),
-            SkipReason::Symlink => ("symlink", "a symbolic link"),
-            SkipReason::NotRegular => ("not-regular", "a pipe, socket or device"),
-            SkipReason::Binary => ("binary", "binary"),
-            SkipReason::Unreadable(_) => ("unreadable", CANNOT_BE_READ),
-            SkipReason::Hidden => ("hidden", "a hidden directory beside the packages"),
-            SkipReason::Loose => ("loose", "a file beside the packages, in none of them"),
-            SkipReason::NoRepository => ("no-repository", "a directory without a git repository"),
-            SkipReason::Changed => ("changed", "changed while it was read"),
-            SkipReason::Submodule(_) => ("submodule", SUBMODULE_AT),
-            SkipReason::Lfs(_) => ("lfs", KEPT_BY_LFS),
-            SkipReason::TooLarge(_) => ("too-large", TOO_LARGE),
-            SkipReason::UnsafePath => ("path", "its path would leave the repository"),
-        }
+        self.parts().0
     }
 
     /// Rule, message or other detail; may be empty.
     pub fn detail(&self) -> &str {
-        match self {
-            SkipReason::Ignored(detail)
-            | SkipReason::Unreadable(detail)
-            | SkipReason::Submodule(detail)
-            | SkipReason::Lfs(detail)
-            | SkipReason::TooLarge(detail) => detail,
-            _ => "",
-        }
-    }
-
-    /// Parses the words of a reason.
-    pub fn from_words(words: &str) -> Option<SkipReason> {
-        const PLAIN: [SkipReason; 10] = [
-            SkipReason::GitDirectory,
-            SkipReason::Index,
-            SkipReason::Symlink,
-            SkipReason::NotRegular,
-            SkipReason::Binary,
-            SkipReason::Changed,
-            SkipReason::Hidden,
-            SkipReason::Loose,
-            SkipReason::NoRepository,
-            SkipReason::UnsafePath,
-        ];
-        let detail = |before| words.strip_prefix(before).map(str::to_owned);
-        let detailed = [
-            detail(EXCLUDED_BY).map(SkipReason::Ignored),
-            detail(CANNOT_BE_READ).map(SkipReason::Unreadable),
-            detail(SUBMODULE_AT).map(SkipReason::Submodule),
-            detail(KEPT_BY_LFS).map(SkipReason::Lfs),
-            detail(TOO_LARGE).map(SkipReason::TooLarge),
-        ];
-        if let Some(reason) = detailed.into_iter().flatten().next() {
-            return Some(reason);
-        }
-        PLAIN.into_iter().find(|reason| reason.to_string() == words)
+        self.parts().2
     }
 }
 
-/// Words before the detail.
-const EXCLUDED_BY: &str = "excluded by ";
-const CANNOT_BE_READ: &str = "cannot be read: ";
-const SUBMODULE_AT: &str = "a submodule at commit ";
-const KEPT_BY_LFS: &str = "a pointer of Git LFS to ";
-const TOO_LARGE: &str = "too large: ";
-
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.key_and_words().1, self.detail())
+        let (_, words, detail) = self.parts();
+        write!(f, "{words}{detail}")
     }
 }
 

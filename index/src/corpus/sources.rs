@@ -1,6 +1,11 @@
 //! Directories to packages, each named after its directory. Duplicate names would be ambiguous in
 //! results: an error, found before indexing.
 
+use super::rules::{Rules, Verdict};
+use super::{CorpusError, SkipReason};
+use crate::directory::is_index;
+use crate::format::NAME_BYTES_MAX;
+use crate::manifest::Beside;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -8,12 +13,6 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-
-use super::rules::{Rules, Verdict};
-use super::{CorpusError, SkipReason};
-use crate::directory::is_index;
-use crate::format::NAME_BYTES_MAX;
-use crate::manifest::Beside;
 
 /// A directory to index as a package.
 #[derive(Clone, Debug, Eq, PartialEq)]

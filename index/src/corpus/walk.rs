@@ -6,6 +6,13 @@
 //!
 //! **Invariant:** the result depends on the tree alone, not on the listing order.
 
+use super::rules::{Rules, Verdict, parents};
+use super::sources::{Source, check_length, explain};
+use super::{CorpusError, SkipReason, Skipped};
+use crate::directory::is_index;
+use crate::document::classify;
+use crate::revisions::ObjectId;
+use fnv::FnvHasher;
 use std::fs;
 use std::hash::Hasher;
 use std::io;
@@ -13,15 +20,6 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-
-use fnv::FnvHasher;
-
-use super::rules::{Rules, Verdict, parents};
-use super::sources::{Source, check_length, explain};
-use super::{CorpusError, SkipReason, Skipped};
-use crate::directory::is_index;
-use crate::document::classify;
-use crate::revisions::ObjectId;
 
 /// Searchable and skipped files of a package.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -33,7 +31,7 @@ pub struct Walk {
 }
 
 /// A regular file with its metadata during the walk.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct File {
     /// Relative to the package, `/`-separated.
     pub path: Vec<u8>,
@@ -45,19 +43,6 @@ pub struct File {
     pub changed_ns: i128,
     /// Inode number.
     pub inode: u64,
-}
-
-impl File {
-    /// A readable file without metadata.
-    pub(crate) fn at(path: &[u8]) -> File {
-        File {
-            path: path.to_vec(),
-            bytes: 0,
-            modified_ns: 0,
-            changed_ns: 0,
-            inode: 0,
-        }
-    }
 }
 
 /// Absolute places where a change may change [`Walk`].
@@ -79,11 +64,11 @@ pub fn walk(source: &Source, no_ignore: bool) -> Result<Walk, CorpusError> {
     if !metadata.is_dir() {
         return Err(CorpusError::NotADirectory(source.directory.clone()));
     }
-    let mut walker = Walker::new(source, no_ignore);
-    while let Some(directory) = walker.pending.pop() {
-        walker.directory(directory);
-    }
-    Ok(walker.finish())
+    let mut walk = Walker::new(source, no_ignore).run().walk;
+    walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    walk.files.sort_by_cached_key(|file| classify(&file.path));
+    walk.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(walk)
 }
 
 /// Lists the places to watch for changes at or below a directory.
@@ -105,10 +90,7 @@ pub fn watched(directory: &Path, no_ignore: bool) -> Watched {
             .extend(root.work_tree().iter().flat_map(|tree| tree.deciding()));
     }
     walker.watched = Some(watched);
-    while let Some(directory) = walker.pending.pop() {
-        walker.directory(directory);
-    }
-    walker.watched.unwrap_or_default()
+    walker.run().watched.unwrap_or_default()
 }
 
 /// Hash of a package's tree: FNV-1a over path, size, times and inode of files, and path and reason
@@ -121,10 +103,7 @@ pub fn signature(walk: &Walk) -> u64 {
     hasher.write(&(walk.files.len() as u64).to_le_bytes());
     for file in &walk.files {
         write_bytes(&mut hasher, &file.path);
-        hasher.write(&file.bytes.to_le_bytes());
-        hasher.write(&file.modified_ns.to_le_bytes());
-        hasher.write(&file.changed_ns.to_le_bytes());
-        hasher.write(&file.inode.to_le_bytes());
+        write_metadata(&mut hasher, file);
     }
     for skipped in &walk.skipped {
         write_bytes(&mut hasher, &skipped.path);
@@ -136,11 +115,15 @@ pub fn signature(walk: &Walk) -> u64 {
 
 pub(crate) fn stamp(file: &File) -> ObjectId {
     let mut hasher = FnvHasher::default();
+    write_metadata(&mut hasher, file);
+    ObjectId::new(&hasher.finish().to_le_bytes()).unwrap_or(ObjectId::NONE)
+}
+
+fn write_metadata(hasher: &mut FnvHasher, file: &File) {
     hasher.write(&file.bytes.to_le_bytes());
     hasher.write(&file.modified_ns.to_le_bytes());
     hasher.write(&file.changed_ns.to_le_bytes());
     hasher.write(&file.inode.to_le_bytes());
-    ObjectId::new(&hasher.finish().to_le_bytes()).unwrap_or(ObjectId::NONE)
 }
 
 /// With the length, so that `ab`, `c` and `a`, `bc` differ.
@@ -177,12 +160,11 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn finish(self) -> Walk {
-        let mut walk = self.walk;
-        walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        walk.files.sort_by_cached_key(|file| classify(&file.path));
-        walk.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-        walk
+    fn run(mut self) -> Self {
+        while let Some(directory) = self.pending.pop() {
+            self.directory(directory);
+        }
+        self
     }
 
     fn directory(&mut self, directory: Directory) {

@@ -3,16 +3,14 @@
 //! **Invariant:** any `.git` marks a work tree. Unreadable data tracks and excludes nothing;
 //! `take_problem` reports a damaged or missing index.
 
+use super::{SkipReason, Skipped};
+use git::TrackedFiles;
 use std::cell::{Cell, OnceCell};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-use git::TrackedFiles;
-
-use super::{SkipReason, Skipped};
 
 /// A keyword and a path.
 const LINK_BYTES_MAX: u64 = 8 << 10;
@@ -24,53 +22,49 @@ pub(super) struct WorkTree {
     /// Root in messages, empty or with a final `/`.
     label: Vec<u8>,
     root: PathBuf,
-    git: GitDirectories,
+    /// Git directory with the index; in a linked work tree not the common one.
+    own: PathBuf,
+    /// Git directory with `info/exclude` and branches.
+    common: PathBuf,
     /// Read at the first pattern match.
     tracked: OnceCell<Result<Option<TrackedFiles>, String>>,
     is_reported: Cell<bool>,
-}
-
-/// Directories of a repository; they differ in a linked work tree.
-#[derive(Debug)]
-struct GitDirectories {
-    /// With the index.
-    own: PathBuf,
-    /// With `info/exclude` and branches.
-    common: PathBuf,
 }
 
 impl WorkTree {
     /// Work tree at `root`, if it is one.
     pub(super) fn at(root: &Path, label: &[u8]) -> Option<WorkTree> {
         fs::symlink_metadata(root.join(".git")).ok()?;
+        let (own, common) = git_directories(&root.join(".git"));
         Some(WorkTree {
             base: base(root),
             label: label.to_vec(),
             root: root.to_owned(),
-            git: GitDirectories::of(&root.join(".git")),
+            own,
+            common,
             tracked: OnceCell::new(),
             is_reported: Cell::new(false),
         })
     }
 
     pub(super) fn exclude_file(&self) -> PathBuf {
-        self.git.common.join("info/exclude")
+        self.common.join("info/exclude")
     }
 
     /// Outside paths that decide exclusion by content or creation.
     pub(super) fn deciding(&self) -> [PathBuf; 5] {
         [
             self.root.join(".git"),
-            self.git.own.join("index"),
-            self.git.own.join("commondir"),
-            self.git.common.join("info"),
+            self.own.join("index"),
+            self.own.join("commondir"),
+            self.common.join("info"),
             self.exclude_file(),
         ]
     }
 
     /// Tests for tracked files.
     pub(super) fn tracks(&self, absolute: &Path, is_directory: bool) -> bool {
-        let Ok(Some(tracked)) = self.tracked.get_or_init(|| self.git.read_index()) else {
+        let Ok(Some(tracked)) = self.tracked.get_or_init(|| self.read_index()) else {
             return false;
         };
         let path = &absolute.as_os_str().as_bytes()[self.base..];
@@ -96,25 +90,6 @@ impl WorkTree {
             )),
         })
     }
-}
-
-impl GitDirectories {
-    /// `.git` itself, or the target of a file (`gitdir: PATH`, in submodules and linked work
-    /// trees). `commondir` names the common one.
-    fn of(git: &Path) -> GitDirectories {
-        let named = || {
-            let text = bounded(git, LINK_BYTES_MAX)?;
-            let target = text.strip_prefix(b"gitdir:")?.trim_ascii();
-            Some(git.parent()?.join(OsStr::from_bytes(target)))
-        };
-        let own = named().unwrap_or_else(|| git.to_owned());
-        let common = bounded(&own.join("commondir"), LINK_BYTES_MAX)
-            .map(|text| own.join(OsStr::from_bytes(text.trim_ascii())));
-        GitDirectories {
-            common: common.unwrap_or_else(|| own.clone()),
-            own,
-        }
-    }
 
     /// Optional without objects.
     fn read_index(&self) -> Result<Option<TrackedFiles>, String> {
@@ -136,6 +111,20 @@ impl GitDirectories {
             || has_entries(&objects.join("pack"), &[])
             || objects.join("info/alternates").exists()
     }
+}
+
+/// `.git` itself, or the target of a file (`gitdir: PATH`, in submodules and linked work trees);
+/// and the common directory, which `commondir` names.
+fn git_directories(git: &Path) -> (PathBuf, PathBuf) {
+    let named = || {
+        let text = bounded(git, LINK_BYTES_MAX)?;
+        let target = text.strip_prefix(b"gitdir:")?.trim_ascii();
+        Some(git.parent()?.join(OsStr::from_bytes(target)))
+    };
+    let own = named().unwrap_or_else(|| git.to_owned());
+    let common = bounded(&own.join("commondir"), LINK_BYTES_MAX)
+        .map(|text| own.join(OsStr::from_bytes(text.trim_ascii())));
+    (own.clone(), common.unwrap_or(own))
 }
 
 pub(super) fn base(directory: &Path) -> usize {

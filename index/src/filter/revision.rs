@@ -1,13 +1,9 @@
 //! Revision filters: names, globs, commit id prefixes, the default.
 
-use super::name::{NamePattern, compile_glob};
+use super::name::{NameMatcher, NamePattern, compile_glob};
 use crate::plan::BadPattern;
 use crate::revisions::{DocumentRevisions, RevisionRef};
-use globset::GlobMatcher;
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// Cached decisions by class (documents of equal revisions). A shard has a few hundred classes; a
@@ -16,16 +12,10 @@ const DECISIONS_MAX: usize = 1 << 16;
 
 #[derive(Debug)]
 pub(super) struct RevisionMatcher {
-    name: RevisionName,
+    name: NameMatcher,
     branches: bool,
     /// By class.
     decisions: Mutex<HashMap<(u64, u32), bool>>,
-}
-
-#[derive(Debug)]
-enum RevisionName {
-    Exact(Vec<u8>),
-    Glob(GlobMatcher),
 }
 
 impl RevisionMatcher {
@@ -34,11 +24,9 @@ impl RevisionMatcher {
         branches: bool,
     ) -> Result<RevisionMatcher, BadPattern> {
         let name = match value {
-            NamePattern::Exact(text) => RevisionName::Exact(text.into()),
-            NamePattern::Glob(text) => {
-                // `*` also matches `/`: all revisions.
-                RevisionName::Glob(compile_glob(text, false)?)
-            }
+            NamePattern::Exact(text) => NameMatcher::Exact(text.into()),
+            // `*` also matches `/`: all revisions.
+            NamePattern::Glob(text) => NameMatcher::Glob(compile_glob(text, false)?, false),
             NamePattern::Regexp(_) | NamePattern::RegexpIgnoringCase(_) => {
                 let reason = "a revision is a name or a glob, not a regular expression";
                 return Err(BadPattern::new(reason));
@@ -75,11 +63,8 @@ impl RevisionMatcher {
             return false;
         }
         match &self.name {
-            RevisionName::Exact(name) => revision.is_named(name),
-            RevisionName::Glob(glob) => {
-                let matches = |name: &[u8]| glob.is_match(Path::new(OsStr::from_bytes(name)));
-                matches(revision.short_name()) || matches(revision.name)
-            }
+            NameMatcher::Exact(name) => revision.is_named(name),
+            glob => glob.matches(revision.short_name()) || glob.matches(revision.name),
         }
     }
 }

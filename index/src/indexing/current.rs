@@ -4,7 +4,6 @@
 //! in place.
 
 mod names;
-mod places;
 mod repositories;
 
 use super::error::BuildError;
@@ -91,21 +90,16 @@ impl<'a> CurrentIndex<'a> {
         current.collect_own_names();
         let shards = current.manifest.iter().flat_map(|old| old.shards.clone());
         for entry in shards.collect::<Vec<_>>() {
-            current.open_shard(entry)?;
+            let directories = entry.live().map(|package| package.directory.clone());
+            let directories: Vec<_> = directories.collect();
+            current.before.extend(directories.iter().cloned());
+            match ShardOpener::new(directory, &current.recorded.0).open(&entry, &[]) {
+                Ok(shard) => current.shards.push(CurrentShard { entry, shard }),
+                Err(error) if is_damage(&error) => current.lost.extend(directories),
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok(current)
-    }
-
-    fn open_shard(&mut self, entry: ShardEntry) -> Result<(), BuildError> {
-        let directories = entry.live().map(|package| package.directory.clone());
-        let directories: Vec<_> = directories.collect();
-        self.before.extend(directories.iter().cloned());
-        match ShardOpener::new(self.directory, &self.recorded.0).open(&entry, &[]) {
-            Ok(shard) => self.shards.push(CurrentShard { entry, shard }),
-            Err(error) if is_damage(&error) => self.lost.extend(directories),
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
     }
 
     /// Replaces entries beside packages of the given directories; with `prune`, all.
@@ -216,21 +210,19 @@ impl<'a> CurrentIndex<'a> {
             recorded: self.recorded.1.clone(),
         });
         let text = manifest.as_ref().map(Manifest::render).unwrap_or_default();
+        let content = |of: &Option<Manifest>| {
+            of.clone().map(|it| Manifest {
+                recorded: None,
+                ..it
+            })
+        };
         // A rewritten lost shard may have the old name; replacing the manifest makes readers of the
         // damaged one notice.
-        let is_same = |other: &Option<Manifest>| {
-            let content = |of: &Option<Manifest>| {
-                of.clone().map(|it| Manifest {
-                    recorded: None,
-                    ..it
-                })
-            };
-            content(&manifest) == content(other)
-        };
-        if is_same(&self.manifest) && self.lost.is_empty() {
+        let has_lost = !self.lost.is_empty();
+        if content(&manifest) == content(&self.manifest) && !has_lost {
             self.report.outcome = Outcome::Unchanged;
         }
-        if manifest != self.manifest || !self.lost.is_empty() {
+        if manifest != self.manifest || has_lost {
             directory::write_manifest(self.directory, &text)
                 .map_err(BuildError::write(self.directory))?;
             self.report.written_bytes += text.len() as u64;
@@ -243,10 +235,8 @@ impl<'a> CurrentIndex<'a> {
     fn sum_up(&mut self, manifest_bytes: u64) {
         let live: HashSet<_> = self.live().map(|package| &package.directory).collect();
         let packages = live.len() as u64;
-        let dropped = self.before.iter().filter(|name| !live.contains(name));
-        let mut dropped: Vec<Vec<u8>> = dropped.cloned().collect();
-        dropped.sort();
-        self.report.dropped = dropped;
+        let before = self.before.iter();
+        self.report.dropped = sorted(before.filter(|name| !live.contains(name)));
         let report = &mut self.report;
         report.shards = self.shards.len() as u64;
         report.packages = packages;
@@ -280,6 +270,12 @@ fn is_damage(error: &directory::IndexError) -> bool {
         directory::IndexError::Shard(error) => !matches!(error, shard::ShardError::Newer { .. }),
         _ => false,
     }
+}
+
+pub(super) fn sorted<'a>(names: impl Iterator<Item = &'a Vec<u8>>) -> Vec<Vec<u8>> {
+    let mut sorted: Vec<Vec<u8>> = names.cloned().collect();
+    sorted.sort();
+    sorted
 }
 
 /// Removes index files not in `manifest`, and leftovers of interrupted builds.

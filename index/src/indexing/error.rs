@@ -59,7 +59,7 @@ pub enum BuildError {
     },
     /// Packages to be read again are not given.
     #[error("{}: {why}, but these are not among the sources: {}; name their directories too, or \
-             drop them with --prune", path.display(), list(packages))]
+             drop them with --prune", path.display(), list(packages, ", ", ""))]
     NotGiven {
         /// Index directory.
         path: PathBuf,
@@ -91,22 +91,17 @@ fn did_you_mean(nearest: Option<&str>) -> String {
 }
 
 fn problems(problems: &[(String, String)]) -> String {
-    let more = problems.len().saturating_sub(LISTED_MAX);
-    let listed = problems[..problems.len() - more].iter();
-    let listed: Vec<String> = listed.map(|(name, why)| format!("{name}: {why}")).collect();
-    match more {
-        0 => listed.join("; "),
-        _ => format!("{}; and {more} more", listed.join("; ")),
-    }
+    let listed = problems.iter().map(|(name, why)| format!("{name}: {why}"));
+    list(&listed.collect::<Vec<_>>(), "; ", ";")
 }
 
 const LISTED_MAX: usize = 10;
 
-fn list(names: &[String]) -> String {
-    let more = names.len().saturating_sub(LISTED_MAX);
-    let listed = names[..names.len() - more].join(", ");
+fn list(items: &[String], separator: &str, end: &str) -> String {
+    let more = items.len().saturating_sub(LISTED_MAX);
+    let listed = items[..items.len() - more].join(separator);
     match more {
         0 => listed,
-        _ => format!("{listed} and {more} more"),
+        _ => format!("{listed}{end} and {more} more"),
     }
 }

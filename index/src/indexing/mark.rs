@@ -1,7 +1,7 @@
 //! Marks: entries of the table of revisions for documents of new and changed shards.
 
 use crate::revisions::{CURRENT, ObjectId, RevisionTable, SUPERSEDED, TableBuilder, TableEntry};
-use crate::writer::{NO_TAG, ShardTags};
+use crate::writer::NO_TAG;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -40,61 +40,54 @@ impl ShardMarks {
         (self.0.len() - 1) as u32
     }
 
-    /// Table of the finished shard; `None` if it would be trivial.
-    pub(super) fn table(&self, shard: [u8; 32], tags: &ShardTags) -> Option<RevisionTable> {
+    /// Table of the finished shard, by the tags of its documents and skipped files; `None` if it
+    /// would be trivial.
+    pub(super) fn table(
+        &self,
+        shard: [u8; 32],
+        documents: u32,
+        tags: &[u32],
+    ) -> Option<RevisionTable> {
         if self.0.is_empty() {
             return None;
         }
         let plain = Mark::default();
-        let mark = |tag: &u32| self.0.get(*tag as usize).unwrap_or(&plain);
-        let mut table = MarkedTable::new(shard);
-        for mark in tags.documents.iter().map(mark) {
-            let set = table.set(&mark.revisions);
-            table.builder.document(set, mark.object);
-        }
-        for mark in tags.skipped.iter().map(mark) {
-            let set = table.set(&mark.revisions);
-            table.builder.skipped(set, mark.object);
+        let mut table = MarkedTable::new(shard, documents);
+        for tag in tags {
+            table.entry(self.0.get(*tag as usize).unwrap_or(&plain));
         }
         Some(table.builder.finish())
     }
 }
 
-/// New marks of an older shard, by number.
-#[derive(Default)]
-pub(super) struct ChangedMarks {
-    pub(super) documents: HashMap<u32, Mark>,
-    pub(super) skipped: HashMap<u32, Mark>,
-}
+/// New marks of an older shard, by number of the entry.
+pub(super) type ChangedMarks = HashMap<u32, Mark>;
 
-impl ChangedMarks {
-    pub(super) fn apply(&self, old: &RevisionTable) -> RevisionTable {
-        let mut table = MarkedTable::new(old.shard());
-        let mut known = HashMap::new();
-        for (number, entry) in (0..).zip(old.documents()) {
-            let (set, object) = match self.documents.get(&number) {
-                Some(mark) => (table.set(&mark.revisions), mark.object),
-                None => (table.old_set(old, entry.set, &mut known), entry.object),
-            };
-            table.builder.document(set, object);
+/// Table with changed marks.
+pub(super) fn changed_table(old: &RevisionTable, marks: &ChangedMarks) -> RevisionTable {
+    let mut table = MarkedTable::new(old.shard, old.documents);
+    let mut sets = OldSets::default();
+    for (number, entry) in (0..).zip(&old.entries) {
+        match marks.get(&number) {
+            Some(mark) => table.entry(mark),
+            None => table.entry(&sets.mark(old, *entry)),
         }
-        for (number, entry) in (0..).zip(old.skipped()) {
-            let (set, object) = match self.skipped.get(&number) {
-                Some(mark) => (table.set(&mark.revisions), mark.object),
-                None => (table.old_set(old, entry.set, &mut known), entry.object),
-            };
-            table.builder.skipped(set, object);
-        }
-        table.builder.finish()
     }
+    table.builder.finish()
 }
 
 /// Table with everything current.
 pub(super) fn plain_table(shard: [u8; 32], documents: u32, skipped: usize) -> RevisionTable {
-    let mut builder = TableBuilder::new(shard);
-    (0..documents).for_each(|_| builder.document(CURRENT, ObjectId::NONE));
-    (0..skipped).for_each(|_| builder.skipped(CURRENT, ObjectId::NONE));
-    builder.finish()
+    let current = TableEntry {
+        set: CURRENT,
+        object: ObjectId::NONE,
+    };
+    RevisionTable {
+        shard,
+        documents,
+        entries: vec![current; documents as usize + skipped],
+        ..RevisionTable::default()
+    }
 }
 
 /// Name lists of an older table, created once each.
@@ -129,11 +122,16 @@ struct MarkedTable {
 }
 
 impl MarkedTable {
-    fn new(shard: [u8; 32]) -> MarkedTable {
+    fn new(shard: [u8; 32], documents: u32) -> MarkedTable {
         MarkedTable {
-            builder: TableBuilder::new(shard),
+            builder: TableBuilder::new(shard, documents),
             known: HashMap::new(),
         }
+    }
+
+    fn entry(&mut self, mark: &Mark) {
+        let set = self.set(&mark.revisions);
+        self.builder.entry(set, mark.object);
     }
 
     fn set(&mut self, revisions: &InRevisions) -> u32 {
@@ -149,15 +147,6 @@ impl MarkedTable {
         let number = self.builder.set(names.iter().map(Vec::as_slice));
         self.known.insert(address, (number, Arc::clone(names)));
         number
-    }
-
-    fn old_set(&mut self, old: &RevisionTable, set: u32, known: &mut HashMap<u32, u32>) -> u32 {
-        match set {
-            SUPERSEDED | CURRENT => set,
-            _ => *known
-                .entry(set)
-                .or_insert_with(|| self.builder.set(old.names(set))),
-        }
     }
 }
 
@@ -179,36 +168,33 @@ mod tests {
         let first = marks.tag(mark(&["refs/heads/a"], 1));
         let second = marks.tag(mark(&["refs/heads/a", "refs/heads/b"], 2));
         let third = marks.tag(mark(&["refs/heads/b"], 3));
-        let tags = ShardTags {
-            documents: vec![second, NO_TAG, first],
-            skipped: vec![third],
-        };
-        let table = marks.table([7; 32], &tags).expect("there are marks");
-        let objects: Vec<Option<&u8>> = (table.documents().iter().chain(table.skipped()))
+        let tags = [second, NO_TAG, first, third];
+        let table = marks.table([7; 32], 3, &tags).expect("there are marks");
+        let objects: Vec<Option<&u8>> = (table.entries.iter())
             .map(|entry| entry.object.as_bytes().first())
             .collect();
         assert_eq!(objects, [Some(&2), None, Some(&1), Some(&3)]);
-        let names: Vec<&[u8]> = table.names(table.documents()[0].set).collect();
+        let names: Vec<&[u8]> = table.names(table.entries[0].set).collect();
         assert_eq!(names, [b"refs/heads/a", b"refs/heads/b"]);
         let mut plain = ShardMarks::default();
         assert_eq!(plain.tag(Mark::default()), NO_TAG);
-        assert_eq!(plain.table([7; 32], &ShardTags::default()), None);
+        assert_eq!(plain.table([7; 32], 0, &[]), None);
     }
 
     #[test]
     fn changed_marks_take_the_place_of_old_ones() {
         let mut changed = ChangedMarks::default();
-        changed.documents.insert(1, mark(&["refs/heads/a"], 1));
-        changed.skipped.insert(
-            0,
+        changed.insert(1, mark(&["refs/heads/a"], 1));
+        changed.insert(
+            3,
             Mark {
                 revisions: InRevisions::Superseded,
                 ..Mark::default()
             },
         );
-        let table = changed.apply(&plain_table([7; 32], 3, 1));
+        let table = changed_table(&plain_table([7; 32], 3, 1), &changed);
         let mut old = OldSets::default();
-        let sets: Vec<InRevisions> = (table.documents().iter().chain(table.skipped()))
+        let sets: Vec<InRevisions> = (table.entries.iter())
             .map(|entry| old.mark(&table, *entry).revisions)
             .collect();
         let named = mark(&["refs/heads/a"], 1).revisions;

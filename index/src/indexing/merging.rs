@@ -12,7 +12,6 @@ use super::pipeline::write;
 use super::report::Progress;
 use super::task::{shard_tables, table_bytes};
 use crate::directory;
-use crate::document::Popularity;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -122,20 +121,17 @@ fn packages_of(directory: &Path, current: &CurrentShard) -> Result<Vec<InputPack
         let of_package = std::iter::from_fn(|| files.next_if(|file| file.package == id));
         let skipped = of_package.map(|file| SkippedEntry {
             mark: (table.as_ref())
-                .map(|table| sets.mark(table, table.skipped()[file.number as usize]))
+                .map(|table| sets.mark(table, table.entries[file.entry as usize]))
                 .unwrap_or_default(),
             path: file.path,
             reason: file.reason,
             key: None,
         });
-        packages.push(InputPackage {
-            name: package.directory.to_vec(),
-            has_own_name: package.name == package.directory,
-            popularity: Popularity {
-                inst: package.inst,
-                rdep: package.rdep,
-            },
-            origin: Origin::Shards(vec![ShardPackage {
+        packages.push(InputPackage::new(
+            package.directory.to_vec(),
+            package.name == package.directory,
+            package.popularity,
+            Origin::Shards(vec![ShardPackage {
                 shard: shard.clone(),
                 id,
                 // Package counts were compared at open.
@@ -143,7 +139,7 @@ fn packages_of(directory: &Path, current: &CurrentShard) -> Result<Vec<InputPack
                 skipped: skipped.collect(),
                 table: table.clone(),
             }]),
-        });
+        ));
     }
     shard.intact()?;
     Ok(packages)

@@ -11,7 +11,7 @@ use schema::message::RecordedRepository;
 use schema::name::{former_name, name_of, package_name};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// Package to write to a new shard.
 pub(super) struct InputPackage {
@@ -20,6 +20,12 @@ pub(super) struct InputPackage {
     pub(super) has_own_name: bool,
     pub(super) popularity: Popularity,
     pub(super) origin: Origin,
+    /// Indexed signature.
+    pub(super) recorded: Option<u64>,
+    /// Indexed parts, if single documents are to be replaced.
+    pub(super) parts: Vec<Part>,
+    /// Set once listed, with `parts`.
+    pub(super) listed: OnceLock<Listed>,
 }
 
 /// Paths of differing files, by directory name.
@@ -28,41 +34,24 @@ pub(super) type Differing = HashMap<Vec<u8>, HashSet<Vec<u8>>>;
 pub(super) enum Origin {
     Directory {
         source: Source,
-        /// Indexed signature.
-        recorded: Option<u64>,
-        /// Indexed parts, if single documents are to be replaced.
-        parts: Vec<Part>,
         /// Files read regardless of their times.
         differing: HashSet<Vec<u8>>,
-        /// Changes of the parts, once listed.
-        outcome: Mutex<Option<(u64, Vec<PartChange>)>>,
     },
-    Repository(Box<RepositoryPackage>),
+    Repository(Box<RepositorySource>),
     /// Parts in older shards.
     Shards(Vec<ShardPackage>),
 }
 
-pub(super) struct RepositoryPackage {
-    pub(super) source: RepositorySource,
-    /// Indexed parts.
-    pub(super) parts: Vec<Part>,
-    /// Indexed signature.
-    pub(super) recorded: Option<u64>,
-    /// Set once listed.
-    pub(super) outcome: Mutex<Option<RepositoryOutcome>>,
+#[derive(Default)]
+pub(super) struct Listed {
+    pub(super) signature: u64,
+    pub(super) changes: Vec<PartChange>,
+    /// Record of a repository, and its patterns without a match, with the reason. `Err`:
+    /// unreadable; its indexed content stays.
+    pub(super) repository: Option<Result<ListedRepository, String>>,
 }
 
-pub(super) enum RepositoryOutcome {
-    /// Unreadable; its indexed content stays.
-    Failed(String),
-    Listed {
-        record: RecordedRepository,
-        signature: u64,
-        changes: Vec<PartChange>,
-        /// Patterns without a match, with the reason.
-        missing: Vec<(String, String)>,
-    },
-}
+pub(super) type ListedRepository = (RecordedRepository, Vec<(String, String)>);
 
 pub(super) struct ShardPackage {
     pub(super) shard: Arc<Shard>,
@@ -94,18 +83,29 @@ impl From<Skipped> for SkippedEntry {
 }
 
 impl InputPackage {
+    pub(super) fn new(
+        name: Vec<u8>,
+        has_own_name: bool,
+        popularity: Popularity,
+        origin: Origin,
+    ) -> InputPackage {
+        InputPackage {
+            name,
+            has_own_name,
+            popularity,
+            origin,
+            recorded: None,
+            parts: Vec::new(),
+            listed: OnceLock::new(),
+        }
+    }
+
     pub(super) fn path(&self) -> &Path {
         match &self.origin {
             Origin::Directory { source, .. } => &source.directory,
-            Origin::Repository(repository) => &repository.source.path,
+            Origin::Repository(source) => &source.path,
             Origin::Shards(parts) => parts[0].shard.path(),
         }
-    }
-}
-
-impl RepositoryPackage {
-    pub(super) fn end(&self, outcome: RepositoryOutcome) {
-        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
     }
 }
 
@@ -115,21 +115,34 @@ pub(super) fn best_first(
     known: &HashMap<Vec<u8>, Popularity>,
     recorded: &HashMap<Vec<u8>, u64>,
 ) -> Vec<InputPackage> {
-    let package = |source: Source| InputPackage {
-        popularity: popularity_of(name_of(&source.name, !source.is_versioned), known),
-        name: source.name.clone(),
-        has_own_name: !source.is_versioned,
-        origin: Origin::Directory {
-            recorded: recorded.get(&source.name).copied(),
-            source,
-            parts: Vec::new(),
-            differing: HashSet::new(),
-            outcome: Mutex::new(None),
-        },
+    let package = |source: Source| {
+        let name = source.name.clone();
+        let popularity = popularity_of(name_of(&name, !source.is_versioned), known);
+        InputPackage {
+            recorded: recorded.get(&name).copied(),
+            ..InputPackage::new(
+                name,
+                !source.is_versioned,
+                popularity,
+                Origin::Directory {
+                    source,
+                    differing: HashSet::new(),
+                },
+            )
+        }
     };
     let mut packages: Vec<_> = sources.into_iter().map(package).collect();
     sort(&mut packages);
     packages
+}
+
+pub(super) fn of_repository(
+    source: &RepositorySource,
+    known: &HashMap<Vec<u8>, Popularity>,
+) -> InputPackage {
+    let popularity = popularity_of(&source.name, known);
+    let origin = Origin::Repository(Box::new(source.clone()));
+    InputPackage::new(source.name.clone(), true, popularity, origin)
 }
 
 /// Makes an update read the differing files.
@@ -141,7 +154,7 @@ pub(super) fn distrust(packages: &mut [InputPackage], mut of: Differing) {
     }
 }
 
-pub(super) fn popularity_of(name: &[u8], known: &HashMap<Vec<u8>, Popularity>) -> Popularity {
+fn popularity_of(name: &[u8], known: &HashMap<Vec<u8>, Popularity>) -> Popularity {
     known.get(name).copied().unwrap_or_default()
 }
 

@@ -5,6 +5,7 @@
 
 use super::mark::{ChangedMarks, InRevisions, Mark};
 use crate::corpus::{File, SkipReason};
+use crate::document::{Popularity, classify};
 use crate::revisions::{ObjectId, RevisionTable, SUPERSEDED, TableEntry};
 use crate::shard::{PackageId, Shard, ShardError, SkippedFile};
 use git::SourceRepository;
@@ -16,7 +17,7 @@ pub(super) struct OldShard {
     pub(super) shard: Arc<Shard>,
     pub(super) table: RevisionTable,
     /// Current skipped files.
-    skipped: OnceLock<Vec<SkippedFile>>,
+    pub(super) skipped: OnceLock<Vec<SkippedFile>>,
 }
 
 /// A package in an older shard.
@@ -56,15 +57,6 @@ pub(super) enum ItemContent {
 }
 
 impl OldShard {
-    pub(super) fn new(index: usize, shard: Arc<Shard>, table: RevisionTable) -> OldShard {
-        OldShard {
-            index,
-            shard,
-            table,
-            skipped: OnceLock::new(),
-        }
-    }
-
     fn skipped(&self) -> Result<&[SkippedFile], ShardError> {
         if self.skipped.get().is_none() {
             let files = self.shard.skipped()?;
@@ -75,6 +67,18 @@ impl OldShard {
 }
 
 impl SourceItem {
+    pub(super) fn of_file(file: File, object: ObjectId, popularity: Popularity) -> SourceItem {
+        SourceItem {
+            path: file.path.clone(),
+            mark: Mark {
+                object,
+                ..Mark::default()
+            },
+            static_rank: popularity.rank() + classify(&file.path).share(),
+            content: ItemContent::File(file),
+        }
+    }
+
     pub(super) fn bytes(&self) -> u64 {
         match &self.content {
             ItemContent::File(file) => file.bytes,
@@ -154,18 +158,8 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Takes an item by path and object, unless taken.
-    fn take(
-        &mut self,
-        path: &[u8],
-        object: ObjectId,
-        is_equal: impl Fn(&SourceItem) -> bool,
-    ) -> Option<&'a SourceItem> {
-        self.take_where(path, |item| item.mark.object == object && is_equal(item))
-    }
-
     /// Takes an item by path, unless taken.
-    fn take_where(
+    fn take(
         &mut self,
         path: &[u8],
         is_equal: impl Fn(&SourceItem) -> bool,
@@ -195,39 +189,42 @@ impl Part {
             marks: ChangedMarks::default(),
             is_live: false,
         };
-        let mark = |object, item: Option<&SourceItem>| match item {
-            Some(item) => item.mark.clone(),
-            None => Mark {
+        let mut note = |entry, object, item: Option<&SourceItem>| {
+            change.is_live |= item.is_some();
+            let superseded = || Mark {
                 revisions: InRevisions::Superseded,
                 object,
-            },
+            };
+            let mark = item.map_or_else(superseded, |item| item.mark.clone());
+            change.marks.insert(entry, mark);
         };
         for id in shard.documents_of(&shard.package(self.id)?)? {
             let document = shard.document(id)?;
-            let TableEntry { set, object } = table.documents()[id.0 as usize];
+            let TableEntry { set, object } = table.entries[id.0 as usize];
             if set == SUPERSEDED && object == ObjectId::NONE {
                 continue;
             }
             let rank = document.static_rank;
             let item = if object == ObjectId::NONE {
-                wanted.take_where(document.path, |item| {
+                wanted.take(document.path, |item| {
                     let file = item.file().filter(|_| item.is_document(rank));
                     file.is_some_and(|file| has_text(file, document.hash))
                 })
             } else {
-                wanted.take(document.path, object, |item| item.is_document(rank))
+                wanted.take(document.path, |item| {
+                    item.mark.object == object && item.is_document(rank)
+                })
             };
-            change.is_live |= item.is_some();
-            change.marks.documents.insert(id.0, mark(object, item));
+            note(id.0, object, item);
         }
         let skipped = self.of.skipped()?.iter();
         for file in skipped.filter(|file| file.package == self.id) {
-            let number = file.number;
-            let object = table.skipped()[number as usize].object;
+            let object = table.entries[file.entry as usize].object;
             let words = &file.reason;
-            let item = wanted.take(&file.path, object, |item| item.is_skipped_for(words));
-            change.is_live |= item.is_some();
-            change.marks.skipped.insert(number, mark(object, item));
+            let item = wanted.take(&file.path, |item| {
+                item.mark.object == object && item.is_skipped_for(words)
+            });
+            note(file.entry, object, item);
         }
         shard.intact()?;
         Ok(change)

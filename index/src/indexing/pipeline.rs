@@ -10,12 +10,12 @@ use super::options::BuildOptions;
 use super::package::{InputPackage, SkippedEntry, is_to_be_said};
 use super::report::{Progress, ReadStats};
 use super::task::{Task, TaskSizes, hand_out};
-use super::worker::{FinishedTask, LargeBlobs, SegmentEntry, TextBuffers, work};
+use super::worker::{FinishedTask, SegmentEntry, TextBuffers, work};
 use crate::corpus::SkipReason;
 use crate::directory;
 use crate::manifest::{PackageEntry, ShardEntry};
 use crate::revisions::ObjectId;
-use crate::writer::{ContentOptions, ShardWriter};
+use crate::writer::ShardWriter;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -42,7 +42,12 @@ pub(super) fn write(
 ) -> Result<NewShards, BuildError> {
     let count = packages.len() as u64;
     progress.packages.fetch_add(count, Ordering::Relaxed);
-    let mut assembly = ShardAssembly::new(directory, options);
+    let mut assembly = ShardAssembly {
+        directory,
+        options,
+        in_progress: None,
+        written: NewShards::default(),
+    };
     let sizes = TaskSizes::of(options);
     let jobs = options.jobs.max(1);
     let (task_sender, tasks) = mpsc::sync_channel::<Task>(1);
@@ -53,7 +58,7 @@ pub(super) fn write(
     });
     // Only the workers own the receiver: their end ends `hand_out`.
     let tasks = Arc::new(Mutex::new(tasks));
-    let large = LargeBlobs::default();
+    let large = Mutex::new(());
     let buffers = TextBuffers::new(jobs);
     thread::scope(|scope| {
         for _ in 0..jobs {
@@ -75,7 +80,10 @@ pub(super) fn write(
         });
         join_in_order(finished, joined, packages, &buffers, &mut assembly)
     })?;
-    assembly.finish().map_err(BuildError::write(directory))
+    assembly
+        .finish_shard()
+        .map_err(BuildError::write(directory))?;
+    Ok(assembly.written)
 }
 
 /// Joins segments in task order; each joined one permits another task.
@@ -131,16 +139,7 @@ impl NewShards {
     }
 }
 
-impl<'a> ShardAssembly<'a> {
-    fn new(directory: &'a Path, options: &'a BuildOptions) -> Self {
-        ShardAssembly {
-            directory,
-            options,
-            in_progress: None,
-            written: NewShards::default(),
-        }
-    }
-
+impl ShardAssembly<'_> {
     /// Joins the next segment and returns its text buffer.
     fn join(&mut self, finished: FinishedTask, packages: &[InputPackage]) -> io::Result<Vec<u8>> {
         let current = self.in_progress.as_ref().map(|shard| shard.number);
@@ -148,15 +147,12 @@ impl<'a> ShardAssembly<'a> {
             self.finish_shard()?;
         }
         let block_bytes = self.options.options.block_bytes;
-        let content = ContentOptions {
-            codec: self.options.codec(),
-            jobs: self.options.jobs,
-        };
+        let (codec, jobs) = (self.options.codec(), self.options.jobs);
         let shard = match &mut self.in_progress {
             Some(shard) => shard,
             none => none.insert(ShardInProgress {
                 number: finished.shard,
-                writer: ShardWriter::create(self.directory, block_bytes, content)?,
+                writer: ShardWriter::create(self.directory, block_bytes, codec, jobs)?,
                 marks: ShardMarks::default(),
                 packages: Vec::new(),
             }),
@@ -167,19 +163,15 @@ impl<'a> ShardAssembly<'a> {
                 SegmentEntry::Package { index, signature } => {
                     shard.package(&packages[index], signature)?
                 }
-                SegmentEntry::Document(mut name, mark) => {
+                SegmentEntry::Document(name, mark) => {
                     let text = texts.next().expect("one for each entry");
-                    name.tag = shard.marks.tag(mark);
-                    shard.writer.document(&name, text)?;
+                    let tag = shard.marks.tag(mark);
+                    shard.writer.document(&name, text, tag)?;
                 }
                 SegmentEntry::Skipped(skipped) => {
                     if let Some(key) = skipped.key {
-                        *self
-                            .written
-                            .stats
-                            .skipped
-                            .entry(key.to_owned())
-                            .or_default() += 1;
+                        let counts = &mut self.written.stats.skipped;
+                        *counts.entry(key.to_owned()).or_default() += 1;
                     }
                     shard.skipped(skipped);
                 }
@@ -188,32 +180,26 @@ impl<'a> ShardAssembly<'a> {
         Ok(finished.segment.text)
     }
 
-    fn finish(mut self) -> io::Result<NewShards> {
-        self.finish_shard()?;
-        Ok(self.written)
-    }
-
     fn finish_shard(&mut self) -> io::Result<()> {
         let Some(ended) = self.in_progress.take() else {
             return Ok(());
         };
         let shard = (ended.writer).finish(self.options.memory_bytes / MERGE_SHARE)?;
-        let stats = &mut self.written.stats;
-        stats.packages += u64::from(shard.packages);
-        stats.documents += u64::from(shard.documents);
-        stats.text_bytes += shard.text_bytes;
-        stats.unique_bytes += shard.unique_bytes;
-        self.written.file_bytes += shard.file_bytes;
-        let revisions = match ended.marks.table(shard.id, &shard.tags) {
-            Some(table) => {
-                let (file, bytes) = directory::write_revisions(self.directory, &table)?;
-                self.written.file_bytes += bytes;
-                Some(file)
-            }
-            None => None,
-        };
+        let (header, stats) = (shard.header, &mut self.written.stats);
+        stats.packages += u64::from(header.packages.get());
+        stats.documents += u64::from(header.documents.get());
+        stats.text_bytes += header.text_bytes.get();
+        stats.unique_bytes += header.content_bytes.get();
+        self.written.file_bytes += header.file_bytes.get();
+        let documents = header.documents.get();
+        let table = ended.marks.table(header.id, documents, &shard.tags);
+        let written = table.map(|table| directory::write_revisions(self.directory, &table));
+        let revisions = written.transpose()?.map(|(file, bytes)| {
+            self.written.file_bytes += bytes;
+            file
+        });
         self.written.shards.push(ShardEntry {
-            id: shard.id,
+            id: header.id,
             file: shard.name,
             packages: ended.packages,
             revisions,
@@ -230,19 +216,15 @@ impl ShardInProgress {
             is_dead: false,
             has_own_name: is_to_be_said(&package.name, package.has_own_name),
         });
-        let popularity = package.popularity;
-        (self.writer).package(&package.name, popularity.inst, popularity.rdep)
+        self.writer.package(&package.name, package.popularity)
     }
 
     fn skipped(&mut self, skipped: SkippedEntry) {
         let is_unreadable = skipped.key == Some(SkipReason::Unreadable(String::new()).key());
         if is_unreadable && skipped.mark.object != ObjectId::NONE {
             // An object may become readable without any ref changing.
-            self.packages
-                .iter_mut()
-                .rev()
-                .take(1)
-                .for_each(|package| package.signature = UNSETTLED);
+            let package = self.packages.last_mut();
+            package.expect("it precedes its files").signature = UNSETTLED;
         }
         let tag = self.marks.tag(skipped.mark);
         (self.writer).skipped(&skipped.path, &skipped.reason, tag);

@@ -7,7 +7,7 @@ use crate::document::{Popularity, classify_as};
 use crate::revisions::ObjectId;
 use fnv::FnvHasher;
 use git::{Hazard, LookupError, Selection, SourceOptions, SourceRepository, TreeEntryKind};
-use schema::message::{Commit, RecordedRepository, RecordedRevision};
+use schema::message::{RecordedRepository, RecordedRevision};
 use std::hash::Hasher;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ const CACHE_BYTES_MIN: usize = 1 << 20;
 
 pub(super) struct OpenRepository {
     repository: Arc<SourceRepository>,
-    selection: Selection,
+    pub(super) selection: Selection,
     popularity: Popularity,
 }
 
@@ -89,7 +89,11 @@ impl RepositorySource {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let revisions = selection.revisions.iter().map(|revision| RecordedRevision {
             name: revision.name.clone(),
-            commit: shortened(&revision.commit),
+            commit: {
+                let mut commit = revision.commit.clone();
+                commit.shorten();
+                commit
+            },
         });
         let broken: Vec<String> = (selection.broken.iter())
             .map(|(name, reason)| format!("{}: {reason}", String::from_utf8_lossy(name)))
@@ -113,10 +117,6 @@ impl RepositorySource {
 }
 
 impl OpenRepository {
-    pub(super) fn missing(&self) -> Vec<(String, String)> {
-        self.selection.missing.clone()
-    }
-
     /// Hash of everything that affects the index.
     pub(super) fn signature(&self) -> u64 {
         let mut hasher = FnvHasher::default();
@@ -194,9 +194,8 @@ impl OpenRepository {
     }
 }
 
-/// Fills in blob sizes and returns their sum. Unreadable blobs become skipped.
-pub(super) fn measure(items: &mut [SourceItem]) -> u64 {
-    let mut sum = 0;
+/// Fills in blob sizes. Unreadable blobs become skipped.
+pub(super) fn measure(items: &mut [SourceItem]) {
     for item in items {
         let ItemContent::Blob {
             repository,
@@ -210,25 +209,15 @@ pub(super) fn measure(items: &mut [SourceItem]) -> u64 {
             Ok(size) if size > git::BLOB_BYTES_MAX => {
                 item.content = ItemContent::Skipped(too_large(size));
             }
-            Ok(size) => {
-                *bytes = size;
-                sum += size;
-            }
+            Ok(size) => *bytes = size,
             Err(error) => {
                 item.content = ItemContent::Skipped(SkipReason::Unreadable(error.to_string()));
             }
         }
     }
-    sum
 }
 
 pub(super) fn too_large(bytes: u64) -> SkipReason {
     let most = git::BLOB_BYTES_MAX;
     SkipReason::TooLarge(format!("{bytes} bytes, more than {most} (BLOB_BYTES_MAX)"))
-}
-
-fn shortened(commit: &Commit) -> Commit {
-    let mut record = commit.clone();
-    record.shorten();
-    record
 }

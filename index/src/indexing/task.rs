@@ -4,22 +4,19 @@
 use super::error::BuildError;
 use super::mark::{InRevisions, Mark, OldSets};
 use super::options::{BuildOptions, MEMORY_BYTES_MIN};
-use super::package::{
-    InputPackage, Origin, RepositoryOutcome, RepositoryPackage, ShardPackage, SkippedEntry,
-};
-use super::part::{self, ItemContent, Part, PartChange, SourceItem};
+use super::package::{InputPackage, Listed, ListedRepository, Origin, ShardPackage, SkippedEntry};
+use super::part::{self, ItemContent, PartChange, SourceItem};
 use super::report::Progress;
-use super::repository;
+use super::repository::{self, RepositorySource};
 use crate::builder::Limits;
 use crate::codec::ContentCodec;
-use crate::corpus::{self, File, Source, Walk};
-use crate::document::{Popularity, classify};
+use crate::corpus::{self, File, Walk};
+use crate::document::Popularity;
 use crate::shard::DocId;
 use fnv::FnvHasher;
-use std::collections::HashSet;
 use std::hash::Hasher;
 use std::sync::atomic::Ordering;
-use std::sync::{PoisonError, mpsc};
+use std::sync::mpsc;
 
 #[derive(Default)]
 pub(super) struct Task {
@@ -202,30 +199,24 @@ fn changed_contents(
     options: &BuildOptions,
 ) -> Result<Option<Contents>, BuildError> {
     match &package.origin {
-        Origin::Directory {
-            source,
-            recorded,
-            parts,
-            differing,
-            outcome,
-        } => {
+        Origin::Directory { source, differing } => {
             let walk = corpus::walk(source, options.options.no_ignore)?;
             let signature = signature(&walk, package.popularity);
-            if *recorded == Some(signature) && differing.is_empty() {
+            if package.recorded == Some(signature) && differing.is_empty() {
                 return Ok(None);
             }
-            if parts.is_empty() {
+            if package.parts.is_empty() {
                 return Ok(Some(directory_contents(walk, signature)));
             }
-            let items = source_items(walk, package.popularity);
-            let (contents, changes) =
-                changed_documents(source, items, signature, parts, differing)?;
-            *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some((signature, changes));
-            Ok(contents)
+            let mut items = source_items(walk, package.popularity);
+            let is_differing = |item: &mut SourceItem| differing.contains(&item.path);
+            let read: Vec<SourceItem> = items.extract_if(.., is_differing).collect();
+            let has_text = |file: &File, hash: &[u8; 32]| matches!(corpus::hash(source, file), Ok(Some(found)) if found == *hash);
+            let changes = part::keep(&package.parts, &mut items, &has_text)?;
+            items.extend(read);
+            Ok(missing_contents(package, items, signature, changes, None))
         }
-        Origin::Repository(repository) => {
-            repository_contents(repository, package.popularity, options)
-        }
+        Origin::Repository(source) => repository_contents(package, source, options),
         Origin::Shards(parts) => shard_contents(parts).map(Some),
     }
 }
@@ -259,89 +250,74 @@ fn source_items(walk: Walk, popularity: Popularity) -> Vec<SourceItem> {
         static_rank: 0.0,
         content: ItemContent::Skipped(skipped.reason),
     });
-    let files = walk.files.into_iter().map(|file| SourceItem {
-        path: file.path.clone(),
-        mark: Mark {
-            object: corpus::stamp(&file),
-            ..Mark::default()
-        },
-        static_rank: popularity.rank() + classify(&file.path).share(),
-        content: ItemContent::File(file),
+    let files = walk.files.into_iter().map(|file| {
+        let object = corpus::stamp(&file);
+        SourceItem::of_file(file, object, popularity)
     });
     skipped.chain(files).collect()
 }
 
-/// Lists files that are unindexed or `differing`, and changes of the parts.
-fn changed_documents(
-    source: &Source,
-    mut items: Vec<SourceItem>,
+/// Notes the changes of a package's parts; returns the `items` that they lack, if any are to be
+/// written.
+fn missing_contents(
+    package: &InputPackage,
+    items: Vec<SourceItem>,
     signature: u64,
-    parts: &[Part],
-    differing: &HashSet<Vec<u8>>,
-) -> Result<(Option<Contents>, Vec<PartChange>), BuildError> {
-    let is_differing = |item: &mut SourceItem| differing.contains(&item.path);
-    let read: Vec<SourceItem> = items.extract_if(.., is_differing).collect();
-    let has_text = |file: &File, hash: &[u8; 32]| matches!(corpus::hash(source, file), Ok(Some(found)) if found == *hash);
-    let changes = part::keep(parts, &mut items, &has_text)?;
-    items.extend(read);
+    changes: Vec<PartChange>,
+    repository: Option<ListedRepository>,
+) -> Option<Contents> {
     let is_kept = changes.iter().any(|change| change.is_live);
-    let contents = (!is_kept || !items.is_empty()).then(|| Contents {
+    let _ = package.listed.set(Listed {
+        signature,
+        changes,
+        repository: repository.map(Ok),
+    });
+    (!is_kept || !items.is_empty()).then(|| Contents {
         signature,
         bytes: items.iter().map(SourceItem::bytes).sum(),
         files: items.len() as u64,
         items: Box::new(items.into_iter().map(TaskItem::Source)),
-    });
-    Ok((contents, changes))
+    })
 }
 
 /// Lists the unindexed files of a repository.
 fn repository_contents(
-    package: &RepositoryPackage,
-    popularity: Popularity,
+    package: &InputPackage,
+    source: &RepositorySource,
     options: &BuildOptions,
 ) -> Result<Option<Contents>, BuildError> {
-    let listed = package
-        .source
-        .open(popularity, options.memory_bytes, options.jobs)
-        .and_then(|open| {
-            let signature = open.signature();
-            let is_unchanged = package.recorded == Some(signature);
-            let items = if is_unchanged {
-                Vec::new()
-            } else {
-                open.items()?
-            };
-            let record = package.source.record(&open);
-            Ok((record, open.missing(), signature, is_unchanged, items))
-        });
-    let (record, missing, signature, is_unchanged, mut items) = match listed {
-        Ok(listed) => listed,
-        Err(error) => {
-            package.end(RepositoryOutcome::Failed(error.to_string()));
-            return Ok(None);
-        }
-    };
-    let changes = if is_unchanged {
-        Vec::new()
-    } else {
-        part::keep(&package.parts, &mut items, &|_, _| false)?
-    };
-    let is_kept = is_unchanged || changes.iter().any(|change| change.is_live);
-    package.end(RepositoryOutcome::Listed {
-        record,
-        signature,
-        changes,
-        missing,
+    let opened = source.open(package.popularity, options.memory_bytes, options.jobs);
+    let listed = opened.and_then(|open| {
+        let signature = open.signature();
+        let is_changed = package.recorded != Some(signature);
+        let items = is_changed.then(|| open.items()).transpose()?;
+        Ok((
+            (source.record(&open), open.selection.missing),
+            signature,
+            items,
+        ))
     });
-    if is_kept && items.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(Contents {
-        signature,
-        bytes: repository::measure(&mut items),
-        files: items.len() as u64,
-        items: Box::new(items.into_iter().map(TaskItem::Source)),
-    }))
+    let unread = match listed {
+        Ok((repository, signature, Some(mut items))) => {
+            let changes = part::keep(&package.parts, &mut items, &|_, _| false)?;
+            repository::measure(&mut items);
+            let repository = Some(repository);
+            return Ok(missing_contents(
+                package, items, signature, changes, repository,
+            ));
+        }
+        Ok((repository, signature, None)) => Listed {
+            signature,
+            repository: Some(Ok(repository)),
+            ..Listed::default()
+        },
+        Err(error) => Listed {
+            repository: Some(Err(error.to_string())),
+            ..Listed::default()
+        },
+    };
+    let _ = package.listed.set(unread);
+    Ok(None)
 }
 
 /// Lists documents that are current or in a revision.
@@ -356,7 +332,7 @@ fn shard_contents(parts: &[ShardPackage]) -> Result<Contents, BuildError> {
             let mark = part
                 .table
                 .as_deref()
-                .map(|table| sets.mark(table, table.documents()[id.0 as usize]));
+                .map(|table| sets.mark(table, table.entries[id.0 as usize]));
             let mark = mark.unwrap_or_default();
             if mark.revisions != InRevisions::Superseded {
                 found.push((number, shard.document(id)?, mark));

@@ -3,7 +3,7 @@
 //! **Invariant:** a package is dropped only if removed by name, pruned, or replaced as another
 //! version of a given one.
 
-use super::current::CurrentIndex;
+use super::current::{CurrentIndex, sorted};
 use super::error::BuildError;
 use super::options::Changes;
 use super::report::Outcome;
@@ -102,23 +102,16 @@ impl UpdatePlan {
         kept
     }
 
-    /// Given unindexed packages, and packages to drop; ascending.
-    pub(super) fn new_and_dropped(
-        &self,
-        current: &CurrentIndex<'_>,
-    ) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
-        let new = self
-            .given
-            .keys()
-            .filter(|name| !current.before.contains(*name));
-        let dropped = current.before.iter().filter(|name| self.is_dropped(name));
-        let mut both = (
-            new.cloned().collect::<Vec<_>>(),
-            dropped.cloned().collect::<Vec<_>>(),
-        );
-        both.0.sort();
-        both.1.sort();
-        both
+    /// Given unindexed packages, ascending.
+    pub(super) fn new_packages(&self, current: &CurrentIndex<'_>) -> Vec<Vec<u8>> {
+        let given = self.given.keys();
+        sorted(given.filter(|name| !current.before.contains(*name)))
+    }
+
+    /// Packages to drop, ascending.
+    pub(super) fn dropped(&self, current: &CurrentIndex<'_>) -> Vec<Vec<u8>> {
+        let before = current.before.iter();
+        sorted(before.filter(|name| self.is_dropped(name)))
     }
 
     /// Whether a directory name is unversioned, as given or else as indexed.

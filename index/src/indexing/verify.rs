@@ -1,5 +1,5 @@
-//! Compares seemingly unchanged packages with the index by hash. Differences are reported, and read
-//! again by the update. [`compare`] does so for single files.
+//! Compares seemingly unchanged packages, or single files, with the index by hash. Differences are
+//! reported, and read again by the update.
 
 use super::current::CurrentIndex;
 use super::error::BuildError;
@@ -13,55 +13,16 @@ use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
 
-pub(super) fn verify(
-    current: &CurrentIndex<'_>,
-    packages: &[InputPackage],
-    options: &BuildOptions,
-    progress: &Progress,
-    verified: &mut Verified,
-) -> Result<Differing, BuildError> {
-    let (mut differing, places) = (Differing::new(), places(current)?);
-    for package in packages {
-        let Origin::Directory { source, .. } = &package.origin else {
-            continue;
-        };
-        if !is_unchanged(package, options) {
-            continue;
-        }
-        let Some(parts) = places.get(&package.name) else {
-            continue;
-        };
-        let (mut indexed, mut paths) = (documents(parts)?, HashSet::new());
-        let walk = corpus::walk(source, options.options.no_ignore)?;
-        for file in &walk.files {
-            let hash = corpus::hash(source, file)?;
-            verified.files += 1;
-            progress.files.fetch_add(1, Ordering::Relaxed);
-            progress.bytes.fetch_add(file.bytes, Ordering::Relaxed);
-            if indexed.remove(&file.path) != hash {
-                paths.insert(file.path.clone());
-            }
-        }
-        paths.extend(indexed.into_keys());
-        let mut sorted: Vec<_> = paths.iter().collect();
-        sorted.sort_unstable();
-        sorted
-            .iter()
-            .for_each(|path| verified.note(&package.name, path));
-        differing.extend((!paths.is_empty()).then(|| (package.name.clone(), paths)));
-    }
-    Ok(differing)
-}
-
-/// Compares suspects that are indexed.
+/// Compares indexed suspects, or with `all` the files of all unchanged packages.
 pub(super) fn compare(
     current: &CurrentIndex<'_>,
     packages: &[InputPackage],
     options: &BuildOptions,
     suspects: &Suspects,
+    mut all: Option<(&Progress, &mut Verified)>,
 ) -> Result<Differing, BuildError> {
     let mut differing = Differing::new();
-    if suspects.is_empty() {
+    if all.is_none() && suspects.is_empty() {
         return Ok(differing);
     }
     let places = places(current)?;
@@ -71,16 +32,35 @@ pub(super) fn compare(
         else {
             continue;
         };
-        let files = suspects.files(source, options)?;
-        if files.is_empty() {
+        let files = match &all {
+            Some(_) if !is_unchanged(package, options) => continue,
+            Some(_) => corpus::walk(source, options.options.no_ignore)?.files,
+            None => suspects.files(source, options)?,
+        };
+        if all.is_none() && files.is_empty() {
             continue;
         }
-        let (indexed, mut paths) = (documents(parts)?, HashSet::new());
+        let (mut indexed, mut paths) = (documents(parts)?, HashSet::new());
         for file in files {
-            let known = indexed.get(&file.path);
-            if known.is_some() && corpus::hash(source, &file)?.as_ref() != known {
+            let known = indexed.remove(&file.path);
+            if all.is_none() && known.is_none() {
+                continue;
+            }
+            let hash = corpus::hash(source, &file)?;
+            if let Some((progress, verified)) = &mut all {
+                verified.files += 1;
+                progress.files.fetch_add(1, Ordering::Relaxed);
+                progress.bytes.fetch_add(file.bytes, Ordering::Relaxed);
+            }
+            if known != hash {
                 paths.insert(file.path);
             }
+        }
+        if let Some((_, verified)) = &mut all {
+            paths.extend(indexed.into_keys());
+            let mut sorted: Vec<_> = paths.iter().collect();
+            sorted.sort_unstable();
+            (sorted.iter()).for_each(|path| verified.note(&package.name, path));
         }
         differing.extend((!paths.is_empty()).then(|| (package.name.clone(), paths)));
     }
@@ -95,7 +75,10 @@ impl Suspects {
     fn files(&self, source: &Source, options: &BuildOptions) -> Result<Vec<File>, BuildError> {
         let named = self.paths.iter().filter_map(|path| {
             let path = path.strip_prefix(&source.directory).ok()?;
-            Some(File::at(path.as_os_str().as_bytes()))
+            Some(File {
+                path: path.as_os_str().as_bytes().to_vec(),
+                ..File::default()
+            })
         });
         let mut files: Vec<File> = named.collect();
         if let Some(from) = self.modified_from_ns {

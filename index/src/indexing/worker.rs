@@ -11,11 +11,11 @@ use super::report::Progress;
 use super::repository::too_large;
 use super::task::{Task, TaskItem, TaskSizes};
 use crate::builder::{Segment, SegmentBuilder};
-use crate::corpus::{self, CorpusError, File, ReadOutcome, SkipReason, Skipped, TextSink};
-use crate::document::classify;
+use crate::corpus::{self, CorpusError, ReadOutcome, SkipReason, Skipped};
+use crate::revisions::ObjectId;
 use crate::shard::{DocId, Shard, ShardError, TextCache};
-use crate::writer::{DocumentName, NO_TAG};
-use std::io;
+use crate::writer::DocumentName;
+use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -49,10 +49,6 @@ impl TextBuffers {
         }
     }
 
-    fn take(&self) -> Option<Vec<u8>> {
-        self.free().pop()
-    }
-
     pub(super) fn put(&self, text: Vec<u8>) {
         let mut free = self.free();
         if free.len() < self.free_max {
@@ -73,7 +69,7 @@ pub(super) fn work(
     buffers: &TextBuffers,
     finished: &mpsc::SyncSender<Result<FinishedTask, BuildError>>,
     sizes: &TaskSizes,
-    large: &LargeBlobs,
+    large: &Mutex<()>,
     directory: &Path,
     progress: &Progress,
 ) {
@@ -81,7 +77,7 @@ pub(super) fn work(
     loop {
         let task = tasks.lock().map(|tasks| tasks.recv());
         let Ok(Ok(task)) = task else { return };
-        if let Some(buffer) = buffers.take() {
+        if let Some(buffer) = buffers.free().pop() {
             builder.reuse(buffer);
         }
         let result = build_segment(packages, task, &mut builder, large, progress);
@@ -96,7 +92,7 @@ fn build_segment(
     packages: &[InputPackage],
     task: Task,
     builder: &mut SegmentBuilder,
-    large: &LargeBlobs,
+    large: &Mutex<()>,
     progress: &Progress,
 ) -> Result<FinishedTask, BuildError> {
     let mut package = task.package;
@@ -114,7 +110,11 @@ fn build_segment(
                 SegmentEntry::Package { index, signature }
             }
             TaskItem::Skipped(skipped) => SegmentEntry::Skipped(skipped),
-            TaskItem::File(file) => read_file(&packages[package], &file, builder)?,
+            TaskItem::File(file) => {
+                let package = &packages[package];
+                let item = SourceItem::of_file(file, ObjectId::NONE, package.popularity);
+                read_item(package, item, builder, large)?
+            }
             TaskItem::Source(item) => read_item(&packages[package], item, builder, large)?,
             TaskItem::Document(part, document, _, mark) => {
                 let name = texts.copy(&packages[package], part, document, builder)?;
@@ -122,12 +122,11 @@ fn build_segment(
             }
         });
     }
-    let segment = builder.finish().map_err(sink_error(&packages[package]))?;
     Ok(FinishedTask {
         number: task.number,
         shard: task.shard,
         entries,
-        segment,
+        segment: builder.finish(),
     })
 }
 
@@ -138,40 +137,7 @@ fn sink_error(package: &InputPackage) -> impl Fn(io::Error) -> BuildError + Copy
     }
 }
 
-fn read_file(
-    package: &InputPackage,
-    file: &File,
-    builder: &mut SegmentBuilder,
-) -> Result<SegmentEntry, BuildError> {
-    let Origin::Directory { source, .. } = &package.origin else {
-        unreachable!("files are in packages of directories")
-    };
-    let sink_error = sink_error(package);
-    let path = file.path.clone();
-    match corpus::read(source, file, builder)? {
-        ReadOutcome::Text { encoding, .. } => {
-            builder.finish_document().map_err(sink_error)?;
-            let static_rank = package.popularity.rank() + classify(&path).share();
-            let name = DocumentName {
-                path,
-                static_rank,
-                tag: NO_TAG,
-                encoding,
-            };
-            Ok(SegmentEntry::Document(name, Mark::default()))
-        }
-        ReadOutcome::Skipped(reason) => {
-            builder.discard_document().map_err(sink_error)?;
-            Ok(SegmentEntry::Skipped(Skipped { path, reason }.into()))
-        }
-    }
-}
-
-/// Locked to read a large blob: git decodes objects whole.
-#[derive(Default)]
-pub(super) struct LargeBlobs(Mutex<()>);
-
-/// Bytes of blobs read concurrently.
+/// Bytes of blobs read concurrently: git decodes objects whole.
 const BLOB_BYTES_AT_ONCE: u64 = 16 << 20;
 
 /// Reads an item into the builder, or returns why it is skipped.
@@ -179,7 +145,7 @@ fn read_item(
     package: &InputPackage,
     item: SourceItem,
     builder: &mut SegmentBuilder,
-    large: &LargeBlobs,
+    large: &Mutex<()>,
 ) -> Result<SegmentEntry, BuildError> {
     let sink_error = sink_error(package);
     let outcome = match item.content {
@@ -194,7 +160,7 @@ fn read_item(
             bytes,
         } => {
             let is_large = bytes > BLOB_BYTES_AT_ONCE;
-            let _alone = is_large.then(|| large.0.lock().unwrap_or_else(PoisonError::into_inner));
+            let _alone = is_large.then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
             let read = repository.blob(id, git::BLOB_BYTES_MAX, |content| match content {
                 Ok(bytes) => read_blob(bytes, builder),
                 Err(bytes) => Ok(ReadOutcome::Skipped(too_large(bytes))),
@@ -212,7 +178,6 @@ fn read_item(
             let name = DocumentName {
                 path,
                 static_rank: item.static_rank,
-                tag: NO_TAG,
                 encoding,
             };
             Ok(SegmentEntry::Document(name, mark))
@@ -232,12 +197,6 @@ fn read_blob(bytes: &[u8], builder: &mut SegmentBuilder) -> io::Result<ReadOutco
         return Ok(ReadOutcome::Skipped(SkipReason::Lfs(detail)));
     }
     corpus::read_bytes(bytes, builder)
-}
-
-impl TextSink for SegmentBuilder {
-    fn text(&mut self, bytes: &[u8]) -> io::Result<()> {
-        SegmentBuilder::text(self, bytes)
-    }
 }
 
 /// Texts of older shards. Mapped pages count as memory in use until unmapped, so each task maps
@@ -275,7 +234,7 @@ impl ShardTexts {
             text.start = piece.end;
             let cache = Rc::clone(&self.cache);
             let mapped = self.shard(shard.path(), piece.end - piece.start)?;
-            let copied = builder.text(&mapped.text(piece, &cache)?);
+            let copied = builder.write_all(&mapped.text(piece, &cache)?);
             copied.map_err(sink_error(package))?;
             mapped.intact()?;
         }
@@ -283,7 +242,6 @@ impl ShardTexts {
         let name = DocumentName {
             path: document.path.to_vec(),
             static_rank: document.static_rank,
-            tag: NO_TAG,
             encoding,
         };
         shard.intact()?;

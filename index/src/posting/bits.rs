@@ -1,4 +1,4 @@
-//! Bit strings, least significant bit of the first byte first.
+//! Bit strings, least significant bit of the first byte first, and variable-length integers.
 
 use std::ops::Range;
 
@@ -55,8 +55,9 @@ pub(super) fn has_bit(bits: &[u8], at: u32) -> bool {
     byte.is_some_and(|byte| byte >> (at % 8) & 1 == 1)
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct BitReader<'a> {
-    bytes: &'a [u8],
+    pub(super) bytes: &'a [u8],
     /// Current 64 bits; passed ones are cleared.
     pub(super) word: u64,
     /// Position of `word`, a multiple of 64.
@@ -167,4 +168,32 @@ pub(super) fn load(bytes: &[u8], at: usize) -> u64 {
             u64::from_le_bytes(word)
         }
     }
+}
+
+/// Appends `value` in 7-bit groups, lowest first; the high bit marks continuation.
+pub(crate) fn encode_varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Decodes a varint from the front of `bytes`; `None` if truncated or over 64 bits.
+pub(crate) fn decode_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+pub(super) fn varint_bytes(value: u64) -> usize {
+    let bits = u64::BITS - (value | 1).leading_zeros();
+    bits.div_ceil(7) as usize
 }

@@ -25,11 +25,15 @@ pub(super) fn encode(ids: &[u32], low_bits: u32, low: &mut [u8], high: &mut [u8]
     );
 }
 
-pub(super) struct Cursor<'a> {
-    n: u32,
+/// Cursor over the ids.
+#[derive(Clone, Copy)]
+pub struct Cursor<'a> {
+    pub(super) n: u32,
     low_bits: u32,
-    low: &'a [u8],
-    bits: BitReader<'a>,
+    /// Low bits, then padding.
+    pub(super) low: &'a [u8],
+    /// High bits in unary.
+    pub(super) bits: BitReader<'a>,
     /// Ids before the position.
     index: u32,
 }

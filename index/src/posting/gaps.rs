@@ -88,10 +88,13 @@ fn gaps(ids: &[u32]) -> impl Iterator<Item = u64> {
     })
 }
 
-pub(super) struct GapCursor<'a> {
+/// Cursor over the ids.
+#[derive(Clone, Copy)]
+pub struct GapCursor<'a> {
     /// Remaining ids.
-    left: u32,
-    codes: &'a [u8],
+    pub(super) left: u32,
+    /// Codes, then padding.
+    pub(super) codes: &'a [u8],
     /// Bit position.
     at: usize,
     /// Least possible next id.

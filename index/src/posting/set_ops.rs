@@ -2,9 +2,7 @@
 
 use super::PostingList;
 use super::bits::{for_each_one, has_bit};
-use super::elias_fano::Cursor;
 use super::forward::Forward;
-use super::gaps::GapCursor;
 use std::ops::Range;
 use std::slice;
 
@@ -14,24 +12,17 @@ pub(super) const SEEK_RATIO: u32 = 8;
 
 /// Keeps the ascending `ids` in `list`.
 pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
+    let is_sought = list.len() / SEEK_RATIO > ids.len() as u32;
     match *list {
         PostingList::One(one) => ids.retain(|&id| id == one),
         PostingList::Bitmap { bits, .. } => retain(ids, |id| has_bit(bits, id)),
-        PostingList::EliasFano {
-            n,
-            low_bits,
-            low,
-            high,
-        } if n / SEEK_RATIO > ids.len() as u32 => {
-            retain_sought(ids, Cursor::new(n, low_bits, low, high));
-        }
-        PostingList::Gaps { n, codes } if n / SEEK_RATIO > ids.len() as u32 => {
-            retain_sought(ids, GapCursor::new(n, codes));
-        }
-        PostingList::EliasFano { n, .. } | PostingList::Gaps { n, .. } => {
+        PostingList::EliasFano(cursor) if is_sought => retain_sought(ids, cursor),
+        PostingList::Gaps(cursor) if is_sought => retain_sought(ids, cursor),
+        PostingList::EliasFano(_) | PostingList::Gaps(_) => {
             if let (Some(&first), Some(&last)) = (ids.first(), ids.last()) {
                 let range = first..last.saturating_add(1);
-                if ids.len() as u64 + u64::from(n) < range.len() as u64 / SPARSE_RATIO {
+                let all = ids.len() as u64 + u64::from(list.len());
+                if all < range.len() as u64 / SPARSE_RATIO {
                     retain_common(ids, &list.within(slice::from_ref(&range)));
                 } else {
                     retain_marked(ids, list, &range);
@@ -129,4 +120,41 @@ pub fn unite(
     }
     for_each_one(&bits, 0..universe, |id| ids.push(id));
     ids
+}
+
+/// Appends a range, joining adjacent and dropping empty ones; `None` on overlap.
+pub(crate) fn push_range(ranges: &mut Vec<Range<u32>>, range: Range<u32>) -> Option<()> {
+    match ranges.last_mut() {
+        _ if range.is_empty() => {}
+        Some(last) if range.start < last.end => return None,
+        Some(last) if range.start == last.end => last.end = range.end,
+        _ => ranges.push(range),
+    }
+    Some(())
+}
+
+/// Joins ascending numbers to ranges.
+pub(crate) fn joined(numbers: impl IntoIterator<Item = u32>) -> Vec<Range<u32>> {
+    let mut ranges = Vec::new();
+    for number in numbers {
+        push_range(&mut ranges, number..number + 1).expect("numbers ascend");
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joins_touching_ranges_and_rejects_overlap() {
+        let mut ranges = Vec::new();
+        for range in [2..4, 4..5, 9..9, 7..8] {
+            assert_eq!(push_range(&mut ranges, range), Some(()));
+        }
+        assert_eq!(ranges, [2..5, 7..8]);
+        assert_eq!(push_range(&mut ranges, 6..9), None);
+        assert_eq!(push_range(&mut ranges, 0..0), Some(()));
+        assert_eq!(ranges, [2..5, 7..8]);
+    }
 }

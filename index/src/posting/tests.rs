@@ -46,12 +46,7 @@ fn lists() -> impl Strategy<Value = (Vec<u32>, u32)> {
 
 fn cursor(bytes: &[u8], universe: u32) -> Option<Cursor<'_>> {
     match Codec::EliasFano.decode(bytes, universe)? {
-        PostingList::EliasFano {
-            n,
-            low_bits,
-            low,
-            high,
-        } => Some(Cursor::new(n, low_bits, low, high)),
+        PostingList::EliasFano(cursor) => Some(cursor),
         _ => None,
     }
 }

@@ -1,8 +1,8 @@
 //! Builds a table of revisions.
 
 use super::{CURRENT, FIRST_LISTED, ObjectId, RevisionTable, SUPERSEDED, TableEntry, order};
+use crate::posting::joined;
 use std::collections::HashMap;
-use std::ops::Range;
 
 /// Builds the table of a shard, independent of the order in which sets are made.
 #[derive(Default)]
@@ -12,15 +12,16 @@ pub struct TableBuilder {
     /// Numbers of the names of each set, by first appearance.
     sets: Vec<Vec<u32>>,
     numbers: HashMap<Vec<u32>, u32>,
-    documents: Vec<TableEntry>,
-    skipped: Vec<TableEntry>,
+    documents: u32,
+    entries: Vec<TableEntry>,
 }
 
 impl TableBuilder {
     /// Begins the table of the shard file `shard`.
-    pub fn new(shard: [u8; 32]) -> TableBuilder {
+    pub fn new(shard: [u8; 32], documents: u32) -> TableBuilder {
         TableBuilder {
             shard,
+            documents,
             ..TableBuilder::default()
         }
     }
@@ -51,25 +52,18 @@ impl TableBuilder {
         number
     }
 
-    /// Adds the next document in shard order. `set` is [`SUPERSEDED`], [`CURRENT`] or from
-    /// [`set`](Self::set).
-    pub fn document(&mut self, set: u32, object: ObjectId) {
-        self.documents.push(TableEntry { set, object });
-    }
-
-    /// Adds the next skipped file.
-    pub fn skipped(&mut self, set: u32, object: ObjectId) {
-        self.skipped.push(TableEntry { set, object });
+    /// Adds the next document in shard order, or after all of them the next skipped file. `set` is
+    /// [`SUPERSEDED`], [`CURRENT`] or from [`set`](Self::set).
+    pub fn entry(&mut self, set: u32, object: ObjectId) {
+        self.entries.push(TableEntry { set, object });
     }
 
     /// Table without unused sets and names.
     ///
     /// # Panics
-    /// On an unknown set, or more than 2^32 documents.
+    /// On an unknown set.
     pub fn finish(self) -> RevisionTable {
-        let documents = u32::try_from(self.documents.len()).expect("a shard has fewer documents");
-        let mut entries = self.documents;
-        entries.extend(self.skipped);
+        let mut entries = self.entries;
         // Numbered by first use.
         let (mut renumbered, mut used) = (HashMap::new(), Vec::new());
         for entry in &mut entries {
@@ -91,28 +85,20 @@ impl TableBuilder {
         kept.dedup();
         kept.sort_by_key(|&number| order(known[number as usize]));
         let places: HashMap<u32, u32> = kept.iter().copied().zip(0..).collect();
+        let places_of = |set: &[u32]| {
+            let mut places: Vec<u32> = set.iter().map(|number| places[number]).collect();
+            places.sort_unstable();
+            joined(places)
+        };
         RevisionTable {
             shard: self.shard,
-            sets: used.iter().map(|set| ranges_of(set, &places)).collect(),
+            sets: used.iter().map(|set| places_of(set)).collect(),
             names: kept
                 .iter()
                 .map(|&number| known[number as usize].into())
                 .collect(),
             entries,
-            documents,
+            documents: self.documents,
         }
     }
-}
-
-fn ranges_of(set: &[u32], places: &HashMap<u32, u32>) -> Vec<Range<u32>> {
-    let mut set: Vec<u32> = set.iter().map(|number| places[number]).collect();
-    set.sort_unstable();
-    let mut ranges: Vec<Range<u32>> = Vec::new();
-    for place in set {
-        match ranges.last_mut() {
-            Some(last) if last.end == place => last.end += 1,
-            _ => ranges.push(place..place + 1),
-        }
-    }
-    ranges
 }

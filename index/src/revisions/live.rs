@@ -19,20 +19,20 @@ pub const COMMIT_DIGITS_MIN: usize = 7;
 pub struct Revisions {
     /// Unique in this process.
     serial: u64,
-    table: [u8; 32],
-    records: [u8; 32],
+    /// Hash of the table file.
+    pub(crate) table: [u8; 32],
+    /// Hash of the records: names, commits and defaults.
+    pub(crate) records: [u8; 32],
     names: Vec<Name>,
     sets: Vec<Vec<Range<u32>>>,
     /// By package; `None` if not a repository.
     packages: Vec<Option<PackageRevisions>>,
     /// Index 0: all superseded documents.
     classes: Vec<Class>,
-    /// Class of each document.
-    documents: Vec<u32>,
-    /// Class of each skipped file.
-    skipped: Vec<u32>,
-    is_all_default: bool,
-    is_all_indexed: bool,
+    /// Class of each document, then of each skipped file.
+    entries: Vec<u32>,
+    pub(crate) is_all_default: bool,
+    pub(crate) is_all_indexed: bool,
 }
 
 #[derive(Debug)]
@@ -45,15 +45,8 @@ struct Name {
 struct PackageRevisions {
     /// Index of the default name.
     default: u32,
-    /// Commits by index of the revision name.
-    commits: HashMap<u32, IndexedCommit>,
-}
-
-#[derive(Debug)]
-struct IndexedCommit {
-    id: Box<str>,
-    /// Seconds since 1970.
-    committed: i64,
+    /// Ids and times of commits, by index of the revision name.
+    commits: HashMap<u32, (Box<str>, i64)>,
 }
 
 /// Documents of one package in one set.
@@ -145,22 +138,26 @@ impl<'a> DocumentRevisions<'a> {
 }
 
 impl Revisions {
-    /// Joins a table (file hash `hash`) with the records. `packages`: names, `None` if dead; then
-    /// the package of each document and skipped file.
+    /// Joins a table (file hash `hash`) with the records. `packages`: names, `None` if dead;
+    /// `of_entries`: the package of each document and skipped file.
     pub fn new(
         table: RevisionTable,
         hash: [u8; 32],
         recorded: &Recorded,
         packages: &[Option<&[u8]>],
-        of_documents: &[u32],
-        of_skipped: &[u32],
+        of_entries: &[u32],
     ) -> Result<Revisions, TableError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut revisions = Revisions {
             serial: NEXT.fetch_add(1, Ordering::Relaxed),
             table: hash,
             records: Revisions::digest(recorded, packages),
-            names: table.names.iter().map(|name| Name::new(name)).collect(),
+            names: (table.names.iter())
+                .map(|full| Name {
+                    full: full.clone(),
+                    text: String::from_utf8_lossy(short_name(full)).into(),
+                })
+                .collect(),
             sets: Vec::new(),
             packages: Vec::new(),
             classes: vec![Class {
@@ -168,8 +165,7 @@ impl Revisions {
                 set: SUPERSEDED,
                 is_default: false,
             }],
-            documents: Vec::with_capacity(table.documents().len()),
-            skipped: Vec::with_capacity(table.skipped().len()),
+            entries: Vec::with_capacity(table.entries.len()),
             is_all_default: false,
             is_all_indexed: false,
         };
@@ -181,19 +177,14 @@ impl Revisions {
         }
         revisions.sets = table.sets.clone();
         let mut numbers = HashMap::new();
-        let set = |set: u32, package: u32| match packages[package as usize] {
-            Some(_) => set,
-            None => SUPERSEDED,
-        };
-        for (entry, &package) in table.documents().iter().zip(of_documents) {
-            let class = revisions.class(package, set(entry.set, package), &mut numbers)?;
-            revisions.documents.push(class);
+        for (entry, &package) in table.entries.iter().zip(of_entries) {
+            let is_dead = packages[package as usize].is_none();
+            let set = if is_dead { SUPERSEDED } else { entry.set };
+            let class = revisions.class(package, set, &mut numbers)?;
+            revisions.entries.push(class);
         }
-        for (entry, &package) in table.skipped().iter().zip(of_skipped) {
-            let class = revisions.class(package, set(entry.set, package), &mut numbers)?;
-            revisions.skipped.push(class);
-        }
-        revisions.is_all_indexed = !revisions.documents.contains(&0);
+        let documents = &revisions.entries[..table.documents as usize];
+        revisions.is_all_indexed = !documents.contains(&0);
         let mut current = revisions.classes.iter().skip(1);
         revisions.is_all_default =
             revisions.is_all_indexed && current.all(|class| class.is_default);
@@ -244,17 +235,7 @@ impl Revisions {
             .is_some_and(Option::is_some)
     }
 
-    /// Hash of the table file.
-    pub fn table(&self) -> [u8; 32] {
-        self.table
-    }
-
-    /// Hash of the records: names, commits and defaults.
-    pub fn records(&self) -> [u8; 32] {
-        self.records
-    }
-
-    /// Computes [`records`](Self::records); `None` for dead packages.
+    /// Computes `records`; `None` for dead packages.
     pub(crate) fn digest(recorded: &Recorded, packages: &[Option<&[u8]>]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         let mut text = |bytes: &[u8]| {
@@ -280,45 +261,20 @@ impl Revisions {
         *hasher.finalize().as_bytes()
     }
 
-    /// Documents.
-    pub fn document_count(&self) -> u32 {
-        self.documents.len() as u32
+    /// Tests if queries see a document or skipped file without a revision filter: default, or
+    /// current without revisions.
+    pub fn is_default(&self, entry: u32) -> bool {
+        self.classes[self.entries[entry as usize] as usize].is_default
     }
 
-    /// Whether queries see it without a revision filter: default, or current without revisions.
-    pub fn is_default(&self, document: u32) -> bool {
-        self.classes[self.documents[document as usize] as usize].is_default
-    }
-
-    /// Whether the document is current in any revision.
-    pub fn is_indexed(&self, document: u32) -> bool {
-        self.documents[document as usize] != 0
-    }
-
-    /// Like `is_default`, for a skipped file.
-    pub fn is_default_skipped(&self, number: u32) -> bool {
-        let class = self.skipped.get(number as usize).copied();
-        self.classes[class.unwrap_or_default() as usize].is_default
-    }
-
-    /// Like `is_indexed`, for a skipped file.
-    pub fn is_indexed_skipped(&self, number: u32) -> bool {
-        self.skipped
-            .get(number as usize)
-            .is_some_and(|&class| class != 0)
-    }
-
-    pub(crate) fn is_all_default(&self) -> bool {
-        self.is_all_default
-    }
-
-    pub(crate) fn is_all_indexed(&self) -> bool {
-        self.is_all_indexed
+    /// Tests if a document or skipped file is current in any revision.
+    pub fn is_indexed(&self, entry: u32) -> bool {
+        self.entries[entry as usize] != 0
     }
 
     /// Revisions of a document.
     pub fn of(&self, document: u32) -> DocumentRevisions<'_> {
-        let class = self.documents[document as usize];
+        let class = self.entries[document as usize];
         let set = self.classes[class as usize].set;
         DocumentRevisions((set != SUPERSEDED && set != CURRENT).then_some((self, class)))
     }
@@ -341,24 +297,15 @@ impl Revisions {
     }
 
     fn revision<'a>(&'a self, of: &'a PackageRevisions, name: u32) -> Option<RevisionRef<'a>> {
-        let commit = of.commits.get(&name)?;
+        let (commit, committed) = of.commits.get(&name)?;
         let Name { full, text } = &self.names[name as usize];
         Some(RevisionRef {
             name: full,
             text,
-            commit: &commit.id,
-            committed: commit.committed,
+            commit,
+            committed: *committed,
             is_default: name == of.default,
         })
-    }
-}
-
-impl Name {
-    fn new(full: &[u8]) -> Name {
-        Name {
-            full: full.into(),
-            text: String::from_utf8_lossy(short_name(full)).into(),
-        }
     }
 }
 
@@ -367,11 +314,8 @@ impl PackageRevisions {
     fn new(record: &RecordedRepository, known: &HashMap<&[u8], u32>) -> PackageRevisions {
         let commit = |revision: &schema::message::RecordedRevision| {
             let number = *known.get(&revision.name[..])?;
-            let commit = IndexedCommit {
-                id: revision.commit.id.clone().into(),
-                committed: revision.commit.committer.seconds,
-            };
-            Some((number, commit))
+            let id = revision.commit.id.clone().into();
+            Some((number, (id, revision.commit.committer.seconds)))
         };
         PackageRevisions {
             default: known.get(&record.default[..]).copied().unwrap_or(u32::MAX),

@@ -46,7 +46,7 @@ pub struct TableError {
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
-struct TableHeader {
+pub(super) struct TableHeader {
     magic: [u8; 8],
     version: U32,
     documents: U32,
@@ -55,18 +55,18 @@ struct TableHeader {
     sets: U32,
     number_bytes: U32,
     shard: [u8; 32],
-    sections: [TableSection; 4],
-    crc: U32,
+    pub(super) sections: [TableSection; 4],
+    pub(super) crc: U32,
 }
 
 #[derive(Clone, Copy, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
-struct TableSection {
-    bytes: U64,
-    crc: U32,
+pub(super) struct TableSection {
+    pub(super) bytes: U64,
+    pub(super) crc: U32,
 }
 
-const HEADER_BYTES: usize = size_of::<TableHeader>();
+pub(super) const HEADER_BYTES: usize = size_of::<TableHeader>();
 
 impl RevisionTable {
     /// Encodes the table.
@@ -86,7 +86,7 @@ impl RevisionTable {
             magic: MAGIC,
             version: VERSION.into(),
             documents: self.documents.into(),
-            skipped: (self.skipped().len() as u32).into(),
+            skipped: (self.entries.len() as u32 - self.documents).into(),
             names: (self.names.len() as u32).into(),
             sets: (self.sets.len() as u32).into(),
             number_bytes: (number_bytes as u32).into(),
@@ -154,20 +154,26 @@ impl RevisionTable {
         if header.version.get() != VERSION {
             return Err(error(8, "unknown version: update Trawl"));
         }
-        let sections = sections(header, bytes)?;
         let mut table = RevisionTable {
             shard: header.shard,
             documents: header.documents.get(),
             ..RevisionTable::default()
         };
-        let [names, sets, numbers, objects] = sections;
-        names.decode("names", |rest| table.decode_names(rest, header.names.get()))?;
-        sets.decode("sets", |rest| table.decode_sets(rest, header.sets.get()))?;
+        let mut rest = Sections {
+            headers: header.sections.iter(),
+            bytes,
+            offset: HEADER_BYTES,
+        };
+        rest.decode("names", |rest| table.decode_names(rest, header.names.get()))?;
+        rest.decode("sets", |rest| table.decode_sets(rest, header.sets.get()))?;
         let count = u64::from(header.documents.get()) + u64::from(header.skipped.get());
-        numbers.decode("numbers of sets", |rest| {
+        rest.decode("numbers of sets", |rest| {
             table.decode_numbers(rest, header.number_bytes.get(), count)
         })?;
-        objects.decode("ids of objects", |rest| table.decode_objects(rest))?;
+        rest.decode("ids of objects", |rest| table.decode_objects(rest))?;
+        if rest.offset != bytes.len() {
+            return Err(error(rest.offset, "the file has grown"));
+        }
         Ok(table)
     }
 
@@ -233,76 +239,34 @@ impl RevisionTable {
     }
 }
 
-struct CheckedSection<'a> {
-    offset: usize,
+/// Sections to be decoded.
+struct Sections<'a> {
+    headers: std::slice::Iter<'a, TableSection>,
     bytes: &'a [u8],
+    offset: usize,
 }
 
-impl CheckedSection<'_> {
+impl Sections<'_> {
     fn decode(
-        &self,
+        &mut self,
         what: &'static str,
         decode: impl FnOnce(&mut &[u8]) -> Option<()>,
     ) -> Result<(), TableError> {
-        let mut rest = self.bytes;
-        let decoded = decode(&mut rest).filter(|()| rest.is_empty());
-        decoded.ok_or(TableError {
-            offset: self.offset + self.bytes.len() - rest.len(),
-            what,
-        })
-    }
-}
-
-fn sections<'a>(
-    header: &TableHeader,
-    bytes: &'a [u8],
-) -> Result<[CheckedSection<'a>; 4], TableError> {
-    let mut offset = HEADER_BYTES;
-    let mut next = |section: &TableSection| {
-        let length = usize::try_from(section.bytes.get()).ok();
+        let (offset, error) = (self.offset, |offset, what| TableError { offset, what });
+        let header = self.headers.next().expect("a header for each section");
+        let length = usize::try_from(header.bytes.get()).ok();
         let end = length.and_then(|length| offset.checked_add(length));
-        let part = end.and_then(|end| bytes.get(offset..end));
-        let part = part.ok_or(TableError {
-            offset: bytes.len(),
-            what: "the file is cut",
-        })?;
-        let checked = CheckedSection {
-            offset,
-            bytes: part,
-        };
-        if crc32c::crc32c(part) != section.crc.get() {
-            let what = "checksum";
-            return Err(TableError { offset, what });
+        let part = end.and_then(|end| self.bytes.get(offset..end));
+        let mut rest = part.ok_or_else(|| error(self.bytes.len(), "the file is cut"))?;
+        if crc32c::crc32c(rest) != header.crc.get() {
+            return Err(error(offset, "checksum"));
         }
-        offset += part.len();
-        Ok(checked)
-    };
-    let [names, sets, numbers, objects] = &header.sections;
-    let sections = [next(names)?, next(sets)?, next(numbers)?, next(objects)?];
-    if offset != bytes.len() {
-        let what = "the file has grown";
-        return Err(TableError { offset, what });
+        self.offset += rest.len();
+        let decoded = decode(&mut rest).filter(|()| rest.is_empty());
+        decoded.ok_or_else(|| error(self.offset - rest.len(), what))
     }
-    Ok(sections)
 }
 
-fn header_crc(header: &TableHeader) -> u32 {
+pub(super) fn header_crc(header: &TableHeader) -> u32 {
     crc32c::crc32c(&header.as_bytes()[..HEADER_BYTES - 4])
-}
-
-/// As an attacker would.
-#[cfg(test)]
-pub(super) fn correct_checksums(bytes: &mut [u8]) {
-    let Ok((mut header, _)) = TableHeader::read_from_prefix(bytes) else {
-        return;
-    };
-    let mut rest = &bytes[HEADER_BYTES..];
-    for section in &mut header.sections {
-        let length = usize::try_from(section.bytes.get()).unwrap_or(usize::MAX);
-        if let Some(part) = rest.split_off(..length) {
-            section.crc = crc32c::crc32c(part).into();
-        }
-    }
-    header.crc = header_crc(&header).into();
-    bytes[..HEADER_BYTES].copy_from_slice(header.as_bytes());
 }

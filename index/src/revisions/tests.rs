@@ -1,6 +1,8 @@
+use super::table_file::{HEADER_BYTES, TableHeader, header_crc};
 use super::*;
 use proptest::prelude::*;
 use schema::message::{Commit, Recorded, RecordedRepository, RecordedRevision, Signature};
+use zerocopy::{FromBytes, IntoBytes};
 
 fn object(byte: u8) -> ObjectId {
     ObjectId::new(&[byte; 20]).unwrap()
@@ -8,7 +10,7 @@ fn object(byte: u8) -> ObjectId {
 
 /// Two packages: documents 0 to 4, and 5 to 6.
 fn table() -> RevisionTable {
-    let mut builder = TableBuilder::new([7; 32]);
+    let mut builder = TableBuilder::new([7; 32], 7);
     let main = builder.set([&b"refs/heads/main"[..]]);
     let unused = builder.set([&b"refs/heads/unused"[..]]);
     let tags = builder.set([&b"refs/tags/v1.0"[..], b"refs/tags/v1.1"]);
@@ -19,16 +21,16 @@ fn table() -> RevisionTable {
         b"refs/heads/a/\xff",
     ]);
     assert_ne!(unused, main);
-    builder.document(all, object(1));
-    builder.document(main, object(2));
-    builder.document(SUPERSEDED, ObjectId::NONE);
-    builder.document(tags, ObjectId::new(&[3; 32]).unwrap());
-    builder.document(CURRENT, ObjectId::new(&[4; 8]).unwrap());
-    builder.document(main, object(5));
-    builder.document(CURRENT, ObjectId::NONE);
-    builder.skipped(tags, object(6));
-    builder.skipped(SUPERSEDED, object(7));
-    builder.skipped(main, object(8));
+    builder.entry(all, object(1));
+    builder.entry(main, object(2));
+    builder.entry(SUPERSEDED, ObjectId::NONE);
+    builder.entry(tags, ObjectId::new(&[3; 32]).unwrap());
+    builder.entry(CURRENT, ObjectId::new(&[4; 8]).unwrap());
+    builder.entry(main, object(5));
+    builder.entry(CURRENT, ObjectId::NONE);
+    builder.entry(tags, object(6));
+    builder.entry(SUPERSEDED, object(7));
+    builder.entry(main, object(8));
     builder.finish()
 }
 
@@ -73,16 +75,15 @@ fn recorded() -> Recorded {
 }
 
 fn revisions(table: RevisionTable, recorded: &Recorded) -> Result<Revisions, TableError> {
-    let documents = (0..table.documents().len()).map(|document| u32::from(document >= 5));
-    let documents: Vec<_> = documents.collect();
-    let skipped = vec![0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1];
+    let documents = (0..table.documents).map(|document| u32::from(document >= 5));
+    let skipped = [0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1];
+    let of_entries: Vec<_> = documents.chain(skipped).collect();
     Revisions::new(
         table,
         [9; 32],
         recorded,
         &[Some(b"p"), Some(b"q")],
-        &documents,
-        &skipped,
+        &of_entries,
     )
 }
 
@@ -92,8 +93,8 @@ fn a_table_is_decoded_as_it_was_encoded() {
         assert_eq!(RevisionTable::decode(&table.encode()).unwrap(), table);
     }
     let table = table();
-    assert_eq!((table.documents().len(), table.skipped().len()), (7, 3));
-    let all: Vec<_> = table.names(table.documents()[0].set).collect();
+    assert_eq!((table.documents, table.entries.len()), (7, 10));
+    let all: Vec<_> = table.names(table.entries[0].set).collect();
     let expected: [&[u8]; 4] = [
         b"refs/heads/a/\xff",
         b"refs/heads/main",
@@ -110,10 +111,10 @@ fn a_table_is_decoded_as_it_was_encoded() {
 #[test]
 fn the_width_of_numbers_follows_the_number_of_sets() {
     for sets in [254, 255, 65_534, 65_535] {
-        let mut builder = TableBuilder::new([0; 32]);
+        let mut builder = TableBuilder::new([0; 32], sets);
         for number in 0..sets {
             let set = builder.set([format!("refs/tags/{number}").as_bytes()]);
-            builder.document(set, ObjectId::NONE);
+            builder.entry(set, ObjectId::NONE);
         }
         let table = builder.finish();
         let bytes = table.encode();
@@ -131,13 +132,13 @@ fn the_width_of_numbers_follows_the_number_of_sets() {
 fn a_table_does_not_depend_on_the_order_in_which_sets_were_made() {
     let names: [&[u8]; 3] = [b"refs/tags/b", b"refs/heads/a", b"refs/tags/c"];
     let build = |order: [usize; 3]| {
-        let mut builder = TableBuilder::new([0; 32]);
+        let mut builder = TableBuilder::new([0; 32], 3);
         let mut sets = [0; 3];
         for index in order {
             sets[index] = builder.set(names[..=index].iter().rev().copied());
         }
         for set in sets {
-            builder.document(set, ObjectId::NONE);
+            builder.entry(set, ObjectId::NONE);
         }
         builder.finish().encode()
     };
@@ -212,8 +213,8 @@ fn documents_have_the_revisions_of_their_packages() {
     assert_eq!(indexed.collect::<Vec<_>>(), [0, 1, 3, 4, 5, 6]);
     let skipped = [0, 1, 2].map(|number| {
         (
-            revisions.is_indexed_skipped(number),
-            revisions.is_default_skipped(number),
+            revisions.is_indexed(7 + number),
+            revisions.is_default(7 + number),
         )
     });
     assert_eq!(skipped, [(true, false), (false, false), (true, true)]);
@@ -230,7 +231,7 @@ fn a_revision_that_is_not_recorded_is_an_error() {
 
 #[test]
 fn a_new_commit_or_default_changes_the_hash_of_the_records() {
-    let of = |recorded: &Recorded| revisions(table(), recorded).unwrap().records();
+    let of = |recorded: &Recorded| revisions(table(), recorded).unwrap().records;
     let before = of(&recorded());
     let mut fetched = recorded();
     fetched.repositories[0].fetched = 99;
@@ -257,6 +258,22 @@ fn short_names_have_no_prefix() {
     }
 }
 
+/// As an attacker would.
+fn correct_checksums(bytes: &mut [u8]) {
+    let Ok((mut header, _)) = TableHeader::read_from_prefix(bytes) else {
+        return;
+    };
+    let mut rest = &bytes[HEADER_BYTES..];
+    for section in &mut header.sections {
+        let length = usize::try_from(section.bytes.get()).unwrap_or(usize::MAX);
+        if let Some(part) = rest.split_off(..length) {
+            section.crc = crc32c::crc32c(part).into();
+        }
+    }
+    header.crc = header_crc(&header).into();
+    bytes[..HEADER_BYTES].copy_from_slice(header.as_bytes());
+}
+
 proptest! {
     #[test]
     fn random_tables_survive_a_round_trip_and_damage(
@@ -264,31 +281,35 @@ proptest! {
         at in any::<usize>(),
         byte in any::<u8>(),
     ) {
-        let mut builder = TableBuilder::new([1; 32]);
-        let mut expected = Vec::new();
+        let mut builder = TableBuilder::new([1; 32], (sets.len() - sets.len() / 5) as u32);
+        let (mut expected, mut skipped) = (Vec::new(), Vec::new());
         for (number, set) in sets.iter().enumerate() {
             let names = set.iter().map(|name| format!("refs/tags/{name}").into_bytes());
             let mut names: Vec<_> = names.collect();
             let set = builder.set(names.iter().map(|name| &name[..]));
             if number % 5 == 4 {
-                builder.skipped(set, object(number as u8));
+                skipped.push((set, object(number as u8)));
             } else {
-                builder.document(set, object(number as u8));
+                builder.entry(set, object(number as u8));
                 names.sort();
                 names.dedup();
                 expected.push(names);
             }
         }
+        for (set, object) in skipped {
+            builder.entry(set, object);
+        }
         let table = builder.finish();
         let mut bytes = table.encode();
         let decoded = RevisionTable::decode(&bytes).unwrap();
         prop_assert_eq!(&decoded, &table);
-        let names = decoded.documents().iter().map(|entry| decoded.names(entry.set).map(<[u8]>::to_vec).collect());
+        let documents = &decoded.entries[..decoded.documents as usize];
+        let names = documents.iter().map(|entry| decoded.names(entry.set).map(<[u8]>::to_vec).collect());
         prop_assert_eq!(names.collect::<Vec<Vec<_>>>(), expected);
         // Damage with correct checksums may decode, but never panics.
         let at = at % bytes.len();
         bytes[at] = byte;
-        table_file::correct_checksums(&mut bytes);
+        correct_checksums(&mut bytes);
         if let Ok(decoded) = RevisionTable::decode(&bytes) {
             let _ = revisions(decoded, &recorded());
         }

@@ -20,7 +20,7 @@ impl Shard {
     /// Live blocks that may define `word` (ignoring ASCII case) at this level; `None`
     /// if not listed.
     pub fn definitions(&self, word: &[u8], level: u8) -> Result<Option<Vec<u32>>, ShardError> {
-        if self.file.layout().definition_rules != definition::RULES {
+        if self.file.header.definition_rules.get() != definition::RULES {
             return Ok(None);
         }
         let list = self.postings(Trigram::of_definition(word, level))?;

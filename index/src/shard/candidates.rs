@@ -12,11 +12,10 @@
 //! ([`Shard::is_accepted`]).
 
 use super::error::ShardError;
-use super::live_set::push_range;
 use super::{BlockId, Shard, UnreadList};
 use crate::filter::Filters;
 use crate::plan::TrigramQuery;
-use crate::posting;
+use crate::posting::{self, push_range};
 use crate::trigram::Trigram;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -101,20 +100,7 @@ impl Shard {
     /// Estimates the ids read for a query: length of a trigram's list, cheapest operand of an AND,
     /// sum of an OR.
     pub fn cost(&self, query: &TrigramQuery) -> Result<u64, ShardError> {
-        Ok(match query {
-            TrigramQuery::All => u64::MAX,
-            TrigramQuery::None => 0,
-            TrigramQuery::Trigram(trigram) => {
-                let list = self.unread_postings(*trigram)?;
-                list.map_or(0, |list| u64::from(list.len()))
-            }
-            TrigramQuery::And(parts) => parts
-                .iter()
-                .try_fold(u64::MAX, |least, part| Ok(least.min(self.cost(part)?)))?,
-            TrigramQuery::Or(parts) => parts
-                .iter()
-                .try_fold(0, |sum: u64, part| Ok(sum.saturating_add(self.cost(part)?)))?,
-        })
+        Ok(Lookup::of(query, self)?.cost())
     }
 
     /// Texts of accepted live packages.
@@ -348,11 +334,7 @@ impl Lookup {
                     }
                 }
                 parts.sort_by_key(Lookup::cost);
-                match parts.len() {
-                    0 => Lookup::All,
-                    1 => parts.remove(0),
-                    _ => Lookup::And(parts),
-                }
+                Lookup::joined(parts, Lookup::All, Lookup::And)
             }
             TrigramQuery::Or(queries) => {
                 let mut parts = Vec::with_capacity(queries.len());
@@ -363,17 +345,23 @@ impl Lookup {
                         part => parts.push(part),
                     }
                 }
-                match parts.len() {
-                    0 => Lookup::None,
-                    1 => parts.remove(0),
-                    _ => {
-                        let costs = parts.iter().map(Lookup::cost);
-                        let cost = costs.fold(0, u64::saturating_add);
-                        Lookup::Or(parts, cost)
-                    }
-                }
+                let costs = parts.iter().map(Lookup::cost);
+                let cost = costs.fold(0, u64::saturating_add);
+                Lookup::joined(parts, Lookup::None, |parts| Lookup::Or(parts, cost))
             }
         })
+    }
+
+    fn joined(
+        mut parts: Vec<Lookup>,
+        neutral: Lookup,
+        join: impl FnOnce(Vec<Lookup>) -> Lookup,
+    ) -> Lookup {
+        match parts.len() {
+            0 => neutral,
+            1 => parts.remove(0),
+            _ => join(parts),
+        }
     }
 
     fn bytes_to_seek_in(&self) -> u64 {

@@ -27,11 +27,10 @@ const ENCODED_BYTES_MAX: u64 = 256 << 10;
 
 /// Text borrowed from a shard or a [`TextCache`].
 #[derive(Clone, Debug)]
-pub struct TextBytes<'a>(Place<'a>);
-
-#[derive(Clone, Debug)]
-enum Place<'a> {
+pub enum TextBytes<'a> {
+    /// In the file.
     Mapped(&'a [u8]),
+    /// In the cache.
     Buffered(Rc<Vec<u8>>, Range<usize>),
 }
 
@@ -40,57 +39,45 @@ impl Deref for TextBytes<'_> {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        match &self.0 {
-            Place::Mapped(text) => text,
-            Place::Buffered(buffer, range) => &buffer[range.clone()],
+        match self {
+            TextBytes::Mapped(text) => text,
+            TextBytes::Buffered(buffer, range) => &buffer[range.clone()],
         }
     }
 }
 
 /// Text buffers of a thread: at most half a megabyte and the last text, nothing before first use.
 #[derive(Default)]
-pub struct TextCache(RefCell<Buffers>);
+pub struct TextCache(pub(super) RefCell<Buffers>);
 
 #[derive(Default)]
-struct Buffers {
+pub(super) struct Buffers {
     /// Decoded texts, least recently used first.
-    texts: Vec<DecodedText>,
+    pub(super) texts: Vec<DecodedText>,
     read: Rc<Vec<u8>>,
     encoded: Vec<u8>,
     decoder: Option<Decoder>,
 }
 
-struct DecodedText {
+pub(super) struct DecodedText {
     file: u64,
     /// Range in the texts of its shard.
     range: Range<u64>,
-    bytes: Rc<Vec<u8>>,
+    pub(super) bytes: Rc<Vec<u8>>,
 }
 
 impl DecodedText {
-    fn part(&self, range: &Range<u64>) -> Place<'static> {
+    fn part(&self, range: &Range<u64>) -> TextBytes<'static> {
         let start = (range.start - self.range.start) as usize;
         let end = (range.end - self.range.start) as usize;
-        Place::Buffered(Rc::clone(&self.bytes), start..end)
-    }
-}
-
-#[cfg(test)]
-impl TextCache {
-    pub(super) fn bytes(&self) -> usize {
-        let buffers = self.0.borrow();
-        buffers.texts.iter().map(|text| text.bytes.capacity()).sum()
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.borrow().texts.is_empty()
+        TextBytes::Buffered(Rc::clone(&self.bytes), start..end)
     }
 }
 
 impl Shard {
     /// Codec of the texts.
     pub fn codec(&self) -> ContentCodec {
-        self.file.layout().codec
+        self.file.header.content_codec()
     }
 
     /// Returns bytes of the concatenated texts. Decoding takes memory for the whole range.
@@ -103,7 +90,7 @@ impl Shard {
         match self.codec() {
             ContentCodec::Raw => {
                 let text = self.file.slice(Section::Content, range)?;
-                Ok(TextBytes(Place::Mapped(text)))
+                Ok(TextBytes::Mapped(text))
             }
             ContentCodec::Zstd => self.decoded(range, cache),
         }
@@ -128,10 +115,10 @@ impl Shard {
             .file
             .read_new(Section::Content, range.clone(), buffer)?
         {
-            Some(read) => Place::Buffered(Rc::clone(&buffers.read), read),
-            None => Place::Mapped(self.file.slice(Section::Content, range)?),
+            Some(read) => TextBytes::Buffered(Rc::clone(&buffers.read), read),
+            None => TextBytes::Mapped(self.file.slice(Section::Content, range)?),
         };
-        Ok(TextBytes(place))
+        Ok(place)
     }
 
     /// Returns leading `blocks` to read together: all if raw, else up to a megabyte.
@@ -154,12 +141,12 @@ impl Shard {
             return Err(self.corrupt(Section::Content, "a reference beyond the section's end"));
         }
         if range.is_empty() {
-            return Ok(TextBytes(Place::Mapped(&[])));
+            return Ok(TextBytes::Mapped(&[]));
         }
         let buffers = &mut *cache.0.borrow_mut();
-        let file = self.file.number();
+        let file = self.file.number;
         if let Some(known) = buffers.find(file, &range) {
-            return Ok(TextBytes(known));
+            return Ok(known);
         }
         let is_before = |entry: &BlockRecord| entry.offset.get() <= range.start;
         let behind = self.file.partition_point(Section::Blocks, is_before)?;
@@ -173,7 +160,7 @@ impl Shard {
             let start = stored.start + (range.start - text.start);
             let part = start..start + (range.end - range.start);
             let part = self.file.slice(Section::Content, part)?;
-            return Ok(TextBytes(Place::Mapped(part)));
+            return Ok(TextBytes::Mapped(part));
         }
         let mut bytes = buffers.take(range.end - range.start);
         let buffer = Rc::get_mut(&mut bytes).expect("nobody else has it");
@@ -185,7 +172,7 @@ impl Shard {
         };
         let place = decoded.part(&range);
         buffers.texts.push(decoded);
-        Ok(TextBytes(place))
+        Ok(place)
     }
 
     /// Decodes `range`, starting in block `first`, into `out`; returns the decoded range, maybe
@@ -230,7 +217,8 @@ impl Shard {
                 let text_out = &mut out[filled..filled + length];
                 let decoded = decoder.decode(frame, dictionary, text_out);
                 decoded.ok_or_else(|| {
-                    self.corrupt_in(Section::Content, stored.start, "a compressed block")
+                    self.file
+                        .corrupt_in(Section::Content, stored.start, "a compressed block")
                 })?;
                 covered.start = covered.start.min(text.start);
                 covered.end = text.end;
@@ -314,7 +302,7 @@ fn is_raw(text: &Range<u64>, stored: &Range<u64>) -> bool {
 }
 
 impl Buffers {
-    fn find(&mut self, file: u64, range: &Range<u64>) -> Option<Place<'static>> {
+    fn find(&mut self, file: u64, range: &Range<u64>) -> Option<TextBytes<'static>> {
         let has_range = |text: &DecodedText| {
             text.file == file && text.range.start <= range.start && range.end <= text.range.end
         };

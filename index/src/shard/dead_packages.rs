@@ -15,7 +15,7 @@ impl Shard {
         let continued = self.live.continued.iter();
         let continued = continued.filter(|package| dead.binary_search(package).is_err());
         let continued = continued.copied().collect();
-        self.with_parts(dead, continued)
+        self.with_names(dead, continued, Arc::clone(&self.own_names))
     }
 
     /// Shard with only the visible live packages. Candidates and counts do not depend
@@ -33,25 +33,14 @@ impl Shard {
         };
         live.is_view = true;
         Ok(Shard {
-            file: self.file.clone(),
             live,
-            revisions: self.revisions.clone(),
-            own_names: Arc::clone(&self.own_names),
-            best_first: Arc::clone(&self.best_first),
+            ..self.clone()
         })
     }
 
     /// Like [`with_dead`](Self::with_dead). Packages `continued` (ascending) have a part in an
-    /// earlier shard and are not counted again.
-    pub(crate) fn with_parts(
-        &self,
-        dead: Vec<u32>,
-        continued: Vec<u32>,
-    ) -> Result<Shard, ShardError> {
-        self.with_names(dead, continued, Arc::clone(&self.own_names))
-    }
-
-    /// Like [`with_parts`](Self::with_parts), with unversioned names for `own_names` (ascending).
+    /// earlier shard and are not counted again; packages `own_names` (ascending) have unversioned
+    /// names.
     pub(crate) fn with_names(
         &self,
         dead: Vec<u32>,
@@ -65,16 +54,14 @@ impl Shard {
         }
         let mut live = match &self.revisions {
             Some(revisions) => self.live_with(revisions, dead, continued)?,
-            None if dead.is_empty() => LiveSet::all(self.file.layout()),
+            None if dead.is_empty() => LiveSet::all(&self.file.header),
             None => self.live_without(dead)?,
         };
         live.add_names(&own_names);
         Ok(Shard {
-            file: self.file.clone(),
             live,
-            revisions: self.revisions.clone(),
             own_names,
-            best_first: Arc::clone(&self.best_first),
+            ..self.clone()
         })
     }
 

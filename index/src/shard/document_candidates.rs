@@ -5,11 +5,10 @@
 
 use super::candidates::Evaluator;
 use super::error::ShardError;
-use super::live_set::push_range;
 use super::{BlockId, DocId, Shard};
 use crate::filter::Filters;
 use crate::plan::{DocumentQuery, TrigramQuery};
-use crate::posting;
+use crate::posting::{self, push_range};
 use std::ops::Range;
 
 /// Candidate documents and the blocks to search.
@@ -23,10 +22,8 @@ pub struct DocumentCandidates {
     pub block_count: u64,
 }
 
-struct AcceptedDocuments {
-    texts: Vec<Range<u32>>,
-    documents: Vec<Range<u32>>,
-}
+/// Texts and their accepted documents.
+type Accepted = (Vec<Range<u32>>, Vec<Range<u32>>);
 
 impl Shard {
     /// Live documents that satisfy `query` and `filters`, with their blocks that
@@ -44,11 +41,9 @@ impl Shard {
         let evaluator = Evaluator::new(self, &blocks, stop);
         let texts = match self.texts_with(query, &evaluator)? {
             None => scope.into_owned(),
-            Some(texts) => joined(&texts),
+            Some(texts) => posting::joined(texts),
         };
-        let Some(AcceptedDocuments { texts, documents }) =
-            self.accepted_documents(texts, filters, stop)?
-        else {
+        let Some((texts, documents)) = self.accepted_documents(texts, filters, stop)? else {
             return Ok(None);
         };
         let ranges = self.blocks_of_all(&texts)?;
@@ -125,7 +120,7 @@ impl Shard {
         texts: Vec<Range<u32>>,
         filters: &Filters,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<AcceptedDocuments>, ShardError> {
+    ) -> Result<Option<Accepted>, ShardError> {
         let out_of_order = || self.inconsistent("order of documents");
         let is_narrowed = filters.has_package_filters() || !self.dead().is_empty();
         let asks = filters.has_document_filters()
@@ -152,10 +147,8 @@ impl Shard {
                 }
             }
         }
-        Ok(Some(AcceptedDocuments {
-            texts: if asks { joined(&left) } else { texts },
-            documents: accepted,
-        }))
+        let texts = if asks { posting::joined(left) } else { texts };
+        Ok(Some((texts, accepted)))
     }
 
     /// Blocks in `ranges` that satisfy one of `looks`; `None` means all.
@@ -181,15 +174,4 @@ impl Shard {
         });
         Ok(Some(all))
     }
-}
-
-fn joined(numbers: &[u32]) -> Vec<Range<u32>> {
-    let mut joined: Vec<Range<u32>> = Vec::new();
-    for &number in numbers {
-        match joined.last_mut() {
-            Some(last) if last.end == number => last.end += 1,
-            _ => joined.push(number..number + 1),
-        }
-    }
-    joined
 }

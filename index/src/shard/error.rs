@@ -17,11 +17,8 @@ pub enum ShardError {
     /// Wrong magic number.
     #[error("{}: not a shard of a Trawl index: remove it and build the index again with \
              `trawl index`",
-            path.display())]
-    NotAShard {
-        /// File path.
-        path: PathBuf,
-    },
+            .0.display())]
+    NotAShard(PathBuf),
     /// Written by a later version of Trawl.
     #[error("{}: a shard of format {version}; this version of Trawl reads formats 1 to \
              {VERSION}: update Trawl, or build the index again", path.display())]
@@ -56,11 +53,8 @@ pub enum ShardError {
     /// The file was written to after opening.
     #[error("{}: was changed while it was in use: remove it and build the index again with \
              `trawl index`",
-            path.display())]
-    Changed {
-        /// Shard path.
-        path: PathBuf,
-    },
+            .0.display())]
+    Changed(PathBuf),
 }
 
 impl ShardError {

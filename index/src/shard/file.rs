@@ -8,12 +8,11 @@
 //! is checksummed once.
 
 use super::error::ShardError;
-use super::layout::Layout;
 use super::pages::{CHECKSUM_BYTES, PageChecks};
 use super::run_starts::RunStarts;
 use crate::codec::DecoderDictionary;
 use crate::file::Bytes;
-use crate::format::{PAGE_BYTES, Section, TextRecord};
+use crate::format::{Header, PAGE_BYTES, Section, TextRecord};
 use crate::mapping::Damage;
 use crate::trigram::Trigram;
 use std::ops::Range;
@@ -41,15 +40,21 @@ const READ_IN_ORDER_BYTES: u64 = 64 << 10;
 
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
 
+/// Bytes of the file as they are.
+pub(super) trait Record: FromBytes + KnownLayout + Immutable + Unaligned {}
+
+impl<T: FromBytes + KnownLayout + Immutable + Unaligned> Record for T {}
+
 /// An open file with pages verified one by one.
 pub(super) struct ShardFile {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     bytes: Bytes,
-    layout: Layout,
+    pub(super) header: Header,
     pages: PageChecks,
     dictionary: RunStarts,
     texts: RunStarts,
-    number: u64,
+    /// Unique among the files opened by this process.
+    pub(super) number: u64,
     /// Of compressed content; read on first use.
     pub(super) content_dictionary: OnceLock<DecoderDictionary>,
 }
@@ -57,11 +62,11 @@ pub(super) struct ShardFile {
 impl ShardFile {
     /// Checks the header; `path` is for messages.
     pub(super) fn new(path: &Path, bytes: Bytes) -> Result<ShardFile, ShardError> {
-        let layout = Layout::read(path, &bytes)?;
-        let checksums = layout.extent(Section::Checksums);
+        let header = Header::read(path, &bytes)?;
+        let checksums = header.extent(Section::Checksums);
         let pages = (checksums.end - checksums.start) as usize / CHECKSUM_BYTES;
         let entries = |section, bytes: usize| {
-            let extent = layout.extent(section);
+            let extent = header.extent(section);
             (extent.end - extent.start) / bytes as u64
         };
         let file = ShardFile {
@@ -73,7 +78,7 @@ impl ShardFile {
             ),
             texts: RunStarts::new(entries(Section::Texts, size_of::<TextRecord>()), TEXTS_RUN),
             bytes,
-            layout,
+            header,
             number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
             content_dictionary: OnceLock::new(),
         };
@@ -81,21 +86,8 @@ impl ShardFile {
         Ok(file)
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Unique among the files opened by this process.
-    pub(super) fn number(&self) -> u64 {
-        self.number
-    }
-
-    pub(super) fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
     pub(super) fn section_bytes(&self, section: Section) -> u64 {
-        let extent = self.layout.extent(section);
+        let extent = self.header.extent(section);
         extent.end - extent.start
     }
 
@@ -109,12 +101,12 @@ impl ShardFile {
     /// Whether a byte is in memory or past the end; `None` if unknown.
     pub(super) fn is_cached(&self, section: Section, offset: u64) -> Option<bool> {
         self.bytes
-            .is_cached(self.layout.extent(section).start + offset)
+            .is_cached(self.header.extent(section).start + offset)
     }
 
     pub(super) fn is_checked(&self, section: Section, offset: u64) -> bool {
-        let at = self.layout.extent(section).start + offset;
-        at < self.layout.extent(Section::Checksums).start && self.pages.are_checked(at..at + 1)
+        let at = self.header.extent(section).start + offset;
+        at < self.header.extent(Section::Checksums).start && self.pages.are_checked(at..at + 1)
     }
 
     pub(super) fn intact(&self) -> Result<(), ShardError> {
@@ -125,9 +117,7 @@ impl ShardFile {
                 offset,
                 "the file was cut or its disk failed while it was in use",
             )),
-            Some(Damage::Written) => Err(ShardError::Changed {
-                path: self.path.clone(),
-            }),
+            Some(Damage::Written) => Err(ShardError::Changed(self.path.clone())),
         }
     }
 
@@ -138,7 +128,7 @@ impl ShardFile {
     /// Verifies the checksum table and every unverified page.
     pub(super) fn verify(&self) -> Result<(), ShardError> {
         self.check_table()?;
-        let end = self.layout.extent(Section::Checksums).start;
+        let end = self.header.extent(Section::Checksums).start;
         let mut buffer = Vec::new();
         for start in (PAGE_BYTES as u64..end).step_by(READ_BYTES_MAX as usize) {
             self.read_pages(start..end.min(start + READ_BYTES_MAX), &mut buffer)?;
@@ -160,7 +150,7 @@ impl ShardFile {
         range: Range<u64>,
         buffer: &mut Vec<u8>,
     ) -> Result<Option<Range<usize>>, ShardError> {
-        let checksums = self.layout.extent(Section::Checksums);
+        let checksums = self.header.extent(Section::Checksums);
         let file = self.range_in_file(section, range)?;
         let pages = file.start / PAGE_BYTES as u64 * PAGE_BYTES as u64
             ..file
@@ -190,17 +180,14 @@ impl ShardFile {
         self.bytes
             .read_at(buffer, pages.start)
             .map_err(|_| self.corrupt_at(pages.start, "the file cannot be read from here on"))?;
-        let checksums = self.layout.extent(Section::Checksums).start as usize;
+        let checksums = self.header.extent(Section::Checksums).start as usize;
         self.pages
             .check_read(buffer, pages.start, &self.bytes[checksums..])
             .map_err(|offset| self.wrong_checksum(offset))?;
         Ok(buffer)
     }
 
-    pub(super) fn entry<T>(&self, section: Section, index: u32) -> Result<&T, ShardError>
-    where
-        T: FromBytes + KnownLayout + Immutable + Unaligned,
-    {
+    pub(super) fn entry<T: Record>(&self, section: Section, index: u32) -> Result<&T, ShardError> {
         let start = u64::from(index) * size_of::<T>() as u64;
         let bytes = self.slice(section, start..start + size_of::<T>() as u64)?;
         Ok(T::ref_from_bytes(bytes).expect("as many bytes as the type has"))
@@ -209,9 +196,8 @@ impl ShardFile {
     pub(super) fn find_trigram(&self, trigram: Trigram) -> Result<Option<u64>, ShardError> {
         let trigram_of = |entry: &U64| (entry.get() >> TRIGRAM_SHIFT) as u32;
         let first = |entry| {
-            Ok(trigram_of(
-                &self.entries(Section::Dictionary, entry..entry + 1)?[0],
-            ))
+            let entry = self.entry(Section::Dictionary, entry as u32)?;
+            Ok(trigram_of(entry))
         };
         let Some(run) = self.dictionary.run_of(trigram.value(), first)? else {
             return Ok(None);
@@ -226,9 +212,8 @@ impl ShardFile {
     pub(super) fn texts_until(&self, block: u32) -> Result<u32, ShardError> {
         let block_of = |text: &TextRecord| text.first_block.get();
         let first = |entry| {
-            Ok(block_of(
-                &self.entries(Section::Texts, entry..entry + 1)?[0],
-            ))
+            let entry = self.entry(Section::Texts, entry as u32)?;
+            Ok(block_of(entry))
         };
         let Some(run) = self.texts.run_of(block, first)? else {
             return Ok(0);
@@ -238,31 +223,23 @@ impl ShardFile {
         Ok(run.start as u32 + behind as u32)
     }
 
-    fn entries<T>(&self, section: Section, range: Range<u64>) -> Result<&[T], ShardError>
-    where
-        T: FromBytes + KnownLayout + Immutable + Unaligned,
-    {
+    fn entries<T: Record>(&self, section: Section, range: Range<u64>) -> Result<&[T], ShardError> {
         let bytes = size_of::<T>() as u64;
         let bytes = self.slice(section, range.start * bytes..range.end * bytes)?;
         Ok(<[T]>::ref_from_bytes(bytes).expect("whole entries"))
     }
 
     /// Number of leading entries with `below`, by binary search.
-    pub(super) fn partition_point<T>(
+    pub(super) fn partition_point<T: Record>(
         &self,
         section: Section,
         below: impl Fn(&T) -> bool,
-    ) -> Result<u32, ShardError>
-    where
-        T: FromBytes + KnownLayout + Immutable + Unaligned,
-    {
-        let (table, bytes) = (self.layout.extent(section), size_of::<T>() as u64);
-        let (mut low, mut high) = (0, (table.end - table.start) / bytes);
+    ) -> Result<u32, ShardError> {
+        let entries = self.section_bytes(section) / size_of::<T>() as u64;
+        let (mut low, mut high) = (0, entries);
         while low < high {
             let middle = low + (high - low) / 2;
-            let start = table.start + middle * bytes;
-            let entry = self.checked(start..start + bytes)?;
-            if below(T::ref_from_bytes(entry).expect("as many bytes as the type has")) {
+            if below(self.entry(section, middle as u32)?) {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -273,7 +250,7 @@ impl ShardFile {
 
     /// Error for contradictory tables with correct checksums.
     pub(super) fn corrupt(&self, section: Section, what: &'static str) -> ShardError {
-        self.corrupt_at(self.layout.extent(section).start, what)
+        self.corrupt_at(self.header.extent(section).start, what)
     }
 
     pub(super) fn corrupt_in(
@@ -282,7 +259,7 @@ impl ShardFile {
         offset: u64,
         what: &'static str,
     ) -> ShardError {
-        self.corrupt_at(self.layout.extent(section).start + offset, what)
+        self.corrupt_at(self.header.extent(section).start + offset, what)
     }
 
     /// Error for wrong bytes at `offset`, or for a changed file.
@@ -293,7 +270,7 @@ impl ShardFile {
     }
 
     fn range_in_file(&self, section: Section, range: Range<u64>) -> Result<Range<u64>, ShardError> {
-        let extent = self.layout.extent(section);
+        let extent = self.header.extent(section);
         if range.start > range.end || range.end > extent.end - extent.start {
             return Err(self.corrupt(section, "a reference beyond the section's end"));
         }
@@ -310,7 +287,7 @@ impl ShardFile {
 
     #[cold]
     fn check_pages(&self, range: Range<u64>) -> Result<(), ShardError> {
-        let checksums = self.layout.extent(Section::Checksums);
+        let checksums = self.header.extent(Section::Checksums);
         let (file, checksums) = self.bytes.split_at(checksums.start as usize);
         let check = |range| {
             let checked = self.pages.check(file, checksums, range);
@@ -338,7 +315,7 @@ impl ShardFile {
         let page = offset / PAGE_BYTES as u64 * PAGE_BYTES as u64;
         let before = page.saturating_sub(1)..page;
         if page.is_multiple_of(READ_IN_ORDER_BYTES) && self.pages.are_checked(before) {
-            let end = self.layout.extent(Section::Checksums).end;
+            let end = self.header.extent(Section::Checksums).end;
             self.bytes
                 .read_ahead(page..end.min(page + 2 * READ_IN_ORDER_BYTES));
         }
@@ -352,8 +329,10 @@ impl ShardFile {
     }
 
     fn check_table(&self) -> Result<(), ShardError> {
-        let Range { start, end } = self.layout.extent(Section::Checksums);
-        if crc32c::crc32c(&self.bytes[start as usize..end as usize]) != self.layout.checksums_crc {
+        let Range { start, end } = self.header.extent(Section::Checksums);
+        if crc32c::crc32c(&self.bytes[start as usize..end as usize])
+            != self.header.checksums_crc.get()
+        {
             return Err(self.corrupt_at(start, "checksum of the checksums"));
         }
         Ok(())

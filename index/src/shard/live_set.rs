@@ -1,7 +1,8 @@
 //! Live packages and blocks of a shard, as ascending, nonempty, separate ranges. Plain data: reads
 //! no shard.
 
-use super::layout::Layout;
+use crate::format::Header;
+use crate::posting::push_range;
 use crate::revisions::Revisions;
 use std::ops::Range;
 
@@ -39,33 +40,28 @@ pub(super) struct LiveSet {
 }
 
 impl LiveSet {
-    pub(super) fn all(layout: &Layout) -> LiveSet {
+    pub(super) fn all(header: &Header) -> LiveSet {
         let mut live = LiveSet {
-            id: layout.id,
+            id: header.id,
             counts: Counts {
-                packages: layout.packages,
-                parts: layout.packages,
-                documents: layout.documents,
-                blocks: layout.blocks,
-                text_bytes: layout.text_bytes,
-                unique_bytes: layout.content_bytes,
+                packages: header.packages.get(),
+                parts: header.packages.get(),
+                documents: header.documents.get(),
+                blocks: header.blocks.get(),
+                text_bytes: header.text_bytes.get(),
+                unique_bytes: header.content_bytes.get(),
             },
             ..LiveSet::default()
         };
-        let _ = push_range(&mut live.texts, 0..layout.texts);
-        let _ = push_range(&mut live.blocks, 0..layout.blocks);
+        let _ = push_range(&mut live.texts, 0..header.texts.get());
+        let _ = push_range(&mut live.blocks, 0..header.blocks.get());
         live
     }
 
     /// Empty set of a shard without `dead`.
     pub(super) fn without(file_id: [u8; 32], dead: Vec<u32>) -> LiveSet {
-        let mut id = blake3::Hasher::new();
-        id.update(&file_id);
-        for package in &dead {
-            id.update(&package.to_le_bytes());
-        }
         LiveSet {
-            id: *id.finalize().as_bytes(),
+            id: hash(&[&file_id, &encoded(&dead)]),
             dead,
             ..LiveSet::default()
         }
@@ -78,17 +74,19 @@ impl LiveSet {
         continued: Vec<u32>,
         revisions: &Revisions,
     ) -> LiveSet {
-        let mut id = blake3::Hasher::new();
-        id.update(b"with revisions").update(&file_id);
-        for packages in [&dead, &continued] {
-            id.update(&(packages.len() as u64).to_le_bytes());
-            for package in packages {
-                id.update(&package.to_le_bytes());
-            }
-        }
-        id.update(&revisions.table()).update(&revisions.records());
+        let length = |packages: &[u32]| (packages.len() as u64).to_le_bytes();
+        let id = hash(&[
+            b"with revisions",
+            &file_id,
+            &length(&dead),
+            &encoded(&dead),
+            &length(&continued),
+            &encoded(&continued),
+            &revisions.table,
+            &revisions.records,
+        ]);
         LiveSet {
-            id: *id.finalize().as_bytes(),
+            id,
             dead,
             continued,
             ..LiveSet::default()
@@ -97,15 +95,9 @@ impl LiveSet {
 
     /// Adds names, which package filters see, to the id.
     pub(super) fn add_names(&mut self, own_names: &[u32]) {
-        if own_names.is_empty() {
-            return;
+        if !own_names.is_empty() {
+            self.id = hash(&[b"with own names", &self.id, &encoded(own_names)]);
         }
-        let mut id = blake3::Hasher::new();
-        id.update(b"with own names").update(&self.id);
-        for package in own_names {
-            id.update(&package.to_le_bytes());
-        }
-        self.id = *id.finalize().as_bytes();
     }
 
     pub(super) fn is_live(&self, package: u32) -> bool {
@@ -113,30 +105,14 @@ impl LiveSet {
     }
 }
 
-/// Appends a range, joining adjacent and dropping empty ones; `None` on overlap.
-pub(super) fn push_range(ranges: &mut Vec<Range<u32>>, range: Range<u32>) -> Option<()> {
-    match ranges.last_mut() {
-        _ if range.is_empty() => {}
-        Some(last) if range.start < last.end => return None,
-        Some(last) if range.start == last.end => last.end = range.end,
-        _ => ranges.push(range),
+fn hash(parts: &[&[u8]]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(part);
     }
-    Some(())
+    *hasher.finalize().as_bytes()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn joins_touching_ranges_and_rejects_overlap() {
-        let mut ranges = Vec::new();
-        for range in [2..4, 4..5, 9..9, 7..8] {
-            assert_eq!(push_range(&mut ranges, range), Some(()));
-        }
-        assert_eq!(ranges, [2..5, 7..8]);
-        assert_eq!(push_range(&mut ranges, 6..9), None);
-        assert_eq!(push_range(&mut ranges, 0..0), Some(()));
-        assert_eq!(ranges, [2..5, 7..8]);
-    }
+fn encoded(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().copied().flat_map(u32::to_le_bytes).collect()
 }

@@ -1,8 +1,8 @@
 //! Remembers the verified pages of a shard.
 
-use super::lazy_table::LazyTable;
 use crate::format::PAGE_BYTES;
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 pub(super) const CHECKSUM_BYTES: usize = 4;
@@ -30,14 +30,9 @@ impl PageChecks {
         checksums: &[u8],
         range: Range<u64>,
     ) -> Result<(), u64> {
-        for page in pages_of(&range) {
-            if !self.is_checked(page) {
-                let start = page * PAGE_BYTES;
-                let bytes = &file[start..file.len().min(start + PAGE_BYTES)];
-                self.check_page(bytes, checksums, page)?;
-            }
-        }
-        Ok(())
+        let pages = pages_of(&range);
+        let (start, end) = (pages.start * PAGE_BYTES, pages.end * PAGE_BYTES);
+        self.check_read(&file[start..file.len().min(end)], start as u64, checksums)
     }
 
     /// Verifies whole pages in memory, from `offset` on. The error is the offset of a bad page.
@@ -96,4 +91,52 @@ fn pages_of(range: &Range<u64>) -> Range<usize> {
         return 0..0;
     }
     range.start as usize / PAGE_BYTES..(range.end as usize - 1) / PAGE_BYTES + 1
+}
+
+/// Entries of a part: at most a page of memory.
+const PART_ENTRIES: usize = 512;
+
+/// A zeroed table allocated in parts. Per-page state grows with the shard; zeroing it all at open
+/// cost more page faults than a search of a rare text.
+struct LazyTable<T> {
+    parts: Box<[OnceLock<Box<[T]>>]>,
+}
+
+impl<T: Default> LazyTable<T> {
+    fn new(entries: usize) -> Self {
+        let parts = entries.div_ceil(PART_ENTRIES);
+        LazyTable {
+            parts: (0..parts).map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    fn get(&self, index: usize) -> &T {
+        let part = self.parts[index / PART_ENTRIES]
+            .get_or_init(|| (0..PART_ENTRIES).map(|_| T::default()).collect());
+        &part[index % PART_ENTRIES]
+    }
+
+    /// Entry, or `None` if its part is unused and it has its default value.
+    #[inline]
+    fn get_used(&self, index: usize) -> Option<&T> {
+        let part = self.parts[index / PART_ENTRIES].get()?;
+        Some(&part[index % PART_ENTRIES])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    #[test]
+    fn entries_are_zero_until_they_are_set() {
+        let table = LazyTable::<AtomicU32>::new(PART_ENTRIES + 1);
+        assert!(table.get_used(PART_ENTRIES).is_none());
+        table.get(PART_ENTRIES).store(7, Relaxed);
+        assert_eq!(table.get_used(PART_ENTRIES).unwrap().load(Relaxed), 7);
+        assert_eq!(table.get(PART_ENTRIES).load(Relaxed), 7);
+        assert!(table.get_used(0).is_none());
+        assert_eq!(table.get(PART_ENTRIES - 1).load(Relaxed), 0);
+    }
 }

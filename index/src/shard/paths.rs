@@ -1,10 +1,9 @@
 //! Documents by literal in their path.
 
 use super::error::ShardError;
-use super::live_set::push_range;
 use super::{LENGTH_BYTES_MAX, Shard};
 use crate::format::{PATH_GROUP_DOCUMENTS, PAYLOAD, SINGLE, Section};
-use crate::posting::{self, PADDING_BYTES, PostingList};
+use crate::posting::{self, PADDING_BYTES, PostingList, push_range};
 use crate::trigram::Trigram;
 use std::ops::Range;
 use zerocopy::FromBytes;

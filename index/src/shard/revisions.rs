@@ -4,10 +4,10 @@
 //! Counts are of default documents: those searched without a revision filter.
 
 use super::error::ShardError;
-use super::live_set::{LiveSet, push_range};
+use super::live_set::LiveSet;
 use super::{DocId, PackageId, Shard, TextId};
 use crate::filter::Filters;
-use crate::format::Section;
+use crate::posting::push_range;
 use crate::revisions::{RevisionTable, Revisions};
 use schema::message::Recorded;
 use std::sync::Arc;
@@ -31,27 +31,24 @@ impl Shard {
             path: self.path().to_owned(),
             reason,
         };
-        let skipped = self.skipped_packages()?;
-        if table.shard() != self.file_id()
-            || table.documents().len() != self.document_count() as usize
-            || table.skipped().len() != skipped.len()
+        let documents = (0..self.document_count()).map(|id| Ok(self.package_of(DocId(id))?.0));
+        let mut of_entries = documents.collect::<Result<Vec<_>, ShardError>>()?;
+        of_entries.extend(self.skipped_packages()?);
+        if table.shard != self.file_id()
+            || table.documents != self.document_count()
+            || table.entries.len() != of_entries.len()
         {
             return Err(wrong("it belongs to another shard"));
         }
         let packages = self.directories_without(&dead)?;
-        let documents = (0..self.document_count()).map(|id| Ok(self.package_of(DocId(id))?.0));
-        let documents = documents.collect::<Result<Vec<_>, ShardError>>()?;
-        let revisions = Revisions::new(table, hash, recorded, &packages, &documents, &skipped);
+        let revisions = Revisions::new(table, hash, recorded, &packages, &of_entries);
         let revisions = revisions.map_err(|error| wrong(error.what))?;
         self.intact()?;
         Shard {
-            file: self.file.clone(),
-            live: LiveSet::all(self.file.layout()),
             revisions: Some(Arc::new(revisions)),
-            own_names: Arc::clone(&self.own_names),
-            best_first: Arc::default(),
+            ..self.without_revisions()
         }
-        .with_parts(dead, Vec::new())
+        .with_dead(dead)
     }
 
     /// Directory of each package; `None` if dead.
@@ -71,27 +68,17 @@ impl Shard {
     ) -> Result<Option<Shard>, ShardError> {
         let digest = Revisions::digest(recorded, &self.directories_without(dead)?);
         self.intact()?;
-        let same = self
-            .revisions
-            .as_ref()
-            .filter(|known| known.records() == digest);
-        Ok(same.map(|revisions| Shard {
-            file: self.file.clone(),
-            live: self.live.clone(),
-            revisions: Some(Arc::clone(revisions)),
-            own_names: Arc::clone(&self.own_names),
-            best_first: Arc::clone(&self.best_first),
-        }))
+        let same = self.revisions().filter(|it| it.records == digest);
+        Ok(same.map(|_| self.clone()))
     }
 
     /// Shard without a table, with all packages.
     pub(crate) fn without_revisions(&self) -> Shard {
         Shard {
-            file: self.file.clone(),
-            live: LiveSet::all(self.file.layout()),
+            live: LiveSet::all(&self.file.header),
             revisions: None,
-            own_names: Arc::clone(&self.own_names),
             best_first: Arc::default(),
+            ..self.clone()
         }
     }
 
@@ -157,7 +144,7 @@ impl Shard {
         let Some(revisions) = &self.revisions else {
             return true;
         };
-        if filters.reaches_all_revisions() {
+        if filters.all_revisions {
             revisions.is_indexed(document.0)
         } else {
             revisions.is_default(document.0)
@@ -167,10 +154,10 @@ impl Shard {
     /// Tests if a document of a live package is out of reach.
     pub(super) fn has_out_of_reach(&self, filters: &Filters) -> bool {
         let is_all = |revisions: &Arc<Revisions>| {
-            if filters.reaches_all_revisions() {
-                revisions.is_all_indexed()
+            if filters.all_revisions {
+                revisions.is_all_indexed
             } else {
-                revisions.is_all_default()
+                revisions.is_all_default
             }
         };
         self.revisions
@@ -179,15 +166,7 @@ impl Shard {
     }
 
     pub(crate) fn skipped_packages(&self) -> Result<Vec<u32>, ShardError> {
-        let all = 0..self.section_bytes(Section::Skipped);
-        let mut rest = self.file.slice(Section::Skipped, all)?;
-        let mut packages = Vec::new();
-        while !rest.is_empty() {
-            let (package, ..) = super::parse_entry(&mut rest)
-                .filter(|(package, ..)| package.0 < self.package_count())
-                .ok_or_else(|| self.corrupt(Section::Skipped, "an entry"))?;
-            packages.push(package.0);
-        }
-        Ok(packages)
+        let entries = self.skipped_entries()?;
+        entries.map(|entry| Ok(entry?.0.0)).collect()
     }
 }

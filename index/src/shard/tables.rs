@@ -76,10 +76,7 @@ impl Shard {
 
     /// Returns document `id` < [`document_count`](Self::document_count).
     pub fn document(&self, id: DocId) -> Result<Document<'_>, ShardError> {
-        if self.is_version_1() {
-            return self.document_of_version_1(id);
-        }
-        let entry: &DocumentRecord = self.file.entry(Section::Documents, id.0)?;
+        let entry = self.document_record(id)?;
         let (package, text) = (entry.package.get(), entry.text.get());
         if package >= self.package_count() || text >= self.text_count() {
             return Err(self.corrupt(Section::Documents, "package or text of a document"));
@@ -100,28 +97,24 @@ impl Shard {
         })
     }
 
-    fn document_of_version_1(&self, id: DocId) -> Result<Document<'_>, ShardError> {
+    /// Entry, in version 1 with its package and text added.
+    fn document_record(&self, id: DocId) -> Result<DocumentRecord, ShardError> {
+        if !self.is_version_1() {
+            return self.file.entry(Section::Documents, id.0).copied();
+        }
         let entry: &DocumentOne = self.file.entry(Section::Documents, id.0)?;
-        let text = self.text_entry(TextId(id.0))?;
-        Ok(Document {
-            id,
-            package: self.package_of(id)?,
-            text: text.id,
-            path: self.name(entry.path_offset.get(), entry.path_bytes.get())?,
-            blocks: text.blocks,
-            lines: text.lines,
-            static_rank: entry.static_rank.get(),
-            hash: text.hash,
+        Ok(DocumentRecord {
+            path_offset: entry.path_offset,
+            path_bytes: entry.path_bytes,
+            package: self.package_of(id)?.0.into(),
+            text: id.0.into(),
+            static_rank: entry.static_rank,
         })
     }
 
     /// Returns path and static rank only.
     pub fn path_and_rank(&self, id: DocId) -> Result<(&[u8], f32), ShardError> {
-        if self.is_version_1() {
-            let document = self.document_of_version_1(id)?;
-            return Ok((document.path, document.static_rank));
-        }
-        let entry: &DocumentRecord = self.file.entry(Section::Documents, id.0)?;
+        let entry = self.document_record(id)?;
         let path = self.name(entry.path_offset.get(), entry.path_bytes.get())?;
         Ok((path, entry.static_rank.get()))
     }
@@ -154,58 +147,65 @@ impl Shard {
 
     /// Returns package `id` < [`package_count`](Self::package_count).
     pub fn package(&self, id: PackageId) -> Result<Package<'_>, ShardError> {
-        let (first, shared) = self.package_begins(id)?;
+        let entry = self.package_record(id)?;
+        let (first, shared) = (entry.first_text.get(), entry.first_shared.get());
         let (end, shared_end) = if id.0 + 1 < self.package_count() {
-            self.package_begins(PackageId(id.0 + 1))?
+            let next = self.package_record(PackageId(id.0 + 1))?;
+            (next.first_text.get(), next.first_shared.get())
         } else {
-            (self.text_count(), self.file.layout().shared)
+            (self.text_count(), self.file.header.shared.get())
         };
         if first > end || end > self.text_count() {
             return Err(self.corrupt(Section::Packages, "texts of a package"));
         }
-        if shared > shared_end || shared_end > self.file.layout().shared {
+        if shared > shared_end || shared_end > self.file.header.shared.get() {
             return Err(self.corrupt(Section::Packages, "shared documents of a package"));
         }
-        let package = |directory, documents, inst, rdep| Package {
+        let directory = self.name(entry.name_offset.get(), entry.name_bytes.get())?;
+        let documents = if self.is_version_1() {
+            end - first
+        } else {
+            entry.documents.get()
+        };
+        if documents > self.document_count() {
+            return Err(self.corrupt(Section::Packages, "documents of a package"));
+        }
+        Ok(Package {
             id,
             directory,
             name: name_of(directory, self.has_own_name(id)),
             texts: first..end,
             shared: shared..shared_end,
             documents,
-            inst,
-            rdep,
-        };
-        Ok(if self.is_version_1() {
-            let it: &PackageOne = self.file.entry(Section::Packages, id.0)?;
-            let directory = self.name(it.name_offset.get(), it.name_bytes.get())?;
-            package(directory, end - first, it.inst.get(), it.rdep.get())
-        } else {
-            let it: &PackageRecord = self.file.entry(Section::Packages, id.0)?;
-            let directory = self.name(it.name_offset.get(), it.name_bytes.get())?;
-            let documents = it.documents.get();
-            if documents > self.document_count() {
-                return Err(self.corrupt(Section::Packages, "documents of a package"));
-            }
-            package(directory, documents, it.inst.get(), it.rdep.get())
+            popularity: Popularity {
+                inst: entry.inst.get(),
+                rdep: entry.rdep.get(),
+            },
         })
     }
 
-    /// First text and first entry of SHARED.
-    fn package_begins(&self, id: PackageId) -> Result<(u32, u32), ShardError> {
-        if self.is_version_1() {
-            let entry: &PackageOne = self.file.entry(Section::Packages, id.0)?;
-            return Ok((entry.first_document.get(), 0));
+    /// Entry, in version 1 without counts.
+    fn package_record(&self, id: PackageId) -> Result<PackageRecord, ShardError> {
+        if !self.is_version_1() {
+            return self.file.entry(Section::Packages, id.0).copied();
         }
-        let entry: &PackageRecord = self.file.entry(Section::Packages, id.0)?;
-        Ok((entry.first_text.get(), entry.first_shared.get()))
+        let entry: &PackageOne = self.file.entry(Section::Packages, id.0)?;
+        Ok(PackageRecord {
+            name_offset: entry.name_offset,
+            name_bytes: entry.name_bytes,
+            first_text: entry.first_document,
+            first_shared: 0.into(),
+            documents: 0.into(),
+            text_bytes: 0.into(),
+            inst: entry.inst,
+            rdep: entry.rdep,
+        })
     }
 
     /// Bytes of a package's documents, each text once per document.
     pub fn package_text_bytes(&self, package: &Package<'_>) -> Result<u64, ShardError> {
         if !self.is_version_1() {
-            let entry: &PackageRecord = self.file.entry(Section::Packages, package.id.0)?;
-            return Ok(entry.text_bytes.get());
+            return Ok(self.package_record(package.id)?.text_bytes.get());
         }
         let text = self.text_range(self.blocks_of_texts(&package.texts)?)?;
         Ok(text.end - text.start)
@@ -244,8 +244,7 @@ impl Shard {
         if package.0 >= self.package_count() {
             return Ok(0.0);
         }
-        let Package { inst, rdep, .. } = self.package(package)?;
-        Ok(Popularity { inst, rdep }.rank() + Class::Source.share())
+        Ok(self.package(package)?.popularity.rank() + Class::Source.share())
     }
 
     /// First line of a block, from 1.
@@ -268,6 +267,6 @@ impl Shard {
     }
 
     fn is_version_1(&self) -> bool {
-        self.file.layout().is_version_1()
+        self.file.header.is_version_1()
     }
 }

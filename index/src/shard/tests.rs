@@ -95,7 +95,7 @@ fn open(bytes: &[u8]) -> Result<Shard, ShardError> {
 }
 
 fn dump(shard: &Shard) -> Result<String, ShardError> {
-    let layout = shard.file.layout();
+    let layout = &shard.file.header;
     let mut out = format!(
         "version {}, blocks of {}, id {}\n",
         shard.version(),
@@ -153,7 +153,11 @@ fn dump_text(shard: &Shard, text: Text<'_>, out: &mut String) -> Result<(), Shar
 fn dump_packages(shard: &Shard, out: &mut String) -> Result<(), ShardError> {
     for id in 0..shard.package_count() {
         let package = shard.package(PackageId(id))?;
-        let (name, inst, rdep) = (package.directory.escape_ascii(), package.inst, package.rdep);
+        let (name, inst, rdep) = (
+            package.directory.escape_ascii(),
+            package.popularity.inst,
+            package.popularity.rdep,
+        );
         let (texts, bytes) = (&package.texts, shard.package_text_bytes(&package)?);
         let _ = writeln!(
             out,

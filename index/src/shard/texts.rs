@@ -2,10 +2,10 @@
 //! shares others with earlier packages.
 
 use super::error::ShardError;
-use super::live_set::push_range;
-use super::{DocId, Package, Shard, TextId};
+use super::{DocId, Package, Shard, Text, TextId};
 use crate::filter::{DocumentFacts, Filters};
 use crate::format::Section;
+use crate::posting::push_range;
 use crate::revisions::DocumentRevisions;
 use std::ops::Range;
 use zerocopy::little_endian::U32;
@@ -71,23 +71,23 @@ impl Shard {
     }
 
     pub(super) fn blocks_of_texts(&self, texts: &Range<u32>) -> Result<Range<u32>, ShardError> {
-        if texts.is_empty() {
-            return Ok(0..0);
-        }
-        let start = self.text_entry(TextId(texts.start))?.blocks.start;
-        let end = self.text_entry(TextId(texts.end - 1))?.blocks.end;
-        if start > end {
-            return Err(self.corrupt(Section::Texts, "order of texts"));
-        }
-        Ok(start..end)
+        self.range_of_texts(texts, |text| text.blocks)
     }
 
     pub(super) fn documents_of_texts(&self, texts: &Range<u32>) -> Result<Range<u32>, ShardError> {
+        self.range_of_texts(texts, |text| text.documents)
+    }
+
+    fn range_of_texts(
+        &self,
+        texts: &Range<u32>,
+        of: impl Fn(Text<'_>) -> Range<u32>,
+    ) -> Result<Range<u32>, ShardError> {
         if texts.is_empty() {
             return Ok(0..0);
         }
-        let start = self.text_entry(TextId(texts.start))?.documents.start;
-        let end = self.text_entry(TextId(texts.end - 1))?.documents.end;
+        let start = of(self.text_entry(TextId(texts.start))?).start;
+        let end = of(self.text_entry(TextId(texts.end - 1))?).end;
         if start > end {
             return Err(self.corrupt(Section::Texts, "order of texts"));
         }

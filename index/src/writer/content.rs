@@ -5,8 +5,8 @@
 //! **Invariant:** the bytes follow from the texts in order; memory is bounded by [`BATCH_BYTES`]
 //! and [`SAMPLE_BYTES_MAX`].
 
-use super::page::PageWriter;
-use super::segment_text::SegmentText;
+use super::output::PageWriter;
+use crate::builder::Segment;
 use crate::codec::{self, ContentCodec, ENCODED_BLOCK_BYTES_MAX, EncoderDictionary};
 use crate::file;
 use crate::format::PAGE_BYTES;
@@ -29,41 +29,34 @@ const SAMPLE_BLOCK_BYTES_MAX: u64 = 64 << 10;
 /// Bytes encoded together: some milliseconds. More takes memory, less starts too many threads.
 const BATCH_BYTES: usize = 512 << 10;
 
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ContentOptions {
-    pub(crate) codec: ContentCodec,
-    pub(crate) jobs: usize,
-}
-
 pub(super) enum ContentWriter {
     Raw,
     /// Without a dictionary yet.
     Pending {
-        blocks: PendingBlocks,
+        file: BufWriter<File>,
+        lengths: Vec<u64>,
+        bytes: u64,
         jobs: usize,
     },
     Encoded(Box<BlockEncoder>),
 }
 
-pub(super) struct PendingBlocks {
-    file: BufWriter<File>,
-    lengths: Vec<u64>,
-    bytes: u64,
-}
-
 impl ContentWriter {
     /// `directory` is for temporary files.
-    pub(super) fn new(options: ContentOptions, directory: &Path) -> io::Result<ContentWriter> {
-        if options.codec == ContentCodec::Raw {
+    pub(super) fn new(
+        codec: ContentCodec,
+        jobs: usize,
+        directory: &Path,
+    ) -> io::Result<ContentWriter> {
+        if codec == ContentCodec::Raw {
             return Ok(ContentWriter::Raw);
         }
-        let blocks = PendingBlocks {
+        Ok(ContentWriter::Pending {
             file: BufWriter::new(file::anonymous(directory)?),
             lengths: Vec::new(),
             bytes: 0,
-        };
-        let jobs = options.jobs.max(1);
-        Ok(ContentWriter::Pending { blocks, jobs })
+            jobs: jobs.max(1),
+        })
     }
 
     pub(super) fn codec(&self) -> ContentCodec {
@@ -76,25 +69,30 @@ impl ContentWriter {
     /// Writes ranges of text, in blocks of these lengths.
     pub(super) fn append<W: Write>(
         &mut self,
-        text: &SegmentText<'_>,
+        segment: &Segment,
         ranges: &[Range<u64>],
-        lengths: &[u64],
+        block_lengths: &[u64],
         out: &mut PageWriter<W>,
     ) -> io::Result<()> {
         match self {
-            ContentWriter::Raw => text.copy(ranges, out),
-            ContentWriter::Pending { blocks, .. } => {
-                text.copy(ranges, &mut blocks.file)?;
-                blocks.lengths.extend_from_slice(lengths);
-                blocks.bytes += lengths.iter().sum::<u64>();
-                if blocks.bytes >= PENDING_BYTES_MAX {
+            ContentWriter::Raw => segment.copy(ranges, out),
+            ContentWriter::Pending {
+                file,
+                lengths,
+                bytes,
+                ..
+            } => {
+                segment.copy(ranges, file)?;
+                lengths.extend_from_slice(block_lengths);
+                *bytes += block_lengths.iter().sum::<u64>();
+                if *bytes >= PENDING_BYTES_MAX {
                     self.train(out)?;
                 }
                 Ok(())
             }
             ContentWriter::Encoded(encoder) => {
-                let mut sink = encoder.begin(lengths, out);
-                text.copy(ranges, &mut sink)?;
+                let mut sink = encoder.begin(block_lengths, out);
+                segment.copy(ranges, &mut sink)?;
                 sink.finish()
             }
         }
@@ -114,13 +112,18 @@ impl ContentWriter {
 
     /// Trains a dictionary from waiting blocks and encodes them.
     fn train<W: Write>(&mut self, out: &mut PageWriter<W>) -> io::Result<()> {
-        let ContentWriter::Pending { blocks, jobs } = self else {
+        let ContentWriter::Pending {
+            file,
+            lengths,
+            bytes,
+            jobs,
+        } = self
+        else {
             return Ok(());
         };
-        let (lengths, jobs) = (mem::take(&mut blocks.lengths), *jobs);
-        let bytes = blocks.bytes;
-        blocks.file.flush()?;
-        let mut file = blocks.file.get_ref().try_clone()?;
+        let (lengths, bytes, jobs) = (mem::take(lengths), *bytes, *jobs);
+        file.flush()?;
+        let mut file = file.get_ref().try_clone()?;
         file.rewind()?;
         let dictionary = dictionary(&mut file, &lengths, bytes)?;
         out.write_all(&dictionary)?;
@@ -198,11 +201,6 @@ impl BlockEncoder {
         out: &mut PageWriter<W>,
     ) -> io::Result<()> {
         let dictionary = &self.dictionary;
-        let encode = |text: &[u8], lengths: &[usize]| {
-            let (mut encoded, mut encoded_lengths) = (Vec::new(), Vec::new());
-            dictionary.encode(text, lengths, &mut encoded, &mut encoded_lengths);
-            (encoded, encoded_lengths)
-        };
         let per_job = lengths.len().div_ceil(self.jobs).max(1);
         let parts: Vec<(Vec<u8>, Vec<usize>)> = thread::scope(|scope| {
             let mut rest = text;
@@ -210,7 +208,7 @@ impl BlockEncoder {
             for lengths in lengths.chunks(per_job) {
                 let bytes = lengths.iter().sum();
                 let text: &[u8] = rest.split_off(..bytes).expect("a batch has all its blocks");
-                started.push(scope.spawn(move || encode(text, lengths)));
+                started.push(scope.spawn(move || dictionary.encode(text, lengths)));
             }
             let joined = started.into_iter().map(|thread| thread.join());
             joined
@@ -302,7 +300,7 @@ impl<W: Write> Write for BlockSink<'_, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builder::{Segment, SegmentBlock};
+    use crate::builder::SegmentBlock;
     use crate::codec::{Decoder, DecoderDictionary};
     use std::slice;
 
@@ -310,7 +308,7 @@ mod tests {
     fn write(segments: &[&[Vec<u8>]], jobs: usize) -> (Vec<u8>, Vec<u64>) {
         let there = tempfile::tempdir().unwrap();
         let codec = ContentCodec::Zstd;
-        let mut content = ContentWriter::new(ContentOptions { codec, jobs }, there.path()).unwrap();
+        let mut content = ContentWriter::new(codec, jobs, there.path()).unwrap();
         let mut bytes = Vec::new();
         let mut out = PageWriter::new(&mut bytes);
         for blocks in segments {
@@ -325,9 +323,8 @@ mod tests {
                 lengths.push(block.len() as u64);
             }
             let all = 0..segment.text.len() as u64;
-            let text = SegmentText::new(&segment).unwrap();
             let all = slice::from_ref(&all);
-            content.append(&text, all, &lengths, &mut out).unwrap();
+            content.append(&segment, all, &lengths, &mut out).unwrap();
         }
         let frames = content.finish(&mut out).unwrap();
         let frames = frames.chunks_exact(8);
@@ -375,11 +372,7 @@ mod tests {
         let blocks = blocks();
         let whole = write(&[&blocks], 2);
         let there = tempfile::tempdir().unwrap();
-        let options = ContentOptions {
-            codec: ContentCodec::Zstd,
-            jobs: 2,
-        };
-        let mut content = ContentWriter::new(options, there.path()).unwrap();
+        let mut content = ContentWriter::new(ContentCodec::Zstd, 2, there.path()).unwrap();
         let mut bytes = Vec::new();
         let mut out = PageWriter::new(&mut bytes);
         let segment = Segment {
@@ -387,12 +380,11 @@ mod tests {
             ..Segment::default()
         };
         let lengths: Vec<u64> = blocks.iter().map(|block| block.len() as u64).collect();
-        let text = SegmentText::new(&segment).unwrap();
         let all = 0..segment.text.len() as u64;
         let all = slice::from_ref(&all);
-        content.append(&text, all, &lengths, &mut out).unwrap();
+        content.append(&segment, all, &lengths, &mut out).unwrap();
         content.train(&mut out).unwrap();
-        content.append(&text, all, &lengths, &mut out).unwrap();
+        content.append(&segment, all, &lengths, &mut out).unwrap();
         let frames = content.finish(&mut out).unwrap();
         assert_eq!(frames.len(), 8 * (2 * blocks.len() + 1));
         let once = whole.0.len() - whole.1[0] as usize;

@@ -29,18 +29,15 @@ pub(super) enum BlockNumbers {
 const LEFT_OUT: u32 = u32::MAX;
 
 impl BlockNumbers {
-    pub(super) fn new(base: u32, blocks: u32, dropped: &[Range<u32>]) -> Self {
-        if dropped.is_empty() {
+    pub(super) fn new(base: u32, blocks: u32, kept: &[Range<u32>]) -> Self {
+        if let [all] = kept
+            && *all == (0..blocks)
+        {
             return BlockNumbers::From(base);
         }
-        let (mut numbers, mut next) = (vec![LEFT_OUT; blocks as usize], base);
-        let starts = iter::once(0).chain(dropped.iter().map(|range| range.end));
-        let ends = dropped.iter().map(|range| range.start).chain([blocks]);
-        for (start, end) in starts.zip(ends) {
-            for number in &mut numbers[start as usize..end as usize] {
-                *number = next;
-                next += 1;
-            }
+        let mut numbers = vec![LEFT_OUT; blocks as usize];
+        for (block, number) in kept.iter().cloned().flatten().zip(base..) {
+            numbers[block as usize] = number;
         }
         BlockNumbers::Each(numbers.into())
     }
@@ -325,7 +322,7 @@ impl Read for FileRange<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::posting::encode_varint;
+    use crate::posting::{encode_varint, push_range};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
     use std::io::{Seek, SeekFrom, Write};
@@ -377,7 +374,11 @@ mod tests {
             for (lists, dropped) in &segments {
                 let is_kept = |block: &u32| !dropped.iter().any(|range| range.contains(block));
                 let kept: Vec<u32> = (0..BLOCKS).filter(is_kept).collect();
-                let blocks = BlockNumbers::new(base, BLOCKS, dropped);
+                let mut ranges = Vec::new();
+                for &block in &kept {
+                    push_range(&mut ranges, block..block + 1).unwrap();
+                }
+                let blocks = BlockNumbers::new(base, BLOCKS, &ranges);
                 for lists in lists {
                     let run = encode(lists);
                     let offset = file.stream_position().unwrap();

@@ -1,12 +1,11 @@
 //! Path index: candidate documents by trigram of their path. Documents are grouped by
 //! `PATH_GROUP_DOCUMENTS`, since neighbours share most of their path: about 8 bytes a document.
 
+use super::tables::count;
 use crate::format::{DocumentRecord, PATH_GROUP_DOCUMENTS, SINGLE};
 use crate::posting::{Codec, PADDING_BYTES};
 use crate::trigram::{Trigram, TrigramSet};
 use std::io;
-
-use super::tables::count;
 
 pub(super) fn encode(documents: &[DocumentRecord], names: &[u8]) -> io::Result<Vec<u8>> {
     let groups = documents.chunks(PATH_GROUP_DOCUMENTS as usize);

@@ -4,6 +4,7 @@
 //! range.
 
 use crate::builder::SegmentDocument;
+use crate::document::Popularity;
 use crate::format::{
     DecodedRecord, DocumentRecord, NAME_BYTES_MAX, PackageRecord, TextEncoding, TextRecord,
 };
@@ -16,8 +17,6 @@ use zerocopy::IntoBytes;
 pub(crate) struct DocumentName {
     pub(crate) path: Vec<u8>,
     pub(crate) static_rank: f32,
-    /// Opaque; returned in shard order. [`NO_TAG`] for none.
-    pub(crate) tag: u32,
     /// Original encoding.
     pub(crate) encoding: Option<TextEncoding>,
 }
@@ -27,14 +26,14 @@ pub(crate) const NO_TAG: u32 = u32::MAX;
 
 #[derive(Default)]
 pub(super) struct Tables {
-    names: Vec<u8>,
-    packages: Vec<PackageRecord>,
-    texts: Vec<TextRecord>,
+    pub(super) names: Vec<u8>,
+    pub(super) packages: Vec<PackageRecord>,
+    pub(super) texts: Vec<TextRecord>,
     text_bytes: Vec<u64>,
-    /// In order of arrival.
-    documents: Vec<DocumentRecord>,
+    /// In order of arrival, then by text.
+    pub(super) documents: Vec<DocumentRecord>,
     /// Text and tag of each document, in the same order.
-    tags: Vec<(u32, u32)>,
+    pub(super) tags: Vec<(u32, u32)>,
     /// Decoded documents, by place in that order.
     decoded: Vec<(usize, TextEncoding)>,
     /// Texts by hash prefix.
@@ -43,28 +42,8 @@ pub(super) struct Tables {
     placed: u32,
 }
 
-pub(super) struct EncodedTables {
-    pub(super) names: Vec<u8>,
-    pub(super) packages: Vec<PackageRecord>,
-    pub(super) texts: Vec<TextRecord>,
-    pub(super) documents: Vec<DocumentRecord>,
-    pub(super) shared: Vec<u8>,
-    pub(super) decoded: Vec<u8>,
-    pub(super) tags: Vec<u32>,
-    pub(super) counts: TableCounts,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct TableCounts {
-    pub(super) packages: u32,
-    pub(super) texts: u32,
-    pub(super) documents: u32,
-    pub(super) shared: u32,
-    pub(super) text_bytes: u64,
-}
-
 impl Tables {
-    pub(super) fn package(&mut self, directory: &[u8], inst: f32, rdep: f32) -> io::Result<()> {
+    pub(super) fn package(&mut self, directory: &[u8], popularity: Popularity) -> io::Result<()> {
         self.packages.push(PackageRecord {
             name_offset: (self.names.len() as u64).into(),
             name_bytes: name_bytes(directory)?.into(),
@@ -72,8 +51,8 @@ impl Tables {
             first_shared: 0.into(),
             documents: 0.into(),
             text_bytes: 0.into(),
-            inst: inst.into(),
-            rdep: rdep.into(),
+            inst: popularity.inst.into(),
+            rdep: popularity.rdep.into(),
         });
         self.names.extend_from_slice(directory);
         Ok(())
@@ -111,7 +90,7 @@ impl Tables {
         Ok(text)
     }
 
-    pub(super) fn document(&mut self, name: &DocumentName, text: u32) -> io::Result<()> {
+    pub(super) fn document(&mut self, name: &DocumentName, text: u32, tag: u32) -> io::Result<()> {
         let package = self.package_number();
         let bytes = self.text_bytes[text as usize];
         self.documents.push(DocumentRecord {
@@ -124,7 +103,7 @@ impl Tables {
         if let Some(encoding) = name.encoding {
             self.decoded.push((self.tags.len(), encoding));
         }
-        self.tags.push((text, name.tag));
+        self.tags.push((text, tag));
         self.names.extend_from_slice(&name.path);
         let entry = &mut self.packages[package];
         entry.documents.set(entry.documents.get() + 1);
@@ -133,8 +112,8 @@ impl Tables {
         count(self.documents.len()).map(drop)
     }
 
-    /// Sorts documents by text and encodes the tables.
-    pub(super) fn finish(mut self) -> io::Result<EncodedTables> {
+    /// Sorts documents by text and encodes the sections SHARED and DECODED.
+    pub(super) fn finish(&mut self) -> (Vec<u8>, Vec<u8>) {
         self.known = HashMap::new();
         let decoded = self.decoded();
         // Stable: documents of a text stay in package order.
@@ -146,24 +125,7 @@ impl Tables {
             self.texts[text].first_document = number.into();
             number += documents.len() as u32;
         }
-        let shared = self.shared();
-        let sum = self.packages.iter().map(|package| package.text_bytes.get());
-        Ok(EncodedTables {
-            counts: TableCounts {
-                packages: count(self.packages.len())?,
-                texts: count(self.texts.len())?,
-                documents: count(self.documents.len())?,
-                shared: count(shared.len() / size_of::<u32>())?,
-                text_bytes: sum.sum(),
-            },
-            names: self.names,
-            packages: self.packages,
-            texts: self.texts,
-            documents: self.documents,
-            tags: self.tags.into_iter().map(|(_, tag)| tag).collect(),
-            shared,
-            decoded,
-        })
+        (self.shared(), decoded)
     }
 
     fn decoded(&self) -> Vec<u8> {
@@ -223,9 +185,6 @@ fn name_bytes(name: &[u8]) -> io::Result<u32> {
 
 /// Converts to the width in the format.
 pub(super) fn count(count: usize) -> io::Result<u32> {
-    u32::try_from(count).map_err(|_| too_many())
-}
-
-fn too_many() -> io::Error {
-    io::Error::other("a shard holds at most 2^32 packages, documents and blocks")
+    let too_many = "a shard holds at most 2^32 packages, documents and blocks";
+    u32::try_from(count).map_err(|_| io::Error::other(too_many))
 }

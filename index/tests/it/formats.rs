@@ -184,7 +184,10 @@ fn check_fixture(name: &str, copies: &[(&str, &str, Vec<u8>)], version: u32) {
     let package = shard
         .package(shard.live_packages().next().unwrap())
         .unwrap();
-    assert_eq!((package.inst, package.rdep), (0.5, 0.25));
+    assert_eq!(
+        (package.popularity.inst, package.popularity.rdep),
+        (0.5, 0.25)
+    );
 }
 
 /// Same files, same shard and manifest, except for file times and one unversioned name: before

@@ -196,9 +196,13 @@ fn a_file_may_have_any_number_of_chunks() {
 
 struct Pieces(Vec<usize>);
 
-impl TextSink for Pieces {
-    fn text(&mut self, bytes: &[u8]) -> io::Result<()> {
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.push(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
@@ -294,9 +298,13 @@ fn a_read_error_in_the_middle_skips_the_file() {
 
 struct Full;
 
-impl TextSink for Full {
-    fn text(&mut self, _: &[u8]) -> io::Result<()> {
+impl Write for Full {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
         Err(io::Error::other("no space"))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

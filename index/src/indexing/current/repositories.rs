@@ -3,11 +3,9 @@
 use super::{CurrentIndex, CurrentShard};
 use crate::directory;
 use crate::indexing::error::BuildError;
-use crate::indexing::mark::{ChangedMarks, plain_table};
-use crate::indexing::options::{BuildOptions, Changes};
-use crate::indexing::package::{
-    InputPackage, Origin, RepositoryOutcome, RepositoryPackage, popularity_of,
-};
+use crate::indexing::mark::{ChangedMarks, changed_table, plain_table};
+use crate::indexing::options::Changes;
+use crate::indexing::package::{InputPackage, Origin};
 use crate::indexing::part::{OldShard, Part, PartChange};
 use crate::indexing::report::Unmatched;
 use crate::indexing::repository::RepositorySource;
@@ -18,7 +16,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// Package of a single-package source.
 pub(super) fn package_of(source: &RecordedSource) -> Option<Vec<u8>> {
@@ -40,8 +38,8 @@ type PartsByPackage = HashMap<Vec<u8>, Vec<(Part, u64)>>;
 struct PatternMatches {
     /// Matched in some repository.
     found: HashSet<String>,
-    /// Unmatched in these repositories, with the first reason.
-    missing: BTreeMap<String, (Vec<Vec<u8>>, String)>,
+    /// By pattern.
+    unmatched: BTreeMap<String, Unmatched>,
 }
 
 impl PatternMatches {
@@ -50,77 +48,43 @@ impl PatternMatches {
         self.found
             .extend(source.patterns.iter().filter(has).cloned());
         for (pattern, reason) in missing {
-            let (repositories, _) =
-                (self.missing.entry(pattern)).or_insert_with(|| (Vec::new(), reason));
-            repositories.push(source.name.clone());
+            let unmatched = self.unmatched.entry(pattern.clone());
+            let unmatched = unmatched.or_insert_with(|| Unmatched {
+                pattern,
+                repositories: Vec::new(),
+                reason,
+                is_everywhere: true,
+            });
+            unmatched.repositories.push(source.name.clone());
         }
     }
 
-    fn unmatched(self) -> Vec<Unmatched> {
-        let unmatched = self
-            .missing
-            .into_iter()
-            .map(|(pattern, (mut repositories, reason))| {
-                repositories.sort();
-                Unmatched {
-                    is_everywhere: !self.found.contains(&pattern),
-                    pattern,
-                    repositories,
-                    reason,
-                }
-            });
-        unmatched.collect()
+    fn unmatched(mut self) -> Vec<Unmatched> {
+        for (pattern, unmatched) in &mut self.unmatched {
+            unmatched.repositories.sort();
+            unmatched.is_everywhere = !self.found.contains(pattern);
+        }
+        self.unmatched.into_values().collect()
     }
 }
 
 impl CurrentIndex<'_> {
-    /// Given repositories with their indexed parts.
-    pub(in crate::indexing) fn repositories(
-        &self,
-        changes: &Changes,
-        is_dead: impl Fn(&[u8]) -> bool,
-        options: &BuildOptions,
-    ) -> Result<Vec<InputPackage>, BuildError> {
-        let given = changes.repositories.iter().map(|source| &*source.name);
-        let given: HashSet<&[u8]> = given.collect();
-        let is_given =
-            |name: &[u8]| given.contains(name) && self.recorded.0.repository(name).is_some();
-        let mut parts = self.parts(is_given)?;
-        let package = |source: &RepositorySource| {
-            let parts = parts
-                .remove(&source.name)
-                .filter(|_| !is_dead(&source.name));
-            let (parts, signatures): (Vec<Part>, Vec<u64>) = parts.into_iter().flatten().unzip();
-            let first = signatures.first().copied();
-            InputPackage {
-                popularity: popularity_of(&source.name, &options.popularity),
-                name: source.name.clone(),
-                has_own_name: true,
-                origin: Origin::Repository(Box::new(RepositoryPackage {
-                    source: source.clone(),
-                    parts,
-                    recorded: first.filter(|first| signatures.iter().all(|it| it == first)),
-                    outcome: Mutex::new(None),
-                })),
-            }
-        };
-        Ok(changes.repositories.iter().map(package).collect())
-    }
-
-    /// Adds the indexed parts of large directories, so that single documents are replaced.
-    pub(in crate::indexing) fn add_directory_parts(
+    /// Adds the indexed parts of repositories and large directories, so that single documents are
+    /// replaced.
+    pub(in crate::indexing) fn add_parts(
         &self,
         packages: &mut [InputPackage],
+        is_dead: impl Fn(&[u8]) -> bool,
     ) -> Result<(), BuildError> {
         let mut counts: HashMap<&[u8], u64> = HashMap::new();
         for package in packages.iter() {
-            if let Origin::Directory {
-                recorded: Some(_), ..
-            } = package.origin
-                && self.recorded.0.repository(&package.name).is_none()
-            {
-                counts.insert(&package.name, 0);
-            }
+            let is_repository = self.recorded.0.repository(&package.name).is_some();
+            let least = match package.origin {
+                Origin::Repository(_) if is_repository => BY_DOCUMENT_MIN,
+                Origin::Directory { .. } if package.recorded.is_some() && !is_repository => 0,
+                _ => continue,
+            };
+            counts.insert(&package.name, least);
         }
         for current in &self.shards {
             for (id, entry) in (0..).zip(&current.entry.packages) {
@@ -132,9 +96,13 @@ impl CurrentIndex<'_> {
         let is_large = |name: &[u8]| counts.get(name).is_some_and(|it| *it >= BY_DOCUMENT_MIN);
         let mut found = self.parts(is_large)?;
         for package in packages {
-            if let Origin::Directory { parts, .. } = &mut package.origin {
-                let of_package = found.remove(&package.name).into_iter().flatten();
-                *parts = of_package.map(|(part, _)| part).collect();
+            let found = found.remove(&package.name);
+            let found = found.filter(|_| !is_dead(&package.name));
+            let (parts, signatures): (Vec<Part>, Vec<u64>) = found.into_iter().flatten().unzip();
+            package.parts = parts;
+            if let Origin::Repository(_) = package.origin {
+                let first = signatures.first().copied();
+                package.recorded = first.filter(|first| signatures.iter().all(|it| it == first));
             }
         }
         Ok(())
@@ -150,8 +118,12 @@ impl CurrentIndex<'_> {
             if wanted.is_empty() {
                 continue;
             }
-            let table = self.table(index)?;
-            let of = Arc::new(OldShard::new(index, Arc::clone(&current.shard), table));
+            let of = Arc::new(OldShard {
+                index,
+                shard: Arc::clone(&current.shard),
+                table: self.table(index)?,
+                skipped: OnceLock::new(),
+            });
             for (id, package) in wanted {
                 let part = Part {
                     of: Arc::clone(&of),
@@ -180,7 +152,7 @@ impl CurrentIndex<'_> {
     /// parts by shard and package.
     pub(in crate::indexing) fn end_repositories(
         &mut self,
-        packages: &[InputPackage],
+        packages: Vec<InputPackage>,
         changes: &Changes,
         is_dead: impl Fn(&[u8]) -> bool,
     ) -> Result<HashSet<(usize, u32)>, BuildError> {
@@ -192,42 +164,21 @@ impl CurrentIndex<'_> {
             .repositories
             .retain(|known| !is_dead(&known.package));
         for package in packages {
-            if let Origin::Directory { outcome, .. } = &package.origin {
-                self.forget(&package.name);
-                let outcome = outcome
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .take();
-                let (signature, changes) = outcome.unwrap_or_default();
-                for change in changes {
-                    self.change_part(change, signature, &mut kept, &mut marks);
-                }
+            let listed = package.listed.into_inner().unwrap_or_default();
+            for change in listed.changes {
+                self.change_part(change, listed.signature, &mut kept, &mut marks);
             }
-            let Origin::Repository(repository) = &package.origin else {
-                continue;
-            };
-            let outcome = repository
-                .outcome
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
-            match outcome {
-                None => {}
-                Some(RepositoryOutcome::Failed(reason)) => {
-                    self.note_failure(&package.name, reason);
-                }
-                Some(RepositoryOutcome::Listed {
-                    record,
-                    signature,
-                    changes,
-                    missing,
-                }) => {
-                    for change in changes {
-                        self.change_part(change, signature, &mut kept, &mut marks);
-                    }
-                    matches.add(&repository.source, missing);
+            match (&package.origin, listed.repository) {
+                (Origin::Repository(source), Some(Ok((record, missing)))) => {
+                    matches.add(source, missing);
                     self.record(record);
                 }
+                (_, Some(Err(reason))) => self.note_failure(&package.name, reason),
+                (Origin::Directory { .. }, _) => {
+                    let repositories = &mut self.recorded.0.repositories;
+                    repositories.retain(|known| known.package != package.name);
+                }
+                _ => {}
             }
         }
         self.report.unmatched = matches.unmatched();
@@ -269,13 +220,12 @@ impl CurrentIndex<'_> {
         entry.is_dead |= !change.is_live;
         kept.insert((change.shard, package));
         let of_shard = marks.entry(change.shard).or_default();
-        of_shard.documents.extend(change.marks.documents);
-        of_shard.skipped.extend(change.marks.skipped);
+        of_shard.extend(change.marks);
     }
 
     fn rewrite_table(&mut self, shard: usize, marks: &ChangedMarks) -> Result<(), BuildError> {
         let old = self.table(shard)?;
-        let new = marks.apply(&old);
+        let new = changed_table(&old, marks);
         let entry = &mut self.shards[shard].entry;
         if new != old || entry.revisions.is_none() {
             let written = directory::write_revisions(self.directory, &new);
@@ -305,13 +255,6 @@ impl CurrentIndex<'_> {
             }
             Err(at) => known.insert(at, record),
         }
-    }
-
-    fn forget(&mut self, package: &[u8]) {
-        self.recorded
-            .0
-            .repositories
-            .retain(|known| known.package != package);
     }
 
     fn note_failure(&mut self, package: &[u8], reason: String) {

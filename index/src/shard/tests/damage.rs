@@ -18,7 +18,7 @@ fn assert_names_the_page(error: &ShardError, at: usize) {
             );
         }
         // Magic, or a later version.
-        ShardError::NotAShard { path } => assert!(at < 8 && path == Path::new(NAME), "byte {at}"),
+        ShardError::NotAShard(path) => assert!(at < 8 && path == Path::new(NAME), "byte {at}"),
         ShardError::Newer { path, .. } => {
             assert!(
                 (8..12).contains(&at) && path == Path::new(NAME),
@@ -51,11 +51,7 @@ fn detects_every_truncation_at_open() {
 #[test]
 fn detects_every_changed_byte_at_open_or_by_verify() {
     let bytes = shard_bytes(&FIXTURE, 16);
-    let checksums = open(&bytes)
-        .unwrap()
-        .file
-        .layout()
-        .extent(Section::Checksums);
+    let checksums = open(&bytes).unwrap().file.header.extent(Section::Checksums);
     let mut broken = bytes.clone();
     for at in 0..bytes.len() {
         for pattern in [0x01, 0x80, 0xff] {
@@ -123,7 +119,7 @@ fn check_damaged_pages(bytes: &[u8]) {
     let checksums = open(bytes)
         .unwrap()
         .file
-        .layout()
+        .header
         .extent(Section::Checksums)
         .start as usize;
     assert!(checksums > 5 * PAGE_BYTES, "some pages");
@@ -212,7 +208,7 @@ fn a_forged_shard_does_not_panic() {
 fn a_frame_that_cannot_be_decoded_is_named() {
     let bytes = content::compressed();
     let (shard, checksums) = (open(&bytes).unwrap(), checksums(&bytes));
-    let content = shard.file.layout().extent(Section::Content).start;
+    let content = shard.file.header.extent(Section::Content).start;
     let cache = TextCache::default();
     let mut frames = 0;
     for block in 0..shard.block_count() {
@@ -251,7 +247,7 @@ fn a_frame_that_cannot_be_decoded_is_named() {
 
 fn checksums(bytes: &[u8]) -> Range<u64> {
     let shard = open(bytes).unwrap();
-    shard.file.layout().extent(Section::Checksums)
+    shard.file.header.extent(Section::Checksums)
 }
 
 /// Like [`dump`] and [`answers`], without assertions on validity.
@@ -426,7 +422,7 @@ fn detects_swapped_shards() {
     fs::rename(&second, &first).unwrap();
     fs::rename(&other, &second).unwrap();
     match Index::open(&out).err() {
-        Some(directory::IndexError::Swapped { path }) => assert_eq!(path, first),
+        Some(directory::IndexError::Swapped(path)) => assert_eq!(path, first),
         other => panic!("{other:?}"),
     }
     fs::remove_file(out.join(MANIFEST)).unwrap();

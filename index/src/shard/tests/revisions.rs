@@ -35,7 +35,7 @@ fn recorded(commit: char) -> Recorded {
 
 /// Revisions for documents of `beta-2` by path; `alpha_1` keeps `main.c`.
 fn table(shard: &Shard) -> RevisionTable {
-    let mut table = TableBuilder::new(shard.file_id());
+    let mut table = TableBuilder::new(shard.file_id(), shard.document_count());
     for id in (0..shard.document_count()).map(DocId) {
         let document = shard.document(id).unwrap();
         let set = match (
@@ -47,9 +47,9 @@ fn table(shard: &Shard) -> RevisionTable {
             (b"alpha_1", path) if path != b"src/main.c" => SUPERSEDED,
             _ => CURRENT,
         };
-        table.document(set, ObjectId::new(&[id.0 as u8; 20]).unwrap());
+        table.entry(set, ObjectId::new(&[id.0 as u8; 20]).unwrap());
     }
-    table.skipped(SUPERSEDED, ObjectId::NONE);
+    table.entry(SUPERSEDED, ObjectId::NONE);
     table.finish()
 }
 
@@ -105,7 +105,7 @@ fn only_documents_in_reach_are_candidates() {
     // Only in a tag of beta-2, but also in gamma-3.
     assert_eq!(found(&shard, NAIVE, &default), ["gamma-3/README"]);
     let mut tagged = Filters::default();
-    tagged.reach_all_revisions();
+    tagged.all_revisions = true;
     let all = [
         "alpha_1/src/main.c",
         "beta-2/README",
@@ -119,7 +119,7 @@ fn only_documents_in_reach_are_candidates() {
     ));
     assert_eq!(found(&shard, &format!("MAIN|{NAIVE}"), &tagged), all[1..3]);
     let mut branch = Filters::default();
-    branch.reach_all_revisions();
+    branch.all_revisions = true;
     let is_branch = Predicate::revision(NamePattern::Glob("*"), true).unwrap();
     branch.add(FilterExpr::Not(Box::new(FilterExpr::Predicate(is_branch))));
     assert_eq!(
@@ -151,7 +151,7 @@ fn counts_are_of_default_documents_and_superseded_texts_are_dead() {
     assert_eq!(dead.live_counts().documents, 2);
     let mut all = Filters::default();
     assert!(found(&dead, NAIVE, &all).is_empty());
-    all.reach_all_revisions();
+    all.all_revisions = true;
     assert_eq!(found(&dead, NAIVE, &all), ["beta-2/README"]);
     // Without beta-2, its block is dead.
     let none = shard.with_dead(vec![1, 2]).unwrap();
