@@ -6,9 +6,8 @@ use std::net::SocketAddr;
 
 /// HOST:PORT of a server.
 pub(crate) fn parse(text: &str) -> Result<String, String> {
-    let checked = check_address(text);
-    checked.map_err(|_| "expected HOST:PORT, such as 10.0.0.1:28082 or [::1]:28082".to_owned())?;
-    Ok(text.to_owned())
+    let checked = check_address(text).map(|_| text.to_owned());
+    checked.map_err(|_| "expected HOST:PORT, such as 10.0.0.1:28082 or [::1]:28082".to_owned())
 }
 
 /// HOST:PORT to listen on. Port 0 is any free one.
@@ -16,20 +15,14 @@ pub(crate) fn parse_listen(text: &str) -> Result<String, String> {
     let is_any_port = text.strip_suffix(":0").map(|host| format!("{host}:1"));
     let is_address = text.parse::<SocketAddr>().is_ok()
         || check_address(is_any_port.as_deref().unwrap_or(text)).is_ok();
-    if is_address {
-        Ok(text.to_owned())
-    } else {
-        Err("expected HOST:PORT, such as 127.0.0.1:8080 or [::]:8080".to_owned())
-    }
+    let checked = is_address.then(|| text.to_owned());
+    checked.ok_or_else(|| "expected HOST:PORT, such as 127.0.0.1:8080 or [::]:8080".to_owned())
 }
 
 /// URL with http or https.
 pub(crate) fn parse_url(text: &str) -> Result<String, String> {
-    if is_url(text) {
-        Ok(text.to_owned())
-    } else {
-        Err("expected a URL, such as http://127.0.0.1:4318".to_owned())
-    }
+    let checked = is_url(text).then(|| text.to_owned());
+    checked.ok_or_else(|| "expected a URL, such as http://127.0.0.1:4318".to_owned())
 }
 
 /// URL or HOST:PORT of a Trawl server. Returns a URL.

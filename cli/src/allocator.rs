@@ -35,10 +35,12 @@ fn give_back() {
 }
 
 fn anonymous_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("RssAnon:"))?;
+    anonymous(&std::fs::read_to_string("/proc/self/status").ok()?)
+}
+
+pub(crate) fn anonymous(status: &str) -> Option<u64> {
+    let mut lines = status.lines();
+    let line = lines.find_map(|line| line.strip_prefix("RssAnon:"))?;
     let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kib << 10)
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// One for each process.
 const SPOOLS_MAX: usize = 64;
 
-fn cache_dir() -> Result<PathBuf> {
+pub(crate) fn cache_dir() -> Result<PathBuf> {
     Ok(user_dir("XDG_CACHE_HOME", ".cache")
         .context(
             "no cache directory: neither XDG_CACHE_HOME nor HOME is an absolute path; name the \
@@ -23,11 +23,8 @@ fn cache_dir() -> Result<PathBuf> {
 
 /// XDG directory: of `variable`, or `fallback` below HOME. Ignores relative paths, as specified.
 pub(crate) fn user_dir(variable: &str, fallback: &str) -> Option<PathBuf> {
-    let absolute = |name| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
+    let path = |name| std::env::var_os(name).map(PathBuf::from);
+    let absolute = |name| path(name).filter(|path| path.is_absolute());
     absolute(variable).or_else(|| Some(absolute("HOME")?.join(fallback)))
 }
 
@@ -44,28 +41,13 @@ pub(crate) fn index_dir<'a>(sources: impl IntoIterator<Item = &'a Path>) -> Resu
 pub(crate) fn mirror_dir(url: &str) -> Result<PathBuf> {
     let mut hasher = FnvHasher::default();
     hasher.write(url.as_bytes());
-    let name = format!("{:016x}", hasher.finish());
-    Ok(cache_dir()?.join("mirrors").join(name))
-}
-
-/// Calls `start` with default directories until one is not locked.
-pub(crate) fn with_free_spool<T>(
-    kind: &str,
-    start: impl Fn(&Path) -> Result<T, frontend::StartError>,
-) -> Result<T> {
-    with_free_spool_in(&cache_dir()?, kind, start)
-}
-
-pub(crate) fn with_temporary_spool<T>(
-    kind: &str,
-    start: impl Fn(&Path) -> Result<T, frontend::StartError>,
-) -> Result<T> {
-    with_free_spool_in(&private_temporary_dir()?, kind, start)
+    let name = format!("mirrors/{:016x}", hasher.finish());
+    Ok(cache_dir()?.join(name))
 }
 
 /// Private directory below the temporary directory. Its fixed name lets later processes remove the
 /// remains of killed ones.
-fn private_temporary_dir() -> Result<PathBuf> {
+pub(crate) fn private_temporary_dir() -> Result<PathBuf> {
     let temporary = std::env::temp_dir();
     let ours = tempfile::tempfile_in(&temporary)
         .and_then(|file| file.metadata())
@@ -84,7 +66,8 @@ fn private_temporary_dir() -> Result<PathBuf> {
     Ok(private)
 }
 
-fn with_free_spool_in<T>(
+/// Calls `start` with directories below `directory` until one is not locked.
+pub(crate) fn with_free_spool<T>(
     directory: &Path,
     kind: &str,
     start: impl Fn(&Path) -> Result<T, frontend::StartError>,

@@ -2,10 +2,7 @@
 //!
 //! Both give the same bytes, so commands have one implementation. Errors are RFC 9457 problems.
 
-mod https;
 mod key;
-
-pub(crate) use https::config as https_config;
 
 use crate::default_sources::default_sources;
 use crate::terminal::{complain, escaped};
@@ -13,6 +10,7 @@ use crate::{address, cache_dir, in_process, units};
 use anyhow::{Context, Result, anyhow, ensure};
 use axum::Router;
 use axum::body::{Body, to_bytes};
+use axum::http::response::Parts;
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use frontend::{BadQuery, Coordinator, Scope};
 use metrics_exporter_prometheus::PrometheusBuilder;
@@ -21,8 +19,10 @@ use std::io::{Cursor, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
+use tls::files::{provider, trusted};
 use tokio::runtime::Runtime;
 use tower_service::Service;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use web::model::ProblemDocument;
 
 /// Responses have no timeout: a search may take long.
@@ -143,7 +143,7 @@ impl Client {
             .http_status_as_error(false)
             .timeout_connect(Some(SERVER_CONNECT_MAX));
         if url.starts_with("https:") {
-            config = config.tls_config(https::config(target.ca.as_deref(), "--ca")?);
+            config = config.tls_config(https_config(target.ca.as_deref(), "--ca")?);
         }
         Ok(Client::Server {
             agent: config.build().into(),
@@ -187,21 +187,19 @@ impl Client {
 
     /// Reads the body of [`get`](Self::get) within a bound.
     pub(crate) fn get_whole(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Vec<u8>> {
-        let mut body = Vec::new();
-        let mut answer = self
-            .get(path, parameters)?
-            .take(RESPONSE_BYTES_MAX as u64 + 1);
-        answer.read_to_end(&mut body)?;
+        let (mut body, most) = (Vec::new(), RESPONSE_BYTES_MAX as u64);
+        let answer = self.get(path, parameters)?;
+        answer.take(most + 1).read_to_end(&mut body)?;
         ensure!(
             body.len() <= RESPONSE_BYTES_MAX,
             "{path}: the answer has more than {}; is this a Trawl server?",
-            units::size(RESPONSE_BYTES_MAX as u64)
+            units::size(most)
         );
         Ok(body)
     }
 
     fn try_get(&self, path: &str, uri: &str) -> Result<Answer> {
-        let (status, is_problem, mut body): (_, _, Box<dyn Read>) = match self {
+        let (head, body): (Parts, Box<dyn Read>) = match self {
             Client::Server { agent, url, key } => {
                 let mut request = agent.get(format!("{url}{uri}"));
                 if let Some(key) = key {
@@ -214,30 +212,29 @@ impl Client {
                          with --server URL, or search an index with --index DIR"
                     )
                 })?;
-                let (status, is_problem) = (response.status(), is_problem(response.headers()));
-                let body = response.into_body().into_reader();
-                (status, is_problem, Box::new(body))
+                let (head, body) = response.into_parts();
+                (head, Box::new(body.into_reader()))
             }
             Client::InProcess { runtime, router } => {
                 let request = Request::get(uri).header(header::HOST, "localhost");
                 let request = request.body(Body::empty())?;
                 let Ok(response) = runtime.block_on(router.clone().call(request));
-                let (status, is_problem) = (response.status(), is_problem(response.headers()));
-                let body = runtime.block_on(to_bytes(response.into_body(), RESPONSE_BYTES_MAX));
+                let (head, body) = response.into_parts();
+                let body = runtime.block_on(to_bytes(body, RESPONSE_BYTES_MAX));
                 let body = body.with_context(|| format!("{path}: the response broke off"))?;
-                (status, is_problem, Box::new(Cursor::new(body)))
+                (head, Box::new(Cursor::new(body)))
             }
         };
-        if status.is_success() || (status == StatusCode::SERVICE_UNAVAILABLE && !is_problem) {
+        let is_unavailable = head.status == StatusCode::SERVICE_UNAVAILABLE;
+        if head.status.is_success() || (is_unavailable && !is_problem(&head.headers)) {
             return Ok(Answer::Body(body));
         }
         let mut text = Vec::new();
-        body.by_ref()
-            .take(PROBLEM_BYTES_MAX)
-            .read_to_end(&mut text)?;
-        let error = error(status.as_u16(), &text);
-        let is_draining = status == StatusCode::SERVICE_UNAVAILABLE && says_draining(&text);
-        if is_draining {
+        body.take(PROBLEM_BYTES_MAX).read_to_end(&mut text)?;
+        let problem = serde_json::from_slice::<ProblemDocument>(&text);
+        let is_draining = (problem.as_ref()).is_ok_and(|it| it.r#type == "/problems/draining");
+        let error = error(head.status.as_u16(), problem.ok(), &text);
+        if is_unavailable && is_draining {
             return Ok(Answer::Draining(error));
         }
         Err(error)
@@ -247,11 +244,6 @@ impl Client {
 enum Answer {
     Body(Box<dyn Read>),
     Draining(anyhow::Error),
-}
-
-fn says_draining(problem: &[u8]) -> bool {
-    let problem = serde_json::from_slice::<ProblemDocument>(problem);
-    problem.is_ok_and(|problem| problem.r#type == "/problems/draining")
 }
 
 /// Exports name their search; other errors are problems or foreign.
@@ -272,33 +264,39 @@ fn plain(error: ureq::Error) -> anyhow::Error {
     }
 }
 
+/// Trusts the CAs of `flag`, else those of the system (`SSL_CERT_FILE` names another file).
+pub(crate) fn https_config(ca: Option<&Path>, flag: &str) -> Result<TlsConfig> {
+    let roots = trusted(ca, flag)?;
+    let roots = (roots.iter()).map(|root| Certificate::from_der(root).to_owned());
+    Ok(TlsConfig::builder()
+        .root_certs(RootCerts::from(roots))
+        .unversioned_rustls_crypto_provider(provider())
+        .build())
+}
+
 /// `trawl status` reports unconnected backends.
 fn wait_for_backends(frontend: &Coordinator) {
     let started = Instant::now();
-    let connected = || {
-        frontend
-            .backends(&Scope::everything())
-            .iter()
-            .all(|backend| backend.connected)
-    };
+    let backends = || frontend.backends(&Scope::everything());
+    let connected = || backends().iter().all(|backend| backend.connected);
     while !connected() && started.elapsed() < BACKEND_CONNECT_MAX {
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-fn error(status: u16, body: &[u8]) -> anyhow::Error {
-    match serde_json::from_slice::<ProblemDocument>(body) {
-        Ok(problem) if status == 400 => {
+fn error(status: u16, problem: Option<ProblemDocument>, body: &[u8]) -> anyhow::Error {
+    match problem {
+        Some(problem) if status == 400 => {
             let mut bad = BadQuery::new(problem.detail);
             (bad.at, bad.filter, bad.hint) = (problem.at, problem.filter, problem.hint);
             bad.into()
         }
-        Ok(ProblemDocument { detail, .. }) if status == 401 => anyhow!(
+        Some(ProblemDocument { detail, .. }) if status == 401 => anyhow!(
             "{} (HTTP 401); name a file with a key of this server with --key-file",
             escaped(&detail)
         ),
-        Ok(ProblemDocument { detail, .. }) => anyhow!("{} (HTTP {status})", escaped(&detail)),
-        Err(_) => {
+        Some(ProblemDocument { detail, .. }) => anyhow!("{} (HTTP {status})", escaped(&detail)),
+        None => {
             let body = &body[..body.len().min(SHOWN_BYTES_MAX)];
             anyhow!("unexpected response: HTTP {status}: {}", escaped(body))
         }

@@ -17,7 +17,6 @@ mod explain;
 mod frontend;
 mod index;
 mod inspect;
-mod interrupt;
 mod key;
 mod listener;
 mod mirror;

@@ -38,10 +38,8 @@ pub(crate) fn matches(
         return Ok(definition.try_get_matches_from(words));
     };
     let file = ConfigFile::find(named, &definition)?;
-    let former = file.iter().flat_map(|file| file.former_keys().to_vec());
-    former
-        .chain(former_variables(table))
-        .for_each(terminal::complain);
+    let former = file.iter().flat_map(|file| file.former.clone());
+    (former.chain(former_variables(table))).for_each(terminal::complain);
     let faults = file.as_ref().map_or(Vec::new(), ConfigFile::faults);
     let settings = Setting::all(&definition, table);
     let faults = [faults, unknown_variables(table, &settings)].concat();

@@ -16,10 +16,8 @@ pub(crate) fn default_sources() -> Result<Vec<Source>> {
         // Ignore rules must not hide a dependency.
         let crates = corpus::packages(&[registry], true, true).unwrap_or_default();
         // A crate may come from two registries.
-        let new = crates
-            .sources
-            .into_iter()
-            .filter(|source| names.insert(source.name.clone()));
+        let mut new = crates.sources;
+        new.retain(|source| names.insert(source.name.clone()));
         sources.extend(new);
     }
     Ok(sources)

@@ -4,17 +4,15 @@ mod backend;
 
 pub(crate) use backend::backend;
 
-use crate::cache_dir;
+use crate::cache_dir::{cache_dir, private_temporary_dir, with_free_spool};
 use ::backend::GitRepositories;
 use ::backend::repositories::LookUp;
 use ::backend::server::Options;
 use anyhow::{Context, Result};
 use frontend::{Config, Coordinator};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
-
-const SPOOL: &str = "search";
 
 /// A command runs one search.
 const RESULT_BYTES: u64 = 256 << 20;
@@ -35,8 +33,9 @@ pub(crate) fn frontend(directory: &Path, ordered: bool) -> Result<Arc<Coordinato
         };
         Coordinator::start(config, vec![backend.clone()])
     };
-    cache_dir::with_free_spool(SPOOL, start)
-        .or_else(|_| cache_dir::with_temporary_spool(SPOOL, start))
+    let start_in = |below: Result<PathBuf>| with_free_spool(&below?, "search", start);
+    start_in(cache_dir())
+        .or_else(|_| start_in(private_temporary_dir()))
         .or_else(|_| Ok(start(Path::new(""))?))
 }
 
@@ -51,9 +50,7 @@ pub(crate) fn repositories(repos: Option<&Path>) -> Result<Option<Arc<dyn LookUp
 
 /// Runtime that forwards frames. Dropping it would wait for backend connections, so it leaks.
 pub(crate) fn runtime() -> Result<&'static Runtime> {
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()?;
+    let mut runtime = Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(1).enable_all().build()?;
     Ok(Box::leak(Box::new(runtime)))
 }

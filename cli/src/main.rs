@@ -6,7 +6,6 @@
 
 mod address;
 mod allocator;
-mod announced;
 mod cache_dir;
 mod client;
 mod commands;

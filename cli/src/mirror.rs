@@ -7,27 +7,24 @@ mod address;
 mod child;
 mod list;
 mod memory;
-mod options;
 mod references;
 mod remote;
 mod repository;
 
-pub(crate) use child::ChildError;
+pub(crate) use child::{ChildError, MirrorOptions};
 pub(crate) use list::remotes;
-pub(crate) use options::MirrorOptions;
 pub(crate) use remote::{Remote, Scheme};
 pub(crate) use repository::{MirrorError, Mirrored, path};
 
 use crate::cache_dir;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use child::Limits;
-use options::INCOMING;
-use repository::Attempt;
-use std::collections::BTreeSet;
+use repository::{Attempt, INCOMING};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Waits double up to the maximum.
@@ -67,15 +64,14 @@ impl MirrorDirectory {
         let shown = path.display();
         let lock = File::create(path.join(".lock"));
         let lock = lock.with_context(|| format!("cannot write to {shown}"))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                bail!("another `trawl mirror` is fetching into {shown}; wait for its end")
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => {
+                anyhow!("another `trawl mirror` is fetching into {shown}; wait for its end")
             }
-            Err(TryLockError::Error(error)) => {
-                return Err(error).with_context(|| format!("cannot lock {shown}"));
+            TryLockError::Error(error) => {
+                anyhow::Error::new(error).context(format!("cannot lock {shown}"))
             }
-        }
+        })?;
         let entries = fs::read_dir(path).with_context(|| format!("cannot read {shown}"))?;
         for entry in entries.flatten() {
             if entry.file_name().to_string_lossy().starts_with(INCOMING) {
@@ -96,28 +92,24 @@ impl MirrorDirectory {
         options: &MirrorOptions,
         progress: &MirrorProgress,
     ) -> Vec<MirrorResult> {
-        let next = AtomicUsize::new(0);
+        let (next, results) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+        let lock = || results.lock().unwrap_or_else(PoisonError::into_inner);
         let work = || {
-            let mut results = Vec::new();
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(remote) = remotes.get(index) else {
-                    return results;
+                    return;
                 };
-                results.push((index, self.mirror_one(remote, options, progress)));
+                let result = self.mirror_one(remote, options, progress);
+                lock().insert(index, result);
             }
         };
-        let mut results = std::thread::scope(|scope| {
-            let jobs = options.jobs.min(remotes.len());
-            let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-            let results = threads.into_iter().flat_map(|thread| match thread.join() {
-                Ok(results) => results,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            results.collect::<Vec<_>>()
+        std::thread::scope(|scope| {
+            for _ in 0..options.jobs.min(remotes.len()) {
+                scope.spawn(work);
+            }
         });
-        results.sort_unstable_by_key(|(index, _)| *index);
-        results.into_iter().map(|(_, result)| result).collect()
+        std::mem::take(&mut *lock()).into_values().collect()
     }
 
     fn mirror_one(
@@ -143,6 +135,7 @@ impl MirrorDirectory {
                     memory: None,
                     interrupted: &progress.interrupted,
                 },
+                addresses: Vec::new(),
             };
             let outcome = attempt.run();
             let is_final = !outcome.as_ref().is_err_and(is_transient);
@@ -151,10 +144,9 @@ impl MirrorDirectory {
             }
         };
         running().remove(&remote.name);
+        let failed = usize::from(outcome.is_err());
         progress.done.fetch_add(1, Ordering::Relaxed);
-        progress
-            .failed
-            .fetch_add(usize::from(outcome.is_err()), Ordering::Relaxed);
+        progress.failed.fetch_add(failed, Ordering::Relaxed);
         MirrorResult {
             outcome,
             attempts,

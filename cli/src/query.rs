@@ -99,11 +99,8 @@ impl QueryFlags {
     fn words(&self) -> (Option<&str>, Vec<&str>) {
         let words = self.query.iter().chain(&self.files.paths);
         let mut words = words.map(String::as_str);
-        let query = if self.regexp.is_empty() {
-            words.next()
-        } else {
-            None
-        };
+        let has_query = self.regexp.is_empty();
+        let query = has_query.then(|| words.next()).flatten();
         (query, words.collect())
     }
 
@@ -129,6 +126,7 @@ impl QueryFlags {
     }
 }
 
+#[derive(Clone, Default)]
 pub(crate) struct TypedQuery<'a> {
     /// Filters are separate.
     parameters: Vec<(&'static str, String)>,
@@ -148,7 +146,7 @@ impl<'a> TypedQuery<'a> {
         let typed = TypedQuery {
             parameters,
             filters: flags.filters(),
-            notices: Vec::new(),
+            ..TypedQuery::default()
         };
         match flags.files.expr(&paths)? {
             Some(files) => typed.within(files),
@@ -169,11 +167,12 @@ impl<'a> TypedQuery<'a> {
             checked
         };
         let mut q = checked.interpreted_as();
-        let context = [0, 1].map(|lines| self.context_lines(lines));
-        if let [Ok(lines), Ok(again)] = context
-            && lines == again
+        // Equal for all defaults if set by the query text.
+        let context = |default: u32| self.clone().with("context", Some(default)).parse();
+        if let [Ok(lines), Ok(again)] = [context(0), context(1)]
+            && lines.query.context_lines == again.query.context_lines
         {
-            q.push_str(&format!(" context:{lines}"));
+            q.push_str(&format!(" context:{}", lines.query.context_lines));
         }
         if let Some(timeout) = parsed.timeout {
             q.push_str(&format!(" timeout:{}s", timeout.as_secs_f64()));
@@ -183,17 +182,6 @@ impl<'a> TypedQuery<'a> {
             filters: Vec::new(),
             notices: parsed.notices,
         })
-    }
-
-    /// `default` unless set by the query text.
-    fn context_lines(&self, default: u32) -> Result<u32> {
-        let query = TypedQuery {
-            parameters: self.parameters.clone(),
-            filters: self.filters.clone(),
-            notices: Vec::new(),
-        };
-        let parsed = query.with("context", Some(default)).parse()?;
-        Ok(parsed.query.context_lines)
     }
 
     /// Adds a parameter, if it has a value.
@@ -221,8 +209,7 @@ impl<'a> TypedQuery<'a> {
     }
 
     pub(crate) fn parameters(&self) -> Vec<(&'static str, &[u8])> {
-        let options = self.parameters.iter();
-        let options = options.map(|(name, value)| (*name, value.as_bytes()));
+        let options = (self.parameters.iter()).map(|(name, value)| (*name, value.as_bytes()));
         let filters = self.filters.iter();
         let filters = filters.map(|(field, typed)| (filter::name(*field), typed.as_bytes()));
         options.chain(filters).collect()
@@ -230,10 +217,10 @@ impl<'a> TypedQuery<'a> {
 
     /// Adds the query's text to a rejection.
     pub(crate) fn locate(&self, error: anyhow::Error) -> anyhow::Error {
-        error.downcast().map_or_else(
-            |other| other,
-            |bad: BadQuery| rejected_query(self.q(), &bad),
-        )
+        match error.downcast::<BadQuery>() {
+            Ok(bad) => rejected_query(self.q(), &bad),
+            Err(other) => other,
+        }
     }
 
     fn q(&self) -> &str {
@@ -250,11 +237,9 @@ impl<'a> TypedQuery<'a> {
 /// Returns one keyword query for any of several regular expressions.
 fn any(flags: &QueryFlags, regexps: &[String]) -> Result<Vec<(&'static str, String)>> {
     let parsed = regexps.iter().map(|regexp| {
-        let (parameters, filters) = (flags.parameters(regexp), Vec::new());
         let alternative = TypedQuery {
-            parameters,
-            filters,
-            notices: Vec::new(),
+            parameters: flags.parameters(regexp),
+            ..TypedQuery::default()
         };
         Ok(alternative.parse()?.query.expr.clone())
     });

@@ -17,26 +17,17 @@ pub(crate) struct Renamed {
     pub(crate) is_alias: bool,
 }
 
-const RENAMED: [Renamed; 3] = [
-    Renamed {
-        command: "index",
-        old: "out",
-        new: "index",
-        is_alias: true,
-    },
-    Renamed {
-        command: "serve",
-        old: "search-memory",
-        new: "memory",
-        is_alias: false,
-    },
-    Renamed {
-        command: "backend",
-        old: "pattern-memory",
-        new: "memory",
-        is_alias: true,
-    },
-];
+macro_rules! renamed {
+    ($($command:literal $old:literal $new:literal $is_alias:literal;)*) => {
+        &[$(Renamed { command: $command, old: $old, new: $new, is_alias: $is_alias }),*]
+    };
+}
+
+const RENAMED: &[Renamed] = renamed! {
+    "index" "out" "index" true;
+    "serve" "search-memory" "memory" false;
+    "backend" "pattern-memory" "memory" true;
+};
 
 impl Renamed {
     /// Warning about a former name in a form such as `--out` or `TRAWL_SERVE_SEARCH_MEMORY`.
@@ -50,9 +41,8 @@ impl Renamed {
         let words = words.iter().map(|word| word.to_string_lossy());
         let mut flags = words.take_while(|word| word != "--");
         flags.any(|word| {
-            let rest = word
-                .strip_prefix("--")
-                .and_then(|it| it.strip_prefix(self.old));
+            let flag = word.strip_prefix("--").unwrap_or_default();
+            let rest = flag.strip_prefix(self.old);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
         })
     }

@@ -6,8 +6,8 @@ use crate::log;
 use serde::Serialize;
 use serde_json::ser::Formatter;
 use std::borrow::Cow;
-use std::fmt::{Display, Write};
-use std::io::{self, Write as _};
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -22,15 +22,9 @@ pub(crate) fn escaped<T: AsRef<[u8]> + ?Sized>(bytes: &T) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
         return text;
     }
-    let mut out = String::with_capacity(text.len() + 8);
-    for letter in text.chars() {
-        if is_unsafe(letter) {
-            write!(out, "{}", letter.escape_unicode()).expect("writing to a string cannot fail");
-        } else {
-            out.push(letter);
-        }
-    }
-    Cow::Owned(out)
+    Cow::Owned(replaced(&text, |out, letter| {
+        out.extend(letter.escape_unicode());
+    }))
 }
 
 /// JSON has these characters only in strings, so the value is unchanged.
@@ -40,16 +34,22 @@ pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
     if text.bytes().all(is_plain) || !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
+    // They are in the first plane.
+    Cow::Owned(replaced(text, |out, letter| {
+        out.push_str(&format!("\\u{:04x}", u32::from(letter)));
+    }))
+}
+
+fn replaced(text: &str, push_unsafe: impl Fn(&mut String, char)) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
         if is_unsafe(letter) {
-            // They are in the first plane.
-            write!(out, "\\u{:04x}", u32::from(letter)).expect("writing to a string cannot fail");
+            push_unsafe(&mut out, letter);
         } else {
             out.push(letter);
         }
     }
-    Cow::Owned(out)
+    out
 }
 
 struct SafeStrings;
@@ -101,12 +101,9 @@ pub(crate) fn print(line: impl Display) -> io::Result<()> {
 }
 
 pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
-    let mut line = Vec::new();
-    push_json(value, &mut line);
-    line.push(b'\n');
-    let mut out = io::stdout().lock();
-    out.write_all(&line)?;
-    out.flush()
+    let mut json = Vec::new();
+    push_json(value, &mut json);
+    print(String::from_utf8_lossy(&json))
 }
 
 /// A full, unread pipe does not block the start.
@@ -141,10 +138,8 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
 
 /// No error: `trawl … | head`.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    let mut causes = (error.chain()).filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]

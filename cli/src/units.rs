@@ -17,9 +17,8 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
         _ => return Err(NOT_A_SIZE.to_owned()),
     };
     let number: u64 = digits.parse().map_err(|_| NOT_A_SIZE.to_owned())?;
-    number
-        .checked_mul(1 << shift)
-        .ok_or_else(|| "larger than 2^64 bytes".to_owned())
+    let bytes = number.checked_mul(1 << shift);
+    bytes.ok_or_else(|| "larger than 2^64 bytes".to_owned())
 }
 
 /// Powers of 1,000: `449.1 MB`.
@@ -45,12 +44,13 @@ pub(crate) fn count(count: u64) -> String {
 
 /// `1 file`, `2 files`, `2 matches`.
 pub(crate) fn plural(number: u64, noun: &str) -> String {
-    let s = match number {
-        1 => "",
-        _ if noun.ends_with("ch") => "es",
-        _ => "s",
+    let (stem, end) = match noun.strip_suffix('y') {
+        _ if number == 1 => (noun, ""),
+        Some(stem) => (stem, "ies"),
+        None if noun.ends_with("ch") => (noun, "es"),
+        None => (noun, "s"),
     };
-    format!("{} {noun}{s}", count(number))
+    format!("{} {stem}{end}", count(number))
 }
 
 /// `3 of 24 (12.500 %)`.

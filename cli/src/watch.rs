@@ -37,8 +37,8 @@ pub(crate) struct FileWatch {
     /// Git directories, with reference stamps.
     stamps: Vec<(PathBuf, u64)>,
     changes: Arc<FileChanges>,
-    /// Files that may have new text despite unchanged size and times.
-    suspects: Vec<PathBuf>,
+    /// Files to compare by text: size and times may be unchanged.
+    pub(crate) suspects: Vec<PathBuf>,
     pub(crate) listed_in: Duration,
     /// Logged once.
     problem: String,
@@ -52,18 +52,13 @@ impl FileWatch {
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             noticed.add(&event);
         });
-        let git_dirs = roots
-            .repositories
-            .iter()
-            .map(|path| references::git_dir(path));
-        let stamps = git_dirs
-            .map(|path| (path.clone(), references::stamp(&path)))
-            .collect();
+        let git_dirs = roots.repositories.iter().map(|it| references::git_dir(it));
+        let stamps = git_dirs.map(|path| (path.clone(), references::stamp(&path)));
         let mut watch = FileWatch {
+            stamps: stamps.collect(),
             roots,
             watcher: None,
             watched: HashSet::new(),
-            stamps,
             changes,
             suspects: Vec::new(),
             listed_in: Duration::ZERO,
@@ -85,10 +80,9 @@ impl FileWatch {
     pub(crate) fn wait(&mut self, max: Duration) -> Woken {
         let deadline = Instant::now() + max;
         loop {
-            let step = if self.stamps.is_empty() {
-                deadline
-            } else {
-                deadline.min(Instant::now() + REFERENCES_EVERY)
+            let step = match &self.stamps[..] {
+                [] => deadline,
+                _ => deadline.min(Instant::now() + REFERENCES_EVERY),
             };
             for git_dir in self.references_have_changed() {
                 self.changes.add_unnotified(&git_dir);
@@ -110,11 +104,6 @@ impl FileWatch {
                 return Woken::Elapsed;
             }
         }
-    }
-
-    /// Files to compare by text after the last wait.
-    pub(crate) fn suspects(&self) -> &[PathBuf] {
-        &self.suspects
     }
 
     /// Marks changes before the end of the last wait as searched.
@@ -257,11 +246,11 @@ mod tests {
         // A mapping is closed like an unwritten file.
         drop(fs::File::options().write(true).open(&path).unwrap());
         assert_eq!(watch.wait(LONG), Woken::Changed);
-        assert_eq!(watch.suspects(), std::slice::from_ref(&path));
+        assert_eq!(watch.suspects, std::slice::from_ref(&path));
         watch.searched();
         drop(fs::File::open(&path).unwrap());
         assert_eq!(watch.wait(SHORT), Woken::Elapsed);
-        assert!(watch.suspects().is_empty());
+        assert!(watch.suspects.is_empty());
     }
 
     #[test]

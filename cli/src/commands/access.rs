@@ -38,7 +38,7 @@ pub(super) struct AccessFlags {
     ///
     /// The other address then has no metrics and shows no addresses.
     #[arg(long, value_name = "HOST:PORT", value_parser = address::parse_listen, help_heading = ACCESS)]
-    admin_listen: Option<String>,
+    pub(super) admin_listen: Option<String>,
 }
 
 impl AccessFlags {
@@ -60,10 +60,6 @@ impl AccessFlags {
             None => CookieSecret::random(),
         };
         Ok(Some(Access::new(keys, secret, self.require_key)))
-    }
-
-    pub(super) fn has_admin(&self) -> bool {
-        self.admin_listen.is_some()
     }
 
     /// Binds the operators' address, if any.

@@ -11,6 +11,8 @@ use web::model::exact as exact_bytes;
 /// Maximum of the API.
 const PER_RESPONSE: &[u8] = b"1000";
 
+const SHORT_ID: usize = 12;
+
 /// Server or index of the API, and output format.
 #[derive(clap::Args, Debug)]
 pub(super) struct ApiFlags {
@@ -18,13 +20,7 @@ pub(super) struct ApiFlags {
     target: Target,
     /// Print the answer of the API, in JSON
     #[arg(long)]
-    json: bool,
-}
-
-impl ApiFlags {
-    pub(super) fn json(&self) -> bool {
-        self.json
-    }
+    pub(super) json: bool,
 }
 
 pub(super) struct ApiPrinter {
@@ -89,6 +85,11 @@ impl ApiPrinter {
     pub(super) fn finish(mut self) -> Result<()> {
         Ok(self.out.flush()?)
     }
+}
+
+/// Beginning of a commit's id.
+pub(super) fn short(id: &str) -> String {
+    escaped(&id.chars().take(SHORT_ID).collect::<String>()).into_owned()
 }
 
 /// Renders a name on one line.

@@ -17,7 +17,7 @@ pub(super) struct AuthorizationFlags {
     /// For each name the service gets GET URL?repo=NAME, with the caller's headers Cookie and
     /// Authorization. 2xx allows; 401, 403, 404 and 410 deny.
     #[arg(long, help_heading = AUTHORIZATION, value_name = "URL")]
-    auth_url: Option<String>,
+    pub(super) auth_url: Option<String>,
     /// Request decisions about many names at once; needed for more than 64 packages that are not
     /// public
     ///
@@ -39,7 +39,7 @@ pub(super) struct AuthorizationFlags {
     /// The token is a JWT in the header authorization: Bearer. The keys are a JSON Web Key Set,
     /// which is read again when it changes.
     #[arg(long, help_heading = AUTHORIZATION, value_name = "FILE|URL")]
-    auth_jwks: Option<String>,
+    pub(super) auth_jwks: Option<String>,
     /// Claim of a token that lists globs of the packages that its bearer may see
     #[arg(long, help_heading = AUTHORIZATION, value_name = "NAME")]
     auth_claim: Option<String>,
@@ -53,10 +53,7 @@ pub(super) struct AuthorizationFlags {
 
 impl AuthorizationFlags {
     /// Checks the flags and reads token keys. Decisions are shared as hints.
-    pub(super) fn authorization(
-        &self,
-        hints: Option<&Arc<Hints>>,
-    ) -> Result<Option<Authorization>> {
+    pub(super) fn build(&self, hints: Option<&Arc<Hints>>) -> Result<Option<Authorization>> {
         let options = AuthorizationOptions {
             url: self.auth_url.clone(),
             batch: self.auth_batch,
@@ -77,21 +74,10 @@ impl AuthorizationFlags {
     pub(super) fn is_configured(&self) -> bool {
         self.auth_url.is_some() || self.auth_jwks.is_some()
     }
-
-    pub(super) fn has_service(&self) -> bool {
-        self.auth_url.is_some()
-    }
-
-    pub(super) fn has_tokens(&self) -> bool {
-        self.auth_jwks.is_some()
-    }
 }
 
 /// Checks that the packages can be authorized.
-pub(super) fn check_packages<'a>(
-    authorization: &Authorization,
-    shards: impl IntoIterator<Item = &'a Shard>,
-) -> Result<()> {
+pub(super) fn check_packages(authorization: &Authorization, shards: &[Arc<Shard>]) -> Result<()> {
     let mut names: Vec<Vec<u8>> = Vec::new();
     for shard in shards {
         for id in shard.live_packages() {
@@ -99,7 +85,6 @@ pub(super) fn check_packages<'a>(
         }
     }
     let names = PackageNames::new(names.iter().map(|name| &name[..]));
-    authorization
-        .check_names(&names)
-        .context("cannot authorize callers")
+    let checked = authorization.check_names(&names);
+    checked.context("cannot authorize callers")
 }

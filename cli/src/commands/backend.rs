@@ -6,12 +6,14 @@ mod share;
 
 use super::drain::{DrainFlags, Signals, Told};
 use super::listener::{self, Reserved};
-use super::nodes::{Registered, RegistrationFlags};
+use super::nodes::RegistrationFlags;
 use super::tls_flags::BackendTls;
 use super::traces::TraceFlags;
 use crate::exit::Exit;
 use crate::{address, cache_dir, in_process, terminal, units};
 use anyhow::{Context, Result, anyhow};
+use cluster::membership::registration::Registration;
+use cluster::membership::view::Absence;
 use replica::ReplicaFlags;
 use share::Neighbours;
 use std::path::{Path, PathBuf};
@@ -22,6 +24,8 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
+
+const LEAVE_MAX: Duration = Duration::from_secs(3);
 
 /// Serve an index to frontends
 ///
@@ -91,20 +95,20 @@ impl BackendArguments {
         backend::server::Options {
             workers: self.workers.map_or(default.workers, usize::from),
             searches: self.searches.map_or(default.searches, usize::from),
-            heavy_searches: self
-                .heavy_searches
-                .map_or(default.heavy_searches, usize::from),
+            heavy_searches: (self.heavy_searches).map_or(default.heavy_searches, usize::from),
             lookups: default.lookups,
             pattern_bytes: self.memory,
         }
     }
-}
 
-impl BackendArguments {
     /// Nodes that share the store.
     fn neighbours(&self, name: &str, data: &Path) -> Result<Option<Neighbours>> {
         cache_dir::create(data)?;
-        let absence = share::absence(Duration::from_secs(self.store.lost_after));
+        let absence = Absence {
+            max: Duration::from_secs(self.store.lost_after),
+            // A draining node may only restart.
+            ends_if_draining: false,
+        };
         let watcher = self.registration.watch(data, absence)?;
         Ok(watcher.map(|watcher| Neighbours::follow(name.to_owned(), watcher)))
     }
@@ -153,35 +157,31 @@ async fn serve(arguments: &BackendArguments) -> Result<Exit> {
     let registered = arguments.registration.register(member)?;
     let shutdown = drain(&backend, registered, signals, arguments.drain);
     let listens = Arc::new(AtomicBool::new(matches!(address_in_use, Address::Open(_))));
-    let health = async {
-        match health {
-            Some((listener, metrics)) => {
-                health::serve(listener, backend.clone(), listens.clone(), metrics).await
-            }
-            None => std::future::pending().await,
-        }
-    };
+    let health = health.map(|(listener, metrics)| {
+        health::serve(listener, backend.clone(), listens.clone(), metrics)
+    });
     let searches = async {
         let listener = address_in_use.listener(&backend).await?;
         listens.store(true, Relaxed);
         anyhow::Ok(backend.clone().listen(listener, tls).await?)
     };
-    let failure = async {
-        match failure {
-            Some(failure) => failure.await.map_or_else(
-                |_| anyhow!("the thread of the store has ended"),
-                |error| error.into(),
-            ),
-            None => std::future::pending().await,
-        }
-    };
     tokio::select! {
         result = searches => result?,
-        result = health => result?,
-        error = failure => return Err(error),
+        result = or_pending(health) => result?,
+        error = or_pending(failure) => return Err(match error {
+            Ok(error) => error.into(),
+            Err(_) => anyhow!("the thread of the store has ended"),
+        }),
         () = shutdown => {}
     }
     Ok(Exit::Success)
+}
+
+async fn or_pending<T>(future: Option<impl Future<Output = T>>) -> T {
+    match future {
+        Some(future) => future.await,
+        None => std::future::pending().await,
+    }
 }
 
 enum Address {
@@ -210,14 +210,15 @@ impl Address {
 /// ones.
 async fn drain(
     backend: &backend::Backend,
-    registered: Option<Registered>,
+    registered: Option<Registration>,
     mut signals: Signals,
     flags: DrainFlags,
 ) {
     let told = signals.next().await;
     let ends = async {
         if let Some(registered) = registered {
-            registered.leave().await;
+            let left = tokio::task::spawn_blocking(move || registered.leave(LEAVE_MAX));
+            let _ = left.await;
         }
         if told == Told::Terminate {
             let max_s = flags.time().as_secs();

@@ -1,6 +1,6 @@
 //! `trawl status`, `packages` and `skipped`, from the HTTP API.
 
-use super::api_printer::{ApiFlags, ApiPrinter, name};
+use super::api_printer::{ApiFlags, ApiPrinter, name, short};
 use crate::exit::Exit;
 use crate::print::{overlaps_in_words, report_missing};
 use crate::terminal::{complain, escaped};
@@ -12,8 +12,6 @@ use std::os::unix::ffi::OsStrExt;
 use web::model::{IndexPackages, PackageState, RepositoryStatus, Status, Why};
 
 const REVISIONS_SHOWN: usize = 8;
-
-const SHORT_ID: usize = 12;
 
 /// Show the size and age of the searched index, and the backends of a server
 ///
@@ -83,16 +81,10 @@ fn print_status(status: &Status, out: &mut dyn Write) -> io::Result<()> {
         let name = escaped(&backend.name);
         let counts = [backend.packages, backend.documents, backend.bytes];
         let contents = contents(counts, backend.shards as u64, backend.age_s);
-        match &backend.reason {
-            None => writeln!(out, "{name}: {contents}")?,
-            Some(reason) => {
-                let state = if backend.connected {
-                    "not searched"
-                } else {
-                    "not connected"
-                };
-                writeln!(out, "{name}: {state}: {}", escaped(reason))?;
-            }
+        match (&backend.reason, backend.connected) {
+            (None, _) => writeln!(out, "{name}: {contents}")?,
+            (Some(reason), true) => writeln!(out, "{name}: not searched: {}", escaped(reason))?,
+            (Some(reason), false) => writeln!(out, "{name}: not connected: {}", escaped(reason))?,
         }
     }
     if let Some(overlaps) = &status.overlaps {
@@ -112,36 +104,26 @@ fn print_repository(repository: &RepositoryStatus, out: &mut dyn Write) -> io::R
     let revisions = units::plural(repository.revision_count.into(), "revision");
     let age = units::age(repository.age_s);
     let ago = |at: u64| units::age((repository.indexed + repository.age_s).saturating_sub(at));
-    let fetched = repository
-        .fetched
-        .map(|at| format!(", fetched {} ago", ago(at)));
+    let fetched = (repository.fetched).map(|at| format!(", fetched {} ago", ago(at)));
     let fetched = fetched.unwrap_or_default();
     writeln!(out, "{package}: {revisions}, indexed {age} ago{fetched}")?;
     if let Some(problem) = &repository.problem {
         writeln!(out, "  not brought up to date: {}", escaped(problem))?;
     }
     for revision in repository.revisions.iter().take(REVISIONS_SHOWN) {
-        let commit: String = revision.commit.chars().take(SHORT_ID).collect();
+        let (revision_name, commit) = (escaped(&revision.name), short(&revision.commit));
         let behind = match revision.behind {
             None => String::new(),
             Some(0) => ", up to date".to_owned(),
             Some(count) => format!(", {} behind", units::plural(count.into(), "commit")),
         };
-        writeln!(
-            out,
-            "  {} at {}{behind}",
-            escaped(&revision.name),
-            escaped(&commit)
-        )?;
+        writeln!(out, "  {revision_name} at {commit}{behind}")?;
     }
     let shown = repository.revisions.len().min(REVISIONS_SHOWN) as u64;
     let more = u64::from(repository.revision_count).saturating_sub(shown);
     if more > 0 {
-        writeln!(
-            out,
-            "  and {} more (--json lists up to 64)",
-            units::count(more)
-        )?;
+        let more = units::count(more);
+        writeln!(out, "  and {more} more (--json lists up to 64)")?;
     }
     Ok(())
 }
@@ -153,10 +135,8 @@ fn contents([packages, documents, bytes]: [u64; 3], shards: u64, age_s: Option<u
         units::size(bytes),
         units::plural(shards, "shard"),
     ];
-    let age = age_s.map_or(String::new(), |age| {
-        format!(", indexed {} ago", units::age(age))
-    });
-    counts.join(", ") + &age
+    let age = age_s.map(|age| format!(", indexed {} ago", units::age(age)));
+    counts.join(", ") + &age.unwrap_or_default()
 }
 
 pub(super) fn packages(arguments: &PackagesArguments) -> Result<Exit> {
@@ -184,11 +164,9 @@ pub(super) fn packages(arguments: &PackagesArguments) -> Result<Exit> {
 
 pub(super) fn skipped(arguments: &SkippedArguments) -> Result<Exit> {
     let mut printer = ApiPrinter::new(&arguments.api)?;
-    let given = [("package", &arguments.package), ("path", &arguments.path)];
-    let parameters: Vec<_> = given
-        .iter()
-        .filter_map(|(name, value)| Some((*name, value.as_ref()?.as_bytes())))
-        .collect();
+    let given = [("package", &arguments.package), ("path", &arguments.path)].into_iter();
+    let given = given.filter_map(|(name, value)| Some((name, value.as_ref()?.as_bytes())));
+    let parameters: Vec<_> = given.collect();
     let asks_file = arguments.path.is_some();
     let (mut is_complete, mut any) = (true, false);
     let path = "/api/v2/skipped";
@@ -216,14 +194,11 @@ fn print_skipped(why: &Why, asks_file: bool, out: &mut dyn Write) -> io::Result<
         Some(PackageState::Unknown) => {
             let what = if asks_file { "file" } else { "package" };
             let similar: Vec<_> = why.similar.iter().map(escaped).collect();
-            if similar.is_empty() {
-                complain(format_args!("the index has no such {what}"));
-            } else {
-                let similar = similar.join(" or ");
-                complain(format_args!(
-                    "the index has no such {what}; did you mean {similar}?"
-                ));
-            }
+            let mean = match &similar[..] {
+                [] => String::new(),
+                similar => format!("; did you mean {}?", similar.join(" or ")),
+            };
+            complain(format_args!("the index has no such {what}{mean}"));
         }
         _ => {}
     }

@@ -2,9 +2,7 @@
 
 mod ask;
 mod report;
-mod shards;
 mod status;
-mod table;
 
 use super::nodes::SourceFlags;
 use super::tls_flags::BackendClientTls;
@@ -17,8 +15,7 @@ use ::store::{Group, NodeStatus, Objects};
 use anyhow::{Context, Result, bail, ensure};
 use ask::{Answers, ask};
 use serde::Serialize;
-use shards::{Shards, bytes, shards};
-use status::ClusterStatus;
+use status::{ClusterStatus, Shards, bytes, shards};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -125,10 +122,8 @@ pub(super) fn run(arguments: &ClusterArguments) -> Result<Exit> {
 }
 
 fn listed(nodes: &SourceFlags) -> Result<Vec<Member>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(nodes.list())
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().build()?.block_on(nodes.list())
 }
 
 fn status(arguments: &StatusArguments) -> Result<Exit> {
@@ -185,34 +180,24 @@ fn plan(arguments: &PlanArguments) -> Result<Exit> {
     let all = Shards::read(&objects)?;
     let replicas = all.generation.replicas;
     let replicas_after = arguments.replicas.unwrap_or(replicas);
-    let had = all.assigned(&Placing::new(&before), replicas);
-    let gets = all.assigned(&Placing::new(&after), replicas_after);
+    let had = all.placed(&Placing::new(&before), replicas);
+    let gets = all.placed(&Placing::new(&after), replicas_after);
     let names: BTreeSet<&String> = had.keys().chain(gets.keys()).collect();
-    let nodes: Vec<PlannedNode> = names
-        .into_iter()
-        .map(|name| {
-            let none = Vec::new();
-            let (had, gets) = (
-                had.get(name).unwrap_or(&none),
-                gets.get(name).unwrap_or(&none),
-            );
-            let ids = |of: &[&Group]| -> BTreeSet<[u8; 32]> { of.iter().map(|it| it.id).collect() };
-            let (ids_had, ids_gets) = (ids(had), ids(gets));
-            let mut fetched = gets.clone();
-            fetched.retain(|group| !ids_had.contains(&group.id));
-            let mut dropped = had.clone();
-            dropped.retain(|group| !ids_gets.contains(&group.id));
-            PlannedNode {
-                node: name.clone(),
-                shards_before: shards(had),
-                shards_after: shards(gets),
-                bytes_after: bytes(gets),
-                fetched_shards: shards(&fetched),
-                fetched_bytes: bytes(&fetched),
-                dropped_shards: shards(&dropped),
-            }
-        })
-        .collect();
+    let planned = |name: &String| {
+        let had = had.get(name).map_or(&[][..], Vec::as_slice);
+        let gets = gets.get(name).map_or(&[][..], Vec::as_slice);
+        let (fetched, dropped) = (without(gets, had), without(had, gets));
+        PlannedNode {
+            node: name.clone(),
+            shards_before: shards(had),
+            shards_after: shards(gets),
+            bytes_after: bytes(gets),
+            fetched_shards: shards(&fetched),
+            fetched_bytes: bytes(&fetched),
+            dropped_shards: shards(&dropped),
+        }
+    };
+    let nodes: Vec<PlannedNode> = names.into_iter().map(planned).collect();
     let answer = Plan {
         generation: all.generation.number,
         replicas: replicas_after,
@@ -228,22 +213,22 @@ fn plan(arguments: &PlanArguments) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
+fn without<'a>(groups: &[&'a Group], others: &[&Group]) -> Vec<&'a Group> {
+    let others: BTreeSet<[u8; 32]> = others.iter().map(|it| it.id).collect();
+    let rest = groups.iter().copied();
+    rest.filter(|it| !others.contains(&it.id)).collect()
+}
+
 /// Applies `--add` and `--remove`.
 fn changed(before: &[Member], add: &[String], remove: &[String]) -> Result<Vec<Member>> {
     let mut after = before.to_vec();
     for name in remove {
-        ensure!(
-            after.iter().any(|member| member.name == *name),
-            "--remove {name}: {}",
-            no_node(name, before)
-        );
+        let is_there = after.iter().any(|member| member.name == *name);
+        ensure!(is_there, "--remove {name}: {}", no_node(name, before));
         after.retain(|member| member.name != *name);
     }
     for text in add {
-        let (name, rest) = match text.split_once('/') {
-            Some((name, rest)) => (name, format!("/{rest}")),
-            None => (&**text, String::new()),
-        };
+        let (name, rest) = text.split_at(text.find('/').unwrap_or(text.len()));
         // Placement ignores addresses.
         let source = format!("static:{name}=localhost:1{rest}");
         let wrong = || format!("--add {text}: not NAME[/zone=ZONE][/weight=N]");
@@ -286,7 +271,7 @@ fn print_plan(answer: &Plan) -> Result<()> {
             units::count(node.dropped_shards),
         ]);
     }
-    table::print(&table)?;
+    report::print_table(&table)?;
     terminal::print(format_args!(
         "{} of {} would move ({:.1} %)",
         units::size(answer.moving_bytes),
@@ -298,7 +283,8 @@ fn print_plan(answer: &Plan) -> Result<()> {
 
 fn drain(arguments: &DrainArguments) -> Result<Exit> {
     let node = &arguments.node;
-    let source = arguments.nodes.source().context("give --nodes etcd:URL")?;
+    let source = arguments.nodes.nodes.as_ref();
+    let source = source.context("give --nodes etcd:URL")?;
     let Some(etcd) = Etcd::new(source, arguments.nodes.tls()?) else {
         bail!(
             "--nodes {source}: only etcd can keep what is drained; with another source give the node /weight=0 there, or \
@@ -311,11 +297,8 @@ fn drain(arguments: &DrainArguments) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     let members = listed(&arguments.nodes)?;
-    ensure!(
-        members.iter().any(|member| member.name == *node),
-        "{}",
-        no_node(node, &members)
-    );
+    let is_there = members.iter().any(|member| member.name == *node);
+    ensure!(is_there, "{}", no_node(node, &members));
     etcd.drain(node)?;
     terminal::report(format_args!(
         "{node} is drained: its shards move to other nodes; `--undo` ends that"

@@ -1,18 +1,18 @@
 //! `trawl commit`, `log` and `refs`: git data from the HTTP API, or from a directory with
 //! `--repos`. Starts no program.
 
-use super::api_printer::{ApiFlags, ApiPrinter};
+use super::api_printer::{ApiFlags, ApiPrinter, short};
 use crate::exit::Exit;
 use crate::terminal::{self, escaped};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use backend::GitRepositories;
 use backend::repositories::LookUp;
 use schema::message::{Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use web::model::{Commit, CommitLog, Person, Ref, Refs};
-
-const SHORT_ID: usize = 12;
 
 /// References read at a time.
 const REFS_PART: u32 = 1000;
@@ -99,68 +99,53 @@ struct Source {
 
 pub(super) fn commit(arguments: &CommitArguments) -> Result<Exit> {
     let CommitArguments { source, repo, rev } = arguments;
-    let Some(directory) = &source.repos else {
-        let mut printer = ApiPrinter::new(&source.api)?;
-        let parameters = [("repo", repo.as_bytes()), ("rev", rev.as_bytes())];
-        let commit: Commit = printer.get("/api/v2/commit", &parameters)?;
-        printer.print(|out| print_commit(&commit, out))?;
-        printer.finish()?;
-        return Ok(Exit::Success);
-    };
+    let parameters = [("repo", repo.as_bytes()), ("rev", rev.as_bytes())];
     let revision = rev.clone();
-    let found = match look_up(directory, repo, LookupOf::Commit { revision })? {
-        LookupAnswer::Commit(found) => Commit::new(repo, rev, &found),
-        other => return Err(unexpected(&other)),
+    let read = |directory: &Path| match look_up(directory, repo, LookupOf::Commit { revision })? {
+        LookupAnswer::Commit(found) => Ok(Commit::new(repo, rev, &found)),
+        other => Err(unexpected(&other)),
     };
-    show(&source.api, &found, |out| print_commit(&found, out))
+    source.show("/api/v2/commit", &parameters, read, print_commit)
 }
 
 pub(super) fn log(arguments: &LogArguments) -> Result<Exit> {
-    let LogArguments {
-        source,
-        repo,
-        rev,
-        path,
-        count,
-    } = arguments;
-    let print = |log: &CommitLog, out: &mut dyn Write| {
-        let mut commits = log.commits.iter();
-        commits.try_for_each(|commit| print_line(commit, out))
-    };
-    let Some(directory) = &source.repos else {
-        let mut printer = ApiPrinter::new(&source.api)?;
-        let count = count.to_string();
-        let parameters = [
-            ("repo", repo.as_bytes()),
-            ("rev", rev.as_bytes()),
-            ("path", path.as_bytes()),
-            ("count", count.as_bytes()),
-        ];
-        let log: CommitLog = printer.get("/api/v2/log", &parameters)?;
-        printer.print(|out| print(&log, out))?;
-        printer.finish()?;
-        return Ok(Exit::Success);
-    };
+    let (repo, rev, path) = (&arguments.repo, &arguments.rev, &arguments.path);
+    let count = arguments.count.to_string();
+    let parameters = [
+        ("repo", repo.as_bytes()),
+        ("rev", rev.as_bytes()),
+        ("path", path.as_bytes()),
+        ("count", count.as_bytes()),
+    ];
     let of = LookupOf::Log {
         revision: rev.clone(),
         path: path.clone().into_bytes(),
         after: Vec::new(),
-        count: *count,
+        count: arguments.count,
     };
-    let found = match look_up(directory, repo, of)? {
-        LookupAnswer::Log(found) => found,
-        other => return Err(unexpected(&other)),
+    let read = |directory: &Path| match look_up(directory, repo, of)? {
+        LookupAnswer::Log(found) => {
+            let commits = found.commits.iter();
+            let commits = commits.map(|commit| Commit::new(repo, &commit.id, commit));
+            Ok(CommitLog {
+                repo: repo.clone(),
+                rev: rev.clone(),
+                commits: commits.collect(),
+                next: None,
+            })
+        }
+        other => Err(unexpected(&other)),
     };
-    let commits = found.commits.iter();
-    let log = CommitLog {
-        repo: repo.clone(),
-        rev: rev.clone(),
-        commits: commits
-            .map(|commit| Commit::new(repo, &commit.id, commit))
-            .collect(),
-        next: None,
+    let print = |log: &CommitLog, out: &mut dyn Write| {
+        let mut commits = log.commits.iter();
+        commits.try_for_each(|commit| {
+            let date = commit.committer.date.as_deref().unwrap_or_default();
+            let day = date.split('T').next().unwrap_or_default();
+            let (id, subject) = (short(&commit.id), escaped(&commit.subject));
+            writeln!(out, "{id} {day} {subject}")
+        })
     };
-    show(&source.api, &log, |out| print(&log, out))
+    (arguments.source).show("/api/v2/log", &parameters, read, print)
 }
 
 pub(super) fn refs(arguments: &RefsArguments) -> Result<Exit> {
@@ -169,7 +154,7 @@ pub(super) fn refs(arguments: &RefsArguments) -> Result<Exit> {
         let mut printer = ApiPrinter::new(&source.api)?;
         let parameters = [("repo", repo.as_bytes())];
         printer.get_all("/api/v2/refs", &parameters, |printer, part: Refs| {
-            printer.print(|out| print_refs(&part.refs, out))?;
+            printer.print(|out| print_refs(&part, out))?;
             Ok(part.next)
         })?;
         printer.finish()?;
@@ -180,14 +165,11 @@ pub(super) fn refs(arguments: &RefsArguments) -> Result<Exit> {
         refs: Vec::new(),
         next: None,
     };
-    let mut after = Vec::new();
+    let (mut after, count) = (Vec::new(), REFS_PART);
     loop {
-        let of = LookupOf::References {
-            after,
-            count: REFS_PART,
-        };
+        let of = LookupOf::References { after, count };
         let LookupAnswer::References(list) = look_up(directory, repo, of)? else {
-            return Err(anyhow!("the repository did not list its references"));
+            bail!("the repository did not list its references");
         };
         refs.refs.extend(list.references.iter().map(Ref::from));
         match list.references.last().filter(|_| list.more) {
@@ -195,7 +177,42 @@ pub(super) fn refs(arguments: &RefsArguments) -> Result<Exit> {
             None => break,
         }
     }
-    show(&source.api, &refs, |out| print_refs(&refs.refs, out))
+    source.show_read(&refs, print_refs)
+}
+
+impl Source {
+    /// Prints an answer of the API or of the repositories.
+    fn show<T: Serialize + DeserializeOwned>(
+        &self,
+        path: &str,
+        parameters: &[(&str, &[u8])],
+        read: impl FnOnce(&Path) -> Result<T>,
+        words: impl FnOnce(&T, &mut dyn Write) -> io::Result<()>,
+    ) -> Result<Exit> {
+        if let Some(directory) = &self.repos {
+            return self.show_read(&read(directory)?, words);
+        }
+        let mut printer = ApiPrinter::new(&self.api)?;
+        let answer = printer.get(path, parameters)?;
+        printer.print(|out| words(&answer, out))?;
+        printer.finish()?;
+        Ok(Exit::Success)
+    }
+
+    fn show_read<T: Serialize>(
+        &self,
+        answer: &T,
+        words: impl FnOnce(&T, &mut dyn Write) -> io::Result<()>,
+    ) -> Result<Exit> {
+        let mut out = io::stdout().lock();
+        if self.api.json {
+            terminal::print_json(answer)?;
+        } else {
+            words(answer, &mut out)?;
+        }
+        out.flush()?;
+        Ok(Exit::Success)
+    }
 }
 
 fn look_up(directory: &Path, repo: &str, of: LookupOf) -> Result<LookupAnswer> {
@@ -209,12 +226,7 @@ fn look_up(directory: &Path, repo: &str, of: LookupOf) -> Result<LookupAnswer> {
 }
 
 fn refused(repo: &str, problem: &LookupProblem) -> anyhow::Error {
-    let LookupProblem {
-        kind,
-        reason,
-        candidates,
-    } = problem;
-    let what = match kind {
+    let what = match problem.kind {
         LookupProblemKind::UnknownRepository => format!("there is no repository {repo}"),
         LookupProblemKind::UnknownRevision => format!("{repo} has no such revision"),
         LookupProblemKind::Ambiguous => format!("the revision names several commits of {repo}"),
@@ -222,12 +234,11 @@ fn refused(repo: &str, problem: &LookupProblem) -> anyhow::Error {
         LookupProblemKind::Unreadable => format!("{repo} cannot be read"),
         LookupProblemKind::Late => format!("{repo} did not answer in time"),
     };
-    let why = if reason.is_empty() {
-        String::new()
-    } else {
-        format!(": {reason}")
+    let why = match &*problem.reason {
+        "" => String::new(),
+        reason => format!(": {reason}"),
     };
-    let similar = match &candidates[..] {
+    let similar = match &problem.candidates[..] {
         [] => String::new(),
         names => format!("; did you mean {}?", names.join(" or ")),
     };
@@ -236,21 +247,6 @@ fn refused(repo: &str, problem: &LookupProblem) -> anyhow::Error {
 
 fn unexpected(answer: &LookupAnswer) -> anyhow::Error {
     anyhow!("the repository answered something else: {answer:?}")
-}
-
-fn show<T: serde::Serialize>(
-    flags: &ApiFlags,
-    answer: &T,
-    words: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<Exit> {
-    if flags.json() {
-        terminal::print_json(answer)?;
-        return Ok(Exit::Success);
-    }
-    let mut out = io::stdout().lock();
-    words(&mut out)?;
-    out.flush()?;
-    Ok(Exit::Success)
 }
 
 /// Prints a commit as `git log` does.
@@ -278,34 +274,18 @@ fn print_commit(commit: &Commit, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn print_person(role: &str, person: &Person, out: &mut dyn Write) -> io::Result<()> {
-    let Person {
-        name, email, date, ..
-    } = person;
-    let date = date.as_deref().unwrap_or("at an unknown time");
-    writeln!(
-        out,
-        "{role}: {} <{}>, {date}",
-        escaped(name),
-        escaped(email)
-    )
+    let (name, email) = (escaped(&person.name), escaped(&person.email));
+    let date = person.date.as_deref().unwrap_or("at an unknown time");
+    writeln!(out, "{role}: {name} <{email}>, {date}")
 }
 
-fn print_line(commit: &Commit, out: &mut dyn Write) -> io::Result<()> {
-    let id: String = commit.id.chars().take(SHORT_ID).collect();
-    let date = commit.committer.date.as_deref().unwrap_or_default();
-    let day = date.split('T').next().unwrap_or_default();
-    writeln!(out, "{} {day} {}", escaped(&id), escaped(&commit.subject))
-}
-
-fn print_refs(refs: &[Ref], out: &mut dyn Write) -> io::Result<()> {
-    for reference in refs {
-        let indexed = if reference.indexed { "\tindexed" } else { "" };
-        writeln!(
-            out,
-            "{}\t{}{indexed}",
-            escaped(&reference.name),
-            reference.id
-        )?;
+fn print_refs(refs: &Refs, out: &mut dyn Write) -> io::Result<()> {
+    for Ref {
+        name, id, indexed, ..
+    } in &refs.refs
+    {
+        let indexed = if *indexed { "\tindexed" } else { "" };
+        writeln!(out, "{}\t{id}{indexed}", escaped(name))?;
     }
     Ok(())
 }

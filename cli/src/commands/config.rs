@@ -60,12 +60,11 @@ pub(super) fn run(arguments: &ConfigArguments, definition: &clap::Command) -> Re
 
 fn check(named: Option<PathBuf>, definition: &clap::Command) -> Result<Exit> {
     let file = ConfigFile::find(named, definition)?.with_context(|| {
-        let default = default_path();
-        let default = default.map(|path| format!(": {}", escaped(&*path.to_string_lossy())));
+        let default = default_path().map(|path| format!(": {}", escaped(&*path.to_string_lossy())));
         let default = default.unwrap_or_default();
         format!("no configuration file is named, and there is no default one{default}")
     })?;
-    file.former_keys().iter().for_each(terminal::complain);
+    file.former.iter().for_each(terminal::complain);
     let mut faults = file.faults();
     let mut valid = 0;
     for table in TABLES {
@@ -86,7 +85,7 @@ fn check(named: Option<PathBuf>, definition: &clap::Command) -> Result<Exit> {
 
 fn show(named: Option<PathBuf>, definition: &clap::Command) -> Result<Exit> {
     let file = ConfigFile::find(named, definition)?;
-    let former = file.iter().flat_map(ConfigFile::former_keys);
+    let former = file.iter().flat_map(|file| &file.former);
     former.for_each(terminal::complain);
     let mut faults = file.as_ref().map_or(Vec::new(), ConfigFile::faults);
     for (index, table) in TABLES.into_iter().enumerate() {
@@ -112,10 +111,9 @@ fn show(named: Option<PathBuf>, definition: &clap::Command) -> Result<Exit> {
 
 fn report(faults: &[String]) -> Exit {
     faults.iter().for_each(terminal::complain);
-    if faults.is_empty() {
-        Exit::Success
-    } else {
-        Exit::Error
+    match faults {
+        [] => Exit::Success,
+        _ => Exit::Error,
     }
 }
 

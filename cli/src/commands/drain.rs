@@ -1,9 +1,11 @@
 //! Shutdown. SIGTERM drains for a bounded time; SIGINT or a second signal ends at once.
 
+use crate::progress::ThreadGuard;
 use frontend::{Coordinator, Serving};
 use std::future::pending;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 /// Leaves the rest of the shutdown 5 s of Kubernetes' 30 s.
@@ -77,4 +79,25 @@ impl Signals {
             _ = terminate.recv() => Told::Terminate,
         }
     }
+}
+
+/// Calls `act` on a signal, until dropped. Without a handler, signals end the process.
+pub(super) fn on_interrupt(
+    act: impl FnOnce() + Send + 'static,
+) -> Option<ThreadGuard<oneshot::Sender<()>>> {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_io().build().ok()?;
+    let (running, ended) = oneshot::channel();
+    Some(ThreadGuard::start(running, move || {
+        let signalled = runtime.block_on(async {
+            let mut signals = Signals::new();
+            tokio::select! {
+                _ = signals.next() => true,
+                _ = ended => false,
+            }
+        });
+        if signalled {
+            act();
+        }
+    }))
 }

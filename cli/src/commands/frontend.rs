@@ -2,22 +2,25 @@
 
 use super::access::AccessFlags;
 use super::authorization::AuthorizationFlags;
-use super::drain::DrainFlags;
+use super::drain::{DrainFlags, Signals};
 use super::listener;
 use super::nodes::{self, Connector, NodesFlags};
 use super::shared_cache::SharedCacheFlags;
 use super::tls_flags::{BackendClientTls, ServerIdentity};
-use super::traces::{SampleFlags, TraceFlags};
+use super::traces::{self, TraceFlags};
 use crate::cache_dir::{self, read_small};
 use crate::exit::Exit;
-use crate::terminal::report;
+use crate::terminal::{announce, report};
 use crate::{address, units};
 use anyhow::{Context, Result, bail, ensure};
+use cluster::membership::Member;
 use frontend::{Backend, Config, Coordinator, Hints, LogQueries};
+use metrics_exporter_prometheus::PrometheusHandle;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tls::{Current, ServerConfig};
 use tokio::net::TcpListener;
 use web::{BasePath, ConnectionLimits, HostNames, TrustedProxies};
 
@@ -83,73 +86,45 @@ pub(super) fn run(arguments: &FrontendArguments) -> Result<Exit> {
 
 async fn serve(arguments: &FrontendArguments) -> Result<Exit> {
     arguments.nodes.check(&arguments.backends)?;
-    let memory = arguments.flags.memory(arguments.memory)?;
-    let limits = arguments.flags.connection_limits()?;
-    let listener = listener::bind(&arguments.listen, "--listen").await?;
-    let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
-    let hints = arguments.flags.hints()?;
-    let address = listener.local_addr()?.ip();
-    let options = arguments
-        .flags
-        .web_options(address, hints.as_ref(), memory)?;
-    let metrics = listener::record_metrics()?;
-    arguments.flags.trace("trawl-frontend", &listener)?;
-    let tls = arguments.flags.tls.public()?;
-    cache_dir::create(&arguments.spool)?;
-    let watcher = arguments.nodes.watch(&arguments.spool).await?;
-    let hides_addresses = arguments.flags.access.has_admin();
-    let nodes = match watcher {
-        None => None,
+    let (flags, spool) = (&arguments.flags, &arguments.spool);
+    let (listen, memory) = (&arguments.listen, arguments.memory);
+    let opened = flags.open("trawl-frontend", listen, memory).await?;
+    cache_dir::create(spool)?;
+    let (backends, nodes) = match arguments.nodes.watch(spool).await? {
+        None => (backends(arguments)?, None),
         Some(watcher) => {
-            let connector = Connector::new(
-                &arguments.backend_tls,
-                hides_addresses,
-                &watcher.map().members,
-            );
-            Some((watcher, connector?))
+            let (tls, map) = (&arguments.backend_tls, watcher.map());
+            let hides_addresses = flags.access.admin_listen.is_some();
+            let connector = Connector::new(tls, hides_addresses, &map.members)?;
+            (connector.backends(map), Some((watcher, connector)))
         }
     };
-    let backends = match &nodes {
-        None => backends(arguments)?,
-        Some((watcher, connector)) => connector.backends(watcher.map()),
-    };
-    // The size of the backends' text is unknown.
-    let config = arguments
-        .flags
-        .config(&arguments.spool, memory, None, hints);
     let config = Config {
         changes_backends: nodes.is_some(),
-        ..config
+        // The size of the backends' text is unknown.
+        ..opened.config(spool, None)
     };
     let frontend = Coordinator::start(config, backends)?;
     if let Some((watcher, connector)) = nodes {
         nodes::follow(watcher, connector, &frontend);
     }
-    arguments
-        .flags
-        .access
-        .serve_admin(admin, &arguments.flags.hosts, &frontend, &metrics)?;
-    let app = web::app(Arc::clone(&frontend), options, metrics);
-    let drain = arguments.flags.drain;
-    listener::serve(listener, app, limits, tls, &frontend, drain).await
+    opened.serve(&frontend).await
 }
 
 fn backends(arguments: &FrontendArguments) -> Result<Vec<Backend>> {
-    let tls = arguments.backend_tls.config(&arguments.backends)?;
-    let backend = |(number, address): (usize, &String)| {
-        let backend = match &tls {
-            None => Backend::tcp(address),
-            Some(tls) => Backend::tls(address, tls.clone())
-                .with_context(|| format!("--backend {address}"))?,
-        };
-        // Addresses are for operators.
-        Ok(if arguments.flags.access.has_admin() {
-            backend.named(format!("backend {number}"))
-        } else {
-            backend
-        })
+    let mut members: Vec<Member> = (arguments.backends.iter())
+        .map(|it| Member::at(it))
+        .collect();
+    let hides_addresses = arguments.flags.access.admin_listen.is_some();
+    let connector = Connector::new(&arguments.backend_tls, hides_addresses, &members)?;
+    for (number, member) in (1..).zip(&mut members).filter(|_| hides_addresses) {
+        member.name = format!("backend {number}");
+    }
+    let backend = |member: &Member| {
+        let backend = connector.backend(member);
+        backend.with_context(|| format!("--backend {}", member.address))
     };
-    (1..).zip(&arguments.backends).map(backend).collect()
+    members.iter().map(backend).collect()
 }
 
 /// Limits of a frontend, and access to it.
@@ -194,21 +169,25 @@ pub(super) struct FrontendFlags {
     #[arg(long, help_heading = LIMITS, value_name = "WHAT", value_enum, default_value_t = LoggedQuery::Hash)]
     log_queries: LoggedQuery,
     #[command(flatten, next_help_heading = LIMITS)]
-    pub(super) drain: DrainFlags,
+    drain: DrainFlags,
     #[command(flatten, next_help_heading = None)]
     pub(super) log: listener::LogFlags,
     #[command(flatten)]
     traces: TraceFlags,
+    /// Share of requests that are traced, from 0 to 1
+    ///
+    /// A request with the header traceparent is traced if its caller traces it. With 0, no request
+    /// is traced.
+    #[arg(long, help_heading = traces::TRACES, value_name = "RATIO", default_value_t = 1.0, value_parser = traces::ratio)]
+    traces_sample: f64,
     #[command(flatten)]
-    sample: SampleFlags,
-    #[command(flatten)]
-    pub(super) tls: ServerIdentity,
+    tls: ServerIdentity,
     /// Answer to this host name too; may be repeated
     ///
     /// By default, a server on a loopback address answers only to localhost and loopback addresses,
     /// and any other server to every name.
     #[arg(long = "host", value_name = "NAME", help_heading = ACCESS)]
-    pub(super) hosts: Vec<String>,
+    hosts: Vec<String>,
     /// Trust the header x-forwarded-for of proxies in this network, such as 127.0.0.1 or
     /// 10.0.0.0/8; may be repeated
     #[arg(long = "trusted-proxy", value_name = "CIDR", help_heading = ACCESS)]
@@ -222,7 +201,7 @@ pub(super) struct FrontendFlags {
     #[arg(long, value_name = "PATH", default_value = "/", help_heading = ACCESS)]
     base_path: BasePath,
     #[command(flatten)]
-    pub(super) access: AccessFlags,
+    access: AccessFlags,
     #[command(flatten)]
     authorization: AuthorizationFlags,
     #[command(flatten)]
@@ -241,84 +220,122 @@ enum LoggedQuery {
 
 /// Parses `2` or `0.5`.
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text
-        .parse()
-        .map_err(|_| "not a number of seconds, such as 2 or 0.5")?;
+    let seconds = text.parse();
+    let seconds: f64 = seconds.map_err(|_| "not a number of seconds, such as 2 or 0.5")?;
     Duration::try_from_secs_f64(seconds).map_err(|_| "negative or too large".to_owned())
 }
 
-/// Parts of a frontend's memory.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FrontendMemory {
+/// Checked flags and bound addresses of a frontend.
+pub(super) struct OpenFrontend<'a> {
+    flags: &'a FrontendFlags,
+    pub(super) options: web::Options,
+    hints: Option<Arc<Hints>>,
+    /// Memory for running queries.
     queries: u64,
-    rendered: u64,
+    limits: ConnectionLimits,
+    listener: TcpListener,
+    admin: Option<TcpListener>,
+    metrics: PrometheusHandle,
+    tls: Option<Current<ServerConfig>>,
 }
 
-impl FrontendFlags {
-    /// Divides `bytes` among running queries and rendered answers.
-    pub(super) fn memory(&self, bytes: u64) -> Result<FrontendMemory> {
-        let rendered = self.rendered_memory.unwrap_or(bytes / RENDERED_SHARE);
-        ensure!(
-            rendered < bytes,
-            "--rendered-memory {rendered}: leaves nothing of --memory for queries; it must be less than {bytes}"
-        );
-        Ok(FrontendMemory {
-            queries: bytes - rendered,
-            rendered,
-        })
-    }
-
+impl OpenFrontend<'_> {
     /// `text_bytes` is the corpus size, if known. Logs a reduced spool bound.
-    pub(super) fn config(
-        &self,
-        spool: &Path,
-        memory: FrontendMemory,
-        text_bytes: Option<u64>,
-        hints: Option<Arc<Hints>>,
-    ) -> Config {
-        let spool_bytes_max = self.spool_bytes.unwrap_or_else(|| {
-            let bound = SpoolBound::new(free_bytes(spool), text_bytes);
-            if let Some(reason) = bound.reason {
-                let size = units::size(bound.bytes);
+    pub(super) fn config(&self, spool: &Path, text_bytes: Option<u64>) -> Config {
+        let flags = self.flags;
+        let spool_bytes_max = flags.spool_bytes.unwrap_or_else(|| {
+            let (bytes, reason) = spool_bound(free_bytes(spool), text_bytes);
+            if let Some(reason) = reason {
+                let size = units::size(bytes);
                 report(format_args!(
                     "the spool may have {size}, {reason}; set another bound with --spool-bytes"
                 ));
             }
-            bound.bytes
+            bytes
         });
         Config {
             spool_bytes_max,
-            memory_bytes: memory.queries,
-            query_memory_bytes: self.query_memory,
-            running_max: self.running.into(),
-            queued_max: self.queued.into(),
-            timeout_max: self.timeout_max,
-            slow_query: self.slow_query,
-            has_scopes: self.authorization.is_configured(),
-            log_queries: match self.log_queries {
+            memory_bytes: self.queries,
+            query_memory_bytes: flags.query_memory,
+            running_max: flags.running.into(),
+            queued_max: flags.queued.into(),
+            timeout_max: flags.timeout_max,
+            slow_query: flags.slow_query,
+            has_scopes: flags.authorization.is_configured(),
+            log_queries: match flags.log_queries {
                 LoggedQuery::Full => LogQueries::Full,
                 LoggedQuery::Hash => LogQueries::Hash,
                 LoggedQuery::Off => LogQueries::Off,
             },
-            hints,
+            hints: self.hints.clone(),
             ..Config::new(spool)
         }
     }
 
-    pub(super) fn trace(&self, service: &str, listener: &TcpListener) -> Result<()> {
+    /// Prints the URL, and serves HTTP or HTTPS until a signal.
+    pub(super) async fn serve(self, frontend: &Arc<Coordinator>) -> Result<Exit> {
+        let (flags, metrics) = (self.flags, self.metrics);
+        let (listener, tls) = (self.listener, self.tls);
+        let access = &flags.access;
+        access.serve_admin(self.admin, &flags.hosts, frontend, &metrics)?;
+        let app = web::app(Arc::clone(frontend), self.options, metrics);
+        let signals = Signals::new();
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        announce(format_args!("{scheme}://{}/", listener.local_addr()?))?;
+        listener::notify_ready();
+        tokio::select! {
+            () = web::serve_until_drained(listener, app, self.limits, tls, frontend.serving()) => {}
+            () = flags.drain.frontend(signals, frontend) => {}
+        }
+        Ok(Exit::Success)
+    }
+}
+
+impl FrontendFlags {
+    /// Divides `memory` among running queries and rendered answers.
+    pub(super) async fn open(
+        &self,
+        service: &str,
+        listen: &str,
+        memory: u64,
+    ) -> Result<OpenFrontend<'_>> {
+        let rendered = self.rendered_memory.unwrap_or(memory / RENDERED_SHARE);
+        ensure!(
+            rendered < memory,
+            "--rendered-memory {rendered}: leaves nothing of --memory for queries; it must be less than {memory}"
+        );
+        let proxies = TrustedProxies::new(&self.trusted_proxies);
+        let limits = ConnectionLimits {
+            connections_max: self.connections as usize,
+            per_client_max: self.connections_per_client as usize,
+            trusted_proxies: proxies.context("--trusted-proxy")?,
+            ..ConnectionLimits::default()
+        };
+        let listener = listener::bind(listen, "--listen").await?;
+        let admin = self.access.bind_admin(listen).await?;
+        let hints = (self.shared_cache).start(self.authorization.auth_url.is_some())?;
         let address = listener.local_addr()?;
-        self.traces.start(service, address, self.sample.ratio())
+        let options = self.web_options(address.ip(), hints.as_ref(), rendered)?;
+        let metrics = listener::record_metrics()?;
+        self.traces.start(service, address, self.traces_sample)?;
+        Ok(OpenFrontend {
+            flags: self,
+            options,
+            hints,
+            queries: memory - rendered,
+            limits,
+            listener,
+            admin,
+            metrics,
+            tls: self.tls.public()?,
+        })
     }
 
-    pub(super) fn hints(&self) -> Result<Option<Arc<Hints>>> {
-        self.shared_cache.start(self.authorization.has_service())
-    }
-
-    pub(super) fn web_options(
+    fn web_options(
         &self,
         address: IpAddr,
         hints: Option<&Arc<Hints>>,
-        memory: FrontendMemory,
+        rendered_bytes_max: u64,
     ) -> Result<web::Options> {
         let keys = match &self.dcs_api_keys {
             Some(path) => parse_keys(&read_small(path, "the keys in", KEYS_BYTES_MAX)?)
@@ -328,29 +345,18 @@ impl FrontendFlags {
         let options = web::Options::new(self.cors_origins.clone(), keys);
         let mut options = options.context("--cors-origin")?;
         options.exports_max = self.exports.into();
-        options.rendered_bytes_max = memory.rendered;
+        options.rendered_bytes_max = rendered_bytes_max;
         options.base_path = self.base_path.clone();
         options.hosts = HostNames::new(address, &self.hosts);
         options.access = self.access.keys()?.map(Arc::new);
-        if self.authorization.has_tokens() && options.access.is_some() {
-            bail!(
-                "--auth-jwks and --api-keys both read the header authorization; give one of them"
-            );
-        }
-        options.authorization = self.authorization.authorization(hints)?.map(Arc::new);
+        ensure!(
+            self.authorization.auth_jwks.is_none() || options.access.is_none(),
+            "--auth-jwks and --api-keys both read the header authorization; give one of them"
+        );
+        options.authorization = self.authorization.build(hints)?.map(Arc::new);
         options.links = self.shared_cache.links()?;
-        options.has_admin = self.access.has_admin();
+        options.has_admin = self.access.admin_listen.is_some();
         Ok(options)
-    }
-
-    pub(super) fn connection_limits(&self) -> Result<ConnectionLimits> {
-        Ok(ConnectionLimits {
-            connections_max: self.connections as usize,
-            per_client_max: self.connections_per_client as usize,
-            trusted_proxies: TrustedProxies::new(&self.trusted_proxies)
-                .context("--trusted-proxy")?,
-            ..ConnectionLimits::default()
-        })
     }
 }
 
@@ -363,27 +369,17 @@ const SPOOL_BYTES_MIN: u64 = 256 << 20;
 /// Results of single letters, the largest, need about two.
 const SPOOL_BY_TEXT: u64 = 8;
 
-#[derive(Debug, PartialEq, Eq)]
-struct SpoolBound {
-    bytes: u64,
-    /// Reason for a reduced bound.
-    reason: Option<&'static str>,
-}
-
-impl SpoolBound {
-    fn new(free_bytes: Option<u64>, text_bytes: Option<u64>) -> SpoolBound {
-        let by_disk = free_bytes.map(|free| (free / 4, Some("a quarter of the free disk")));
-        let by_text = text_bytes.map(|text| {
-            let bytes = text.saturating_mul(SPOOL_BY_TEXT).max(SPOOL_BYTES_MIN);
-            (bytes, Some("in proportion to the text of the index"))
-        });
-        let usual = Some((SPOOL_BYTES_MAX, None));
-        let bounds = [usual, by_disk, by_text].into_iter().flatten();
-        let (bytes, reason) = bounds
-            .min_by_key(|(bytes, _)| *bytes)
-            .expect("one is usual");
-        SpoolBound { bytes, reason }
-    }
+/// Bytes, and the reason for a reduced bound.
+fn spool_bound(free: Option<u64>, text: Option<u64>) -> (u64, Option<&'static str>) {
+    let by_disk = free.map(|free| (free / 4, Some("a quarter of the free disk")));
+    let by_text = text.map(|text| {
+        let bytes = text.saturating_mul(SPOOL_BY_TEXT).max(SPOOL_BYTES_MIN);
+        (bytes, Some("in proportion to the text of the index"))
+    });
+    let usual = Some((SPOOL_BYTES_MAX, None));
+    let bounds = [usual, by_disk, by_text].into_iter().flatten();
+    let least = bounds.min_by_key(|(bytes, _)| *bytes);
+    least.expect("one is usual")
 }
 
 /// Bytes free for this user; `None` if unknown.
@@ -416,22 +412,22 @@ fn parse_keys(text: &str) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SPOOL_BYTES_MAX, SPOOL_BYTES_MIN, SpoolBound, parse_keys};
+    use super::{SPOOL_BYTES_MAX, SPOOL_BYTES_MIN, parse_keys, spool_bound};
 
     #[test]
     fn the_spool_is_bounded_by_the_free_disk_and_the_corpus() {
-        let bytes = |free, text| SpoolBound::new(free, text).bytes;
+        let bytes = |free, text| spool_bound(free, text).0;
         let many = Some(1 << 50);
         assert_eq!(bytes(many, many), SPOOL_BYTES_MAX);
         assert_eq!(bytes(None, None), SPOOL_BYTES_MAX);
-        assert_eq!(SpoolBound::new(many, None).reason, None);
+        assert_eq!(spool_bound(many, None).1, None);
         assert_eq!(bytes(Some(4 << 30), many), 1 << 30);
         assert_eq!(bytes(many, Some(1 << 30)), 8 << 30);
         assert_eq!(bytes(many, Some(1)), SPOOL_BYTES_MIN);
         assert_eq!(bytes(Some(0), Some(1)), 0);
         assert!(
-            SpoolBound::new(Some(4 << 30), many)
-                .reason
+            spool_bound(Some(4 << 30), many)
+                .1
                 .unwrap()
                 .contains("free disk")
         );

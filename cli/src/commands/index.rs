@@ -13,7 +13,7 @@ pub(super) use git::{GitFlags, GivenRepositories, check_names};
 use publish::PublishFlags;
 use recorded::RecordedSources;
 
-use super::interrupt::InterruptThread;
+use super::drain::on_interrupt;
 use super::mirror::FetchFlags;
 use crate::exit::Exit;
 use crate::{terminal, units};
@@ -112,12 +112,9 @@ pub(crate) struct IndexArguments {
 
 pub(super) fn run(arguments: &IndexArguments) -> Result<Exit> {
     let mut options = arguments.build.options(arguments.memory)?;
+    let (out, replaces) = (&arguments.index, arguments.replace_versions);
     if arguments.publishes_only() {
-        publish::publish(
-            &arguments.store,
-            &arguments.index,
-            arguments.replace_versions,
-        )?;
+        publish::publish(&arguments.store, out, replaces)?;
         return Ok(Exit::Success);
     }
     if arguments.store.claim {
@@ -133,42 +130,30 @@ pub(super) fn run(arguments: &IndexArguments) -> Result<Exit> {
         (packages, arguments.repositories()?, recorded)
     };
     check_names(&packages.sources, &given.sources)?;
-    git::note_on_work_trees(&packages.sources)
-        .into_iter()
-        .for_each(terminal::report);
+    let note = git::note_on_work_trees(&packages.sources);
+    note.into_iter().for_each(terminal::report);
     let problems = given.problems.clone();
     let changes = arguments.changes(given, recorded);
     if arguments.dry_run {
-        return preview(&packages, &changes, &arguments.index, &options, problems);
+        return preview(&packages, &changes, out, &options, problems);
     }
-    let problems = update(packages, changes, &arguments.index, &options, problems)?;
-    publish::publish(
-        &arguments.store,
-        &arguments.index,
-        arguments.replace_versions,
-    )?;
+    let problems = update(packages, changes, out, &options, problems)?;
+    publish::publish(&arguments.store, out, replaces)?;
     Ok(Exit::Success.if_complete(problems.is_empty()))
 }
 
 /// Builds packages that no other machine builds.
 fn share(arguments: &IndexArguments, options: &BuildOptions) -> Result<Exit> {
     let packages = arguments.build.packages(&arguments.sources)?;
-    let changes = Changes {
-        replace_versions: arguments.replace_versions,
-        ..Changes::default()
-    };
+    let (out, replace_versions) = (&arguments.index, arguments.replace_versions);
     let build = |claimed| {
-        let built = update(
-            claimed,
-            changes.clone(),
-            &arguments.index,
-            options,
-            Vec::new(),
-        );
-        built.map(drop)
+        let changes = Changes {
+            replace_versions,
+            ..Changes::default()
+        };
+        update(claimed, changes, out, options, Vec::new()).map(drop)
     };
-    let (store, replaces) = (&arguments.store, arguments.replace_versions);
-    publish::share(store, &arguments.index, &packages, replaces, &build)?;
+    publish::share(&arguments.store, out, &packages, replace_versions, &build)?;
     Ok(Exit::Success)
 }
 
@@ -219,7 +204,7 @@ impl IndexArguments {
 /// Updates an index, with progress, problems and a summary on standard error. Returns the problems.
 pub(super) fn update(
     packages: Packages,
-    changes: Changes,
+    mut changes: Changes,
     out: &Path,
     options: &BuildOptions,
     mut problems: Vec<(String, String)>,
@@ -227,13 +212,12 @@ pub(super) fn update(
     let started = Instant::now();
     let progress = Arc::new(Progress::default());
     let notes = notes(&packages, out)?;
-    let mut changes = changes;
     changes.parents.extend(packages.parents);
     changes.beside.extend(packages.beside);
     let report = {
         let _shown = progress::show(Arc::clone(&progress));
         let (abandoned, building) = (out.to_owned(), Arc::clone(&progress));
-        let _interrupt = InterruptThread::start(move || abandon(&abandoned, &building));
+        let _interrupt = on_interrupt(move || abandon(&abandoned, &building));
         indexing::update(packages.sources, &changes, out, options, &progress)?
     };
     notes.into_iter().for_each(terminal::report);

@@ -1,6 +1,5 @@
 //! `trawl inspect`: contents of an index. Reads no source and verifies no candidate.
 
-mod packages;
 mod postings;
 
 use crate::exit::Exit;
@@ -12,9 +11,10 @@ use index::directory::Index;
 use index::document::classify;
 use index::format::Section;
 use index::manifest::hex;
-use index::shard::{DocId, Shard};
+use index::shard::{DocId, PackageId, Shard};
 use language::Language;
 use schema::message::{Pattern, Syntax};
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
@@ -146,7 +146,7 @@ fn show(index: &Index, arguments: &InspectArguments, out: &mut impl Write) -> Re
         }
     }
     if subject.packages {
-        packages::list(index, out)?;
+        list_packages(index, out)?;
     }
     for shard in &index.shards {
         if subject.skipped {
@@ -160,6 +160,50 @@ fn show(index: &Index, arguments: &InspectArguments, out: &mut impl Write) -> Re
         }
     }
     Ok(Exit::Success)
+}
+
+/// Counts documents searched without `rev:`.
+fn list_packages(index: &Index, out: &mut impl Write) -> Result<()> {
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
+    for shard in &index.shards {
+        for id in shard.live_packages() {
+            let name = shard.package(id)?.directory.to_vec();
+            let documents = searched(shard, id)?;
+            if !counts.contains_key(&name) {
+                names.push(name.clone());
+            }
+            *counts.entry(name).or_default() += documents;
+        }
+    }
+    for name in names {
+        writeln!(out, "{}\t{}", counts[&name], escaped(&name))?;
+        if let Some(repository) = index.recorded.repository(&name) {
+            for revision in &repository.revisions {
+                let is_default = revision.name == repository.default;
+                let default = if is_default { " (default)" } else { "" };
+                let (commit, name) = (&revision.commit.id, escaped(&revision.name));
+                writeln!(out, "\t{commit} {name}{default}")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn searched(shard: &Shard, id: PackageId) -> Result<usize> {
+    let package = shard.package(id)?;
+    let Some(revisions) = shard.revisions() else {
+        return Ok(package.documents as usize);
+    };
+    let documents = shard.documents_of(&package)?;
+    let searched = documents.iter().filter(|id| revisions.is_default(id.0));
+    Ok(searched.count())
+}
+
+fn revisions_of(shard: &Shard, document: DocId) -> Option<String> {
+    let of = shard.revisions()?.of(document.0);
+    let names: Vec<String> = of.iter().map(|it| it.text.to_owned()).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 fn list_skipped(shard: &Shard, out: &mut impl Write) -> Result<()> {
@@ -191,11 +235,11 @@ fn summarize(shard: &Shard, out: &mut impl Write) -> Result<()> {
     )?;
     let dead = shard.dead().len() as u64;
     if dead > 0 {
-        let dead_text = units::size(shard.content_bytes().saturating_sub(live.unique_bytes));
+        let text = units::size(shard.content_bytes().saturating_sub(live.unique_bytes));
         let dead = units::plural(dead, "package");
         writeln!(
             out,
-            "  not counted: {dead} replaced or removed, {dead_text} of text"
+            "  not counted: {dead} replaced or removed, {text} of text"
         )?;
     }
     let is_there = |&section: &Section| {
@@ -235,33 +279,23 @@ fn show_document(shard: &Shard, document: DocId, out: &mut impl Write) -> Result
     let text = shard.text_entry(document.text)?;
     let copies = text.documents.len() as u64 - 1;
     let text = shard.text_range(text.blocks)?;
+    let ids = document.id.0..document.id.0 + 1;
+    let copies = units::plural(copies, "other document");
+    let language = Language::name_of(document.path).unwrap_or("unknown");
+    let class = format!("{:?}", classify(document.path)).to_lowercase();
     let rows = [
         ("shard", shard.path().display().to_string()),
-        (
-            "document",
-            numbers(&(document.id.0..document.id.0 + 1), shard.document_count()),
-        ),
-        (
-            "copies",
-            format!("{} in this shard", units::plural(copies, "other document")),
-        ),
+        ("document", numbers(&ids, shard.document_count())),
+        ("copies", format!("{copies} in this shard")),
         ("blocks", numbers(&document.blocks, shard.block_count())),
         ("lines", document.lines.to_string()),
         ("bytes", (text.end - text.start).to_string()),
-        (
-            "language",
-            Language::name_of(document.path)
-                .unwrap_or("unknown")
-                .to_owned(),
-        ),
-        (
-            "class",
-            format!("{:?}", classify(document.path)).to_lowercase(),
-        ),
+        ("language", language.to_owned()),
+        ("class", class),
         ("static rank", document.static_rank.to_string()),
         ("BLAKE3", hex(document.hash)),
     ];
-    let revisions = packages::revisions_of(shard, document.id);
+    let revisions = revisions_of(shard, document.id);
     let revisions = revisions.map(|names| ("revisions", names));
     writeln!(out, "{}/{}", escaped(package), escaped(document.path))?;
     for (name, value) in rows.into_iter().chain(revisions) {

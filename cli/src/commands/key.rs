@@ -23,13 +23,9 @@ pub(crate) struct KeyArguments {
 
 pub(super) fn run(arguments: &KeyArguments) -> Result<Exit> {
     let new = NewKey::random(&arguments.name).context("cannot make the key")?;
-    report(format_args!(
-        "the key, for the client; it is not shown again:"
-    ));
-    terminal::print(format_args!("{}", new.key))?;
-    report(format_args!(
-        "the line for the server's file of keys (--api-keys):"
-    ));
-    terminal::print(format_args!("{}", new.line))?;
+    report("the key, for the client; it is not shown again:");
+    terminal::print(&new.key)?;
+    report("the line for the server's file of keys (--api-keys):");
+    terminal::print(&new.line)?;
     Ok(Exit::Success)
 }

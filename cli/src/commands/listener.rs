@@ -1,12 +1,9 @@
 //! Log, metrics, addresses and shutdown of listening commands.
 
-use super::drain::{DrainFlags, Signals};
 use super::traces;
 use crate::exit::Exit;
-use crate::{allocator, log, panics, terminal};
+use crate::{allocator, log, panics};
 use anyhow::{Context, Result};
-use axum::Router;
-use frontend::Coordinator;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
@@ -14,9 +11,7 @@ use std::net::SocketAddr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{self as unix, UnixDatagram};
-use tls::{Current, ServerConfig};
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
-use web::ConnectionLimits;
 
 /// Bounds in seconds, from a cached page to the worst query over a distribution.
 const SECONDS_BUCKETS: [f64; 14] = [
@@ -120,28 +115,8 @@ pub(super) fn record_metrics() -> Result<PrometheusHandle> {
     Ok(handle)
 }
 
-/// Prints the URL, and serves HTTP or HTTPS until a signal.
-pub(super) async fn serve(
-    listener: TcpListener,
-    app: Router,
-    limits: ConnectionLimits,
-    tls: Option<Current<ServerConfig>>,
-    frontend: &Coordinator,
-    drain: DrainFlags,
-) -> Result<Exit> {
-    let signals = Signals::new();
-    let scheme = if tls.is_some() { "https" } else { "http" };
-    terminal::announce(format_args!("{scheme}://{}/", listener.local_addr()?))?;
-    notify_ready();
-    tokio::select! {
-        () = web::serve_until_drained(listener, app, limits, tls, frontend.serving()) => {}
-        () = drain.frontend(signals, frontend) => {}
-    }
-    Ok(Exit::Success)
-}
-
 /// Reports readiness to systemd (`Type=notify`).
-fn notify_ready() {
+pub(super) fn notify_ready() {
     let Some(name) = std::env::var_os("NOTIFY_SOCKET") else {
         return;
     };

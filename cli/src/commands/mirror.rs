@@ -1,23 +1,20 @@
 //! `trawl mirror`: clones and updates git repositories.
 
-use super::interrupt::InterruptThread;
+use super::drain::on_interrupt;
 use crate::exit::Exit;
 use crate::mirror::{
     self, ChildError, MirrorDirectory, MirrorError, MirrorOptions, MirrorProgress, MirrorResult,
     Mirrored, Remote, Scheme,
 };
-use crate::progress::{ProgressThread, bar};
+use crate::progress::{self, ProgressThread};
 use crate::terminal::{self, escaped};
 use crate::{cache_dir, units};
 use anyhow::{Context, Result, ensure};
-use std::io::IsTerminal;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-const BAR_EVERY: Duration = Duration::from_millis(100);
 
 const NAMES_SHOWN: usize = 3;
 
@@ -114,11 +111,10 @@ impl FetchFlags {
 fn private_file(path: &Path) -> Result<PathBuf> {
     cache_dir::read_small(path, "the credentials in", CREDENTIALS_BYTES_MAX)?;
     let shown = path.display();
-    let mode = std::fs::metadata(path)
-        .with_context(|| format!("cannot read {shown}"))?
-        .mode();
+    let metadata = std::fs::metadata(path);
+    let metadata = metadata.with_context(|| format!("cannot read {shown}"))?;
     ensure!(
-        mode & 0o077 == 0,
+        metadata.mode() & 0o077 == 0,
         "{shown}: others can read or write these credentials; change that with `chmod 600 {shown}`"
     );
     readable_file(path)
@@ -158,32 +154,25 @@ pub(super) fn fetch(
     let progress = Arc::new(MirrorProgress::default());
     let _shown = show(Arc::clone(&progress), remotes.len());
     let signalled = Arc::clone(&progress);
-    let _interrupt =
-        InterruptThread::start(move || signalled.interrupted.store(true, Ordering::Relaxed));
+    let _interrupt = on_interrupt(move || signalled.interrupted.store(true, Ordering::Relaxed));
     Ok(directory.mirror(remotes, options, &progress))
 }
 
-fn show(progress: Arc<MirrorProgress>, total: usize) -> Option<ProgressThread> {
-    if !std::io::stderr().is_terminal() {
-        return None;
-    }
-    let bar = bar("{bar:30} {pos} of {len} repositories  {msg}  {elapsed}");
-    bar.set_length(total as u64);
-    Some(ProgressThread::start(BAR_EVERY, BAR_EVERY, move || {
-        let running = progress.running.lock().unwrap_or_else(|it| it.into_inner());
+fn show(mirror: Arc<MirrorProgress>, total: usize) -> Option<ProgressThread> {
+    let template = "{bar:30} {pos} of {len} repositories  {msg}  {elapsed}";
+    progress::on_terminal(template, move |bar| {
+        let running = mirror.running.lock().unwrap_or_else(|it| it.into_inner());
         let names: Vec<&str> = running.iter().take(NAMES_SHOWN).map(|it| &**it).collect();
-        let more = if running.len() > names.len() {
-            ", ..."
-        } else {
-            ""
-        };
-        let failed = match progress.failed.load(Ordering::Relaxed) {
+        let is_cut = running.len() > names.len();
+        let more = if is_cut { ", ..." } else { "" };
+        let failed = match mirror.failed.load(Ordering::Relaxed) {
             0 => String::new(),
             failed => format!("{failed} failed, "),
         };
+        bar.set_length(total as u64);
         bar.set_message(format!("{failed}{}{more}", names.join(", ")));
-        bar.set_position(progress.done.load(Ordering::Relaxed) as u64);
-    }))
+        bar.set_position(mirror.done.load(Ordering::Relaxed) as u64);
+    })
 }
 
 fn row(result: &MirrorResult) -> String {
@@ -208,12 +197,8 @@ fn row(result: &MirrorResult) -> String {
 }
 
 pub(super) fn words(error: &MirrorError) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
+    let causes = anyhow::Chain::new(error).map(|cause| cause.to_string());
+    let text = causes.collect::<Vec<_>>().join(": ");
     escaped(&text.replace('\n', " ")).into_owned()
 }
 
@@ -228,10 +213,7 @@ fn summary(results: &[MirrorResult], to: &Path) -> String {
     };
     format!(
         "{} in {}: {} cloned, {} updated, {} up to date, {} failed",
-        match results.len() {
-            1 => "1 repository".to_owned(),
-            number => format!("{} repositories", units::count(number as u64)),
-        },
+        units::plural(results.len() as u64, "repository"),
         to.display(),
         count(|it| matches!(it, Mirrored::Cloned { .. })),
         count(|it| matches!(it, Mirrored::Updated { .. })),
@@ -241,13 +223,8 @@ fn summary(results: &[MirrorResult], to: &Path) -> String {
 }
 
 fn status(results: &[MirrorResult]) -> Exit {
-    let is_interrupted = |result: &MirrorResult| {
-        matches!(
-            result.outcome,
-            Err(MirrorError::Child(ChildError::Interrupted))
-        )
-    };
-    if results.iter().any(is_interrupted) {
+    let mut errors = results.iter().filter_map(|it| it.outcome.as_ref().err());
+    if errors.any(|it| matches!(it, MirrorError::Child(ChildError::Interrupted))) {
         return Exit::Interrupted;
     }
     match failed(results) {

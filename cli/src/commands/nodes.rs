@@ -20,8 +20,6 @@ const CLUSTER: &str = "Cluster";
 /// A stored map or none is used later.
 const FIRST_LIST_MAX: Duration = Duration::from_secs(3);
 
-const LEAVE_MAX: Duration = Duration::from_secs(3);
-
 const MAP_FILE: &str = "nodes";
 
 /// Source of the node list.
@@ -35,36 +33,28 @@ pub(super) struct SourceFlags {
     /// _SERVICE._tcp.NAME)
     ///
     /// etcd:http://HOST:PORT[,http://HOST:PORT…][/PREFIX] (https works too)
-    #[arg(long, help_heading = CLUSTER, value_name = "SOURCE", value_parser = parse_source)]
-    nodes: Option<Source>,
+    #[arg(long, help_heading = CLUSTER, value_name = "SOURCE")]
+    pub(super) nodes: Option<Source>,
     /// Trust the CAs in FILE (PEM) for etcd over https [default: $SSL_CERT_FILE, or the system's]
     #[arg(long, help_heading = CLUSTER, value_name = "FILE")]
     nodes_ca: Option<PathBuf>,
 }
 
-fn parse_source(text: &str) -> Result<Source, String> {
-    text.parse()
-        .map_err(|error: cluster::membership::SourceError| error.to_string())
-}
-
 impl SourceFlags {
-    pub(super) fn source(&self) -> Option<&Source> {
-        self.nodes.as_ref()
-    }
-
     pub(super) async fn list(&self) -> Result<Vec<Member>> {
         let source = self.nodes.as_ref().context("give --nodes SOURCE")?;
-        let options = WatcherOptions {
-            tls: self.tls()?,
-            ..WatcherOptions::default()
-        };
-        let mut watcher = Watcher::start(source, options).context("--nodes")?;
+        let mut watcher = self.start(source, WatcherOptions::default())?;
         let map = watcher.first(FIRST_LIST_MAX).await.clone();
         if !map.is_confirmed {
             let reason = watcher.error().unwrap_or("no node is listed");
             bail!("--nodes {source}: {reason}");
         }
         Ok(map.members)
+    }
+
+    fn start(&self, source: &Source, options: WatcherOptions) -> Result<Watcher> {
+        let tls = self.tls()?;
+        Watcher::start(source, WatcherOptions { tls, ..options }).context("--nodes")
     }
 
     pub(super) fn tls(&self) -> Result<Option<TlsConfig>> {
@@ -113,10 +103,9 @@ impl NodesFlags {
         let options = WatcherOptions {
             file: Some(spool.join(MAP_FILE)),
             accepts: self.accept_nodes,
-            tls: self.source.tls()?,
-            absence: Absence::default(),
+            ..WatcherOptions::default()
         };
-        let mut watcher = Watcher::start(source, options).context("--nodes")?;
+        let mut watcher = self.source.start(source, options)?;
         let nodes = watcher.first(FIRST_LIST_MAX).await.members.len();
         if nodes == 0 {
             let reason = watcher.error().unwrap_or("the list is empty").to_owned();
@@ -260,13 +249,13 @@ impl RegistrationFlags {
         Ok(Some(member))
     }
 
-    pub(super) fn register(&self, member: Option<Member>) -> Result<Option<Registered>> {
+    pub(super) fn register(&self, member: Option<Member>) -> Result<Option<Registration>> {
         let (Some(source), Some(member)) = (&self.source.nodes, member) else {
             return Ok(None);
         };
         let etcd = Etcd::new(source, self.source.tls()?);
         let registration = etcd.map(|etcd| Registration::start(etcd, member));
-        Ok(registration.transpose()?.map(Registered))
+        Ok(registration.transpose()?)
     }
 
     /// Watches other nodes, and stores their map in `directory`.
@@ -276,20 +265,9 @@ impl RegistrationFlags {
         };
         let options = WatcherOptions {
             file: Some(directory.join(MAP_FILE)),
-            accepts: false,
-            tls: self.source.tls()?,
             absence,
+            ..WatcherOptions::default()
         };
-        Watcher::start(source, options).map(Some).context("--nodes")
-    }
-}
-
-pub(super) struct Registered(Registration);
-
-impl Registered {
-    /// The backend should serve until this returns.
-    pub(super) async fn leave(self) {
-        let left = tokio::task::spawn_blocking(move || self.0.leave(LEAVE_MAX));
-        let _ = left.await;
+        self.source.start(source, options).map(Some)
     }
 }

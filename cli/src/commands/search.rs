@@ -87,7 +87,10 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<Exit> {
     report_notices(&parsed.notices);
     let mut printer = Printer::new(options.limited(limit), &parsed.query);
     let searched = match &place {
-        Place::Index(index) => in_process::search(index, &parsed, &mut printer),
+        Place::Index(index) => {
+            let runtime = crate::in_process::runtime()?;
+            runtime.block_on(in_process::search(index, &parsed, &mut printer))
+        }
         Place::Server(url) => {
             let server = Client::server(url, &arguments.target)?;
             server::search(&server, &query, &parsed.query, &mut printer)
@@ -100,10 +103,8 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<Exit> {
         summary.notices.retain(|it| !parsed.notices.contains(it));
         report_notices(&summary.notices);
     }
-    if let Some(words) = arguments
-        .query
-        .in_one_query()
-        .filter(|_| summary.found == 0)
+    if summary.found == 0
+        && let Some(words) = arguments.query.in_one_query()
     {
         complain(format_args!(
             "note: words after the first are paths to search; to search for all of them, quote \

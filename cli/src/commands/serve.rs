@@ -14,7 +14,6 @@ use frontend::{Config, Coordinator};
 use memory::ServeMemory;
 use served_index::ServedIndex;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 use watching::WatchedIndex;
 
@@ -81,19 +80,8 @@ pub(super) fn run(arguments: &ServeArguments) -> Result<Exit> {
 
 async fn serve(arguments: &ServeArguments) -> Result<Exit> {
     // Mistakes in these fail before the long index build.
-    let memory = arguments.memory()?;
-    let query_memory = arguments.flags.memory(memory.queries)?;
-    let limits = arguments.flags.connection_limits()?;
-    let listener = listener::bind(&arguments.listen, "--listen").await?;
-    let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
-    let hints = arguments.flags.hints()?;
-    let address = listener.local_addr()?.ip();
-    let options = arguments
-        .flags
-        .web_options(address, hints.as_ref(), query_memory)?;
-    let metrics = listener::record_metrics()?;
-    arguments.flags.trace("trawl", &listener)?;
-    let tls = arguments.flags.tls.public()?;
+    let (flags, listen, memory) = (&arguments.flags, &arguments.listen, arguments.memory()?);
+    let opened = flags.open("trawl", listen, memory.queries).await?;
     let repositories = in_process::repositories(arguments.repos.as_deref())?;
     let index = ServedIndex::new(
         arguments.index.as_deref(),
@@ -103,11 +91,11 @@ async fn serve(arguments: &ServeArguments) -> Result<Exit> {
         memory.build,
     )?;
     let directory = index.directory.clone();
-    let watched = update_and_watch(index, arguments)?;
-    let freshness = watched.as_ref().map(WatchedIndex::freshness);
+    let watched = prepare(index, arguments)?;
+    let freshness = watched.as_ref().map(|it| it.watch.freshness());
     let shards = index::directory::Index::open(&directory)?.shards;
-    if let Some(authorization) = &options.authorization {
-        authorization::check_packages(authorization, shards.iter().map(AsRef::as_ref))?;
+    if let Some(authorization) = &opened.options.authorization {
+        authorization::check_packages(authorization, &shards)?;
     }
     let text_bytes = shards.iter().map(|shard| shard.live_counts().text_bytes);
     let text_bytes = Some(text_bytes.sum());
@@ -117,12 +105,9 @@ async fn serve(arguments: &ServeArguments) -> Result<Exit> {
     };
     let backend = in_process::backend(&directory, repositories, backend_options)?;
     let start = |spool: &Path| {
-        let config = arguments
-            .flags
-            .config(spool, query_memory, text_bytes, hints.clone());
         let config = Config {
             freshness: freshness.clone(),
-            ..config
+            ..opened.config(spool, text_bytes)
         };
         Coordinator::start(config, vec![backend.clone()])
     };
@@ -131,20 +116,13 @@ async fn serve(arguments: &ServeArguments) -> Result<Exit> {
             cache_dir::create(spool)?;
             start(spool)?
         }
-        None => cache_dir::with_free_spool("spool", start)?,
+        None => cache_dir::with_free_spool(&cache_dir::cache_dir()?, "spool", start)?,
     };
     if let Some(watched) = watched {
         let started = watched.run_in_thread(&frontend);
         started.context("cannot start a thread")?;
     }
-    let hosts = &arguments.flags.hosts;
-    arguments
-        .flags
-        .access
-        .serve_admin(admin, hosts, &frontend, &metrics)?;
-    let app = web::app(Arc::clone(&frontend), options, metrics);
-    let drain = arguments.flags.drain;
-    listener::serve(listener, app, limits, tls, &frontend, drain).await
+    opened.serve(&frontend).await
 }
 
 impl ServeArguments {
@@ -156,10 +134,7 @@ impl ServeArguments {
 }
 
 /// Returns the watcher of `--watch`.
-fn update_and_watch(
-    index: ServedIndex,
-    arguments: &ServeArguments,
-) -> Result<Option<WatchedIndex>> {
+fn prepare(index: ServedIndex, arguments: &ServeArguments) -> Result<Option<WatchedIndex>> {
     if !arguments.watch {
         return index.prepare().map(|()| None);
     }

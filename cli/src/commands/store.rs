@@ -1,18 +1,14 @@
 //! `trawl store`: maintains a store of published indexes.
 
 use crate::exit::Exit;
-use crate::progress::{ProgressThread, bar};
 use crate::terminal::{self, escaped};
-use crate::units;
-use ::store::{Collected, Damage, Generation, Keep, Objects, StoreError};
+use crate::{progress, units};
+use ::store::{Generation, Keep, Objects, StoreError};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-const BAR_EVERY: Duration = Duration::from_millis(100);
 
 /// Verify, roll back and garbage-collect a store of published indexes
 ///
@@ -183,10 +179,8 @@ fn row(generation: &Generation, before: Option<&Generation>, now: u64) -> String
         let live = of.manifest.live();
         live.map(|package| package.directory.clone()).collect()
     };
-    let (names, earlier) = (
-        packages(generation),
-        before.map(packages).unwrap_or_default(),
-    );
+    let names = packages(generation);
+    let earlier = before.map(packages).unwrap_or_default();
     let (added, removed) = (names.difference(&earlier), earlier.difference(&names));
     format!(
         "{:>12}  {}, {} in {}  +{} -{}",
@@ -201,40 +195,27 @@ fn row(generation: &Generation, before: Option<&Generation>, now: u64) -> String
 
 fn verify(arguments: &VerifyArguments) -> Result<Exit> {
     let objects = arguments.store.open()?;
-    let progress = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
-    let verified = {
-        let _shown = std::io::stderr().is_terminal().then(|| {
-            let (bar, progress) = (
-                bar("{bar:30} {percent:>3} %  {pos} of {len} files"),
-                Arc::clone(&progress),
-            );
-            ProgressThread::start(BAR_EVERY, BAR_EVERY, move || {
-                bar.set_length(progress.1.load(Relaxed));
-                bar.set_position(progress.0.load(Relaxed));
-            })
-        });
-        ::store::verify(&objects, !arguments.quick, &|done, total| {
-            progress.1.store(total, Relaxed);
-            progress.0.store(done, Relaxed);
-        })?
-    };
-    for Damage {
-        object,
-        reason,
-        generations,
-    } in &verified.damage
-    {
-        let needed: Vec<_> = generations.iter().map(u64::to_string).collect();
+    let counts = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
+    let shown = Arc::clone(&counts);
+    let template = "{bar:30} {percent:>3} %  {pos} of {len} files";
+    let bar = progress::on_terminal(template, move |bar| {
+        bar.set_length(shown.1.load(Relaxed));
+        bar.set_position(shown.0.load(Relaxed));
+    });
+    let verified = ::store::verify(&objects, !arguments.quick, &|done, total| {
+        counts.1.store(total, Relaxed);
+        counts.0.store(done, Relaxed);
+    })?;
+    drop(bar);
+    for damage in &verified.damage {
+        let (object, reason) = (escaped(&damage.object), escaped(&damage.reason));
+        let needed: Vec<_> = damage.generations.iter().map(u64::to_string).collect();
         let needed = match &needed[..] {
             [] => String::new(),
             [one] => format!(", needed by generation {one}"),
             some => format!(", needed by generations {}", some.join(", ")),
         };
-        terminal::print(format_args!(
-            "{}: {}{needed}",
-            escaped(object),
-            escaped(reason)
-        ))?;
+        terminal::print(format_args!("{object}: {reason}{needed}"))?;
     }
     let what = if arguments.quick {
         "names and lengths"
@@ -275,25 +256,19 @@ fn collect(arguments: &GcArguments) -> Result<Exit> {
         age: Duration::from_secs(u64::from(arguments.keep_days) * 86_400),
         dry_run: arguments.dry_run,
     };
-    let Collected {
-        kept,
-        generations,
-        files,
-        bytes,
-        young,
-    } = ::store::collect(&objects, keep)?;
-    let done = if arguments.dry_run {
+    let collected = ::store::collect(&objects, keep)?;
+    let verb = if arguments.dry_run {
         "would remove"
     } else {
         "removed"
     };
     terminal::report(format_args!(
-        "{done} {} and {} ({}); kept {}, and {} younger than a day that no generation names",
-        units::plural(generations, "generation"),
-        units::plural(files, "file"),
-        units::size(bytes),
-        units::plural(kept, "generation"),
-        units::plural(young, "file"),
+        "{verb} {} and {} ({}); kept {}, and {} younger than a day that no generation names",
+        units::plural(collected.generations, "generation"),
+        units::plural(collected.files, "file"),
+        units::size(collected.bytes),
+        units::plural(collected.kept, "generation"),
+        units::plural(collected.young, "file"),
     ));
     Ok(Exit::Success)
 }

@@ -131,9 +131,7 @@ fn is_loopback(address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost"
-        || host
-            .parse()
-            .is_ok_and(|host: IpAddr| host.to_canonical().is_loopback())
+        || (host.parse()).is_ok_and(|host: IpAddr| host.to_canonical().is_loopback())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use trace::{Recorder, Resource, Sent};
 use ureq::Agent;
 use ureq::http::{HeaderName, HeaderValue};
 
-const TRACES: &str = "Traces";
+pub(super) const TRACES: &str = "Traces";
 
 /// Spans wait, but nothing else.
 const SEND_MAX: Duration = Duration::from_secs(5);
@@ -38,24 +38,7 @@ pub(super) struct TraceFlags {
     traces_ca: Option<PathBuf>,
 }
 
-/// Sampling. A frontend decides, and backends follow.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub(super) struct SampleFlags {
-    /// Share of requests that are traced, from 0 to 1
-    ///
-    /// A request with the header traceparent is traced if its caller traces it. With 0, no request
-    /// is traced.
-    #[arg(long, help_heading = TRACES, value_name = "RATIO", default_value_t = 1.0, value_parser = ratio)]
-    traces_sample: f64,
-}
-
-impl SampleFlags {
-    pub(super) fn ratio(self) -> f64 {
-        self.traces_sample
-    }
-}
-
-fn ratio(text: &str) -> Result<f64, String> {
+pub(super) fn ratio(text: &str) -> Result<f64, String> {
     let ratio = text.parse().ok();
     let ratio = ratio.filter(|ratio| (0.0..=1.0).contains(ratio));
     ratio.ok_or_else(|| "not a number from 0 to 1".to_owned())
@@ -85,11 +68,8 @@ impl TraceFlags {
             }
         }
         let agent = self.agent(&endpoint)?;
-        tracing::info!(
-            collector = without_secrets(&endpoint),
-            ratio,
-            "traces are sent"
-        );
+        let collector = without_secrets(&endpoint);
+        tracing::info!(collector, ratio, "traces are sent");
         let send = move |body: &[u8]| send(&agent, &endpoint, &headers, body);
         let recorder = Recorder::start(Resource(about), ratio, Box::new(send));
         trace::install(recorder.context("cannot start a thread")?);
@@ -102,10 +82,8 @@ impl TraceFlags {
             .http_status_as_error(false)
             .timeout_global(Some(SEND_MAX));
         if endpoint.starts_with("https://") {
-            config = config.tls_config(client::https_config(
-                self.traces_ca.as_deref(),
-                "--traces-ca",
-            )?);
+            let ca = self.traces_ca.as_deref();
+            config = config.tls_config(client::https_config(ca, "--traces-ca")?);
         }
         Ok(config.build().into())
     }

@@ -21,7 +21,8 @@ pub(crate) struct ConfigFile {
     values: Vec<(&'static str, String, Value)>,
     /// Offset in the text, and error.
     faults: Vec<(usize, String)>,
-    former: Vec<String>,
+    /// Warnings about former keys, with their positions.
+    pub(crate) former: Vec<String>,
 }
 
 pub(crate) fn default_path() -> Option<PathBuf> {
@@ -67,11 +68,6 @@ impl ConfigFile {
         faults.map(|(_, fault)| fault.clone()).collect()
     }
 
-    /// Warnings about former keys, with their positions.
-    pub(crate) fn former_keys(&self) -> &[String] {
-        &self.former
-    }
-
     pub(crate) fn value(&self, table: &str, setting: &Setting) -> Option<Value> {
         let mut values = self.values.iter();
         let found = values.find(|(in_table, key, _)| *in_table == table && *key == setting.key);
@@ -112,10 +108,8 @@ impl ConfigFile {
                 continue;
             };
             if alias.is_some() && keys.contains_key(current) {
-                self.fault(
-                    span,
-                    format!("{name} and {current} are the same; give one of them"),
-                );
+                let fault = format!("{name} and {current} are the same; give one of them");
+                self.fault(span, fault);
             }
             match texts(setting.kind(), value.get_ref()) {
                 Ok(texts) => {

@@ -64,9 +64,8 @@ impl Setting {
     /// Text as on the command line.
     pub(crate) fn default(&self) -> Vec<String> {
         let values = self.argument.get_default_values().iter();
-        values
-            .map(|value| value.to_string_lossy().into_owned())
-            .collect()
+        let texts = values.map(|value| value.to_string_lossy().into_owned());
+        texts.collect()
     }
 
     /// Ignores empty variables. A former name comes last.
@@ -74,12 +73,11 @@ impl Setting {
         let former = renamed::of(table).filter(|it| it.is_alias && it.new == self.key);
         let keys = iter::once(&*self.key).chain(former.map(|it| it.old));
         let mut names = keys.map(|key| variable_name(table, key));
-        let (value, name) = names.find_map(|name| Some((set_variable(&name)?, name)))?;
+        let (value, origin) = names.find_map(|name| Some((set_variable(&name)?, name)))?;
         let texts = match self.kind() {
             ValueKind::List => value.split(SEPARATOR).map(str::to_owned).collect(),
             _ => vec![value],
         };
-        let origin = name;
         Some(Value { texts, origin })
     }
 
@@ -93,9 +91,8 @@ impl Setting {
     /// Errors name the origin.
     pub(crate) fn check(&self, definition: &Command, table: &str, value: &Value) -> Result<()> {
         let fault = |reason: &str| anyhow!("{}: {}: {reason}", value.origin, self.key);
-        if self.kind() == ValueKind::Switch
-            && !["true", "false"].contains(&&value.texts.concat()[..])
-        {
+        let is_boolean = ["true", "false"].contains(&&value.texts.concat()[..]);
+        if self.kind() == ValueKind::Switch && !is_boolean {
             return Err(fault("expected true or false"));
         }
         let alone = command(definition, table)
@@ -122,17 +119,13 @@ fn key(argument: &Arg) -> Option<String> {
 }
 
 fn variable_name(table: &str, key: &str) -> String {
-    let name = key.to_uppercase().replace('-', "_");
-    format!("{}{name}", variable_prefix(table))
+    let name = format!("TRAWL_{table}_{key}");
+    name.to_uppercase().replace('-', "_")
 }
 
 /// `None` if empty.
 fn set_variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-fn variable_prefix(table: &str) -> String {
-    format!("TRAWL_{}_", table.to_uppercase())
 }
 
 fn reason(error: &clap::Error) -> String {
@@ -154,8 +147,8 @@ pub(crate) fn unknown_variables(table: &str, settings: &[Setting]) -> Vec<String
     let keys = keys.chain(renamed::of(table).map(|it| it.old));
     let known: Vec<String> = keys.map(|key| variable_name(table, key)).collect();
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    let unknown =
-        names.filter(|name| name.starts_with(&variable_prefix(table)) && !known.contains(name));
+    let prefix = variable_name(table, "");
+    let unknown = names.filter(|name| name.starts_with(&prefix) && !known.contains(name));
     let describe = |name: String| {
         let hint = match nearest(&name, known.iter().map(|name| &name[..])) {
             Some(near) => format!("; did you mean {near}?"),

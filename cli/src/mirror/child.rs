@@ -4,7 +4,6 @@
 //! or variable. A limit or interrupt ends the child with all of its processes.
 
 use super::memory;
-use super::options::MirrorOptions;
 use super::remote::{Remote, Scheme};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, Read};
@@ -69,6 +68,24 @@ pub(crate) enum ChildError {
     Failed(String),
 }
 
+/// Permissions and limits of a fetch.
+#[derive(Clone, Debug)]
+pub(crate) struct MirrorOptions {
+    /// Allows addresses outside the public internet.
+    pub(crate) allow_private: bool,
+    /// Fetches more than branches and tags.
+    pub(crate) all_references: bool,
+    /// File in the format of `git credential-store`.
+    pub(crate) credentials: Option<PathBuf>,
+    /// CAs instead of the system's.
+    pub(crate) ca: Option<PathBuf>,
+    /// Time for a repository, with retries.
+    pub(crate) timeout: Duration,
+    pub(crate) bytes_max: Option<u64>,
+    pub(crate) retries: u32,
+    pub(crate) jobs: usize,
+}
+
 pub(super) struct Limits<'a> {
     pub(super) deadline: Instant,
     /// Maximum bytes of a directory.
@@ -122,9 +139,7 @@ pub(super) fn local_git() -> Command {
         "submodule.recurse=false",
         "protocol.allow=never",
     ];
-    settings
-        .iter()
-        .for_each(|setting| set(&mut command, setting));
+    set(&mut command, settings);
     command
 }
 
@@ -135,11 +150,10 @@ pub(super) fn network_git(
     options: &MirrorOptions,
 ) -> Command {
     let mut command = local_git();
-    set(
-        &mut command,
-        format!("protocol.{}.allow=always", remote.scheme.name()),
-    );
+    let allowed = format!("protocol.{}.allow=always", remote.scheme.name());
+    let stalled = format!("http.lowSpeedTime={STALLED_SECONDS}");
     let settings = [
+        &allowed[..],
         // No redirect or alternate leads elsewhere.
         "http.followRedirects=false",
         "transfer.bundleURI=false",
@@ -148,26 +162,23 @@ pub(super) fn network_git(
         "fetch.fsckObjects=true",
         "http.lowSpeedLimit=1",
         "credential.helper=",
+        &stalled,
     ];
-    settings
-        .iter()
-        .for_each(|setting| set(&mut command, setting));
-    set(&mut command, format!("http.lowSpeedTime={STALLED_SECONDS}"));
-    for fault in HARMLESS {
-        set(&mut command, format!("fetch.fsck.{fault}=ignore"));
-    }
+    set(&mut command, settings);
+    let harmless = HARMLESS.map(|fault| format!("fetch.fsck.{fault}=ignore"));
+    set(&mut command, harmless);
     if let Some(file) = &options.credentials {
         let file = shell_quoted(&file.to_string_lossy());
         set(
             &mut command,
-            format!("credential.helper=store --file={file}"),
+            [format!("credential.helper=store --file={file}")],
         );
     }
     if let Some(file) = &options.ca {
-        set(&mut command, format!("http.sslCAInfo={}", file.display()));
+        set(&mut command, [format!("http.sslCAInfo={}", file.display())]);
     }
     match remote.scheme {
-        Scheme::Http | Scheme::Https => set(&mut command, resolution(remote, addresses)),
+        Scheme::Http | Scheme::Https => set(&mut command, [resolution(remote, addresses)]),
         Scheme::Ssh => {
             command.env("GIT_SSH_COMMAND", ssh(remote, addresses));
             command.env("GIT_SSH_VARIANT", "ssh");
@@ -178,8 +189,10 @@ pub(super) fn network_git(
     command
 }
 
-fn set(command: &mut Command, setting: impl AsRef<str>) {
-    command.args(["-c", setting.as_ref()]);
+fn set(command: &mut Command, settings: impl IntoIterator<Item = impl AsRef<str>>) {
+    for setting in settings {
+        command.args(["-c", setting.as_ref()]);
+    }
 }
 
 /// Pins addresses in curl against DNS rebinding.
@@ -188,17 +201,12 @@ fn resolution(remote: &Remote, addresses: &[IpAddr]) -> String {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => format!("[{address}]"),
     });
-    let shown: Vec<String> = shown.collect();
-    let host = if remote.host.contains(':') {
-        format!("[{}]", remote.host)
-    } else {
-        remote.host.clone()
-    };
-    format!(
-        "http.curloptResolve={host}:{}:{}",
-        remote.port,
-        shown.join(",")
-    )
+    let shown = shown.collect::<Vec<_>>().join(",");
+    let Remote { host, port, .. } = remote;
+    if host.contains(':') {
+        return format!("http.curloptResolve=[{host}]:{port}:{shown}");
+    }
+    format!("http.curloptResolve={host}:{port}:{shown}")
 }
 
 /// SSH without prompts and configuration, pinned to the checked address.
@@ -207,9 +215,7 @@ fn ssh(remote: &Remote, addresses: &[IpAddr]) -> String {
         22 => remote.host.clone(),
         port => format!("[{}]:{port}", remote.host),
     };
-    let address = addresses
-        .first()
-        .map(|address| format!(" -oHostName={address}"));
+    let address = addresses.first().map(|it| format!(" -oHostName={it}"));
     format!(
         "ssh -F /dev/null -oBatchMode=yes -oStrictHostKeyChecking=yes -oConnectTimeout={STALLED_SECONDS} \
          -oServerAliveInterval={STALLED_SECONDS} -oClearAllForwardings=yes -oPermitLocalCommand=no \
@@ -235,9 +241,13 @@ pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<Vec<u8>,
     let messages = read_in_thread(child.stderr.take(), MESSAGE_BYTES_MAX);
     let ended = wait(&mut child, limits);
     if ended.is_err() {
-        kill_group(&child);
+        if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+            // Fails if all have ended.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
         let _ = child.wait();
     }
+    let joined = |thread: JoinHandle<Vec<u8>>| thread.join().unwrap_or_default();
     let (output, messages) = (joined(output), joined(messages));
     if !ended? {
         return Err(ChildError::Failed(complaint(&messages)));
@@ -281,13 +291,6 @@ fn wait(child: &mut Child, limits: &Limits<'_>) -> Result<bool, ChildError> {
     }
 }
 
-fn kill_group(child: &Child) {
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // Fails if all have ended.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-}
-
 /// Drains a pipe, so the child never blocks. Keeps `bytes_max` bytes, and one more if exceeded.
 fn read_in_thread(pipe: Option<impl Read + Send + 'static>, bytes_max: u64) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
@@ -299,10 +302,6 @@ fn read_in_thread(pipe: Option<impl Read + Send + 'static>, bytes_max: u64) -> J
         }
         bytes
     })
-}
-
-fn joined(thread: JoinHandle<Vec<u8>>) -> Vec<u8> {
-    thread.join().unwrap_or_default()
 }
 
 /// Bytes of all files below.
@@ -324,11 +323,8 @@ fn complaint(messages: &[u8]) -> String {
     const BYTES_MAX: usize = 400;
     let text = String::from_utf8_lossy(messages);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let is_complaint = |line: &&str| {
-        ["fatal: ", "error: ", "ssh: "]
-            .iter()
-            .any(|it| line.starts_with(it))
-    };
+    let starts = ["fatal: ", "error: ", "ssh: "];
+    let is_complaint = |line: &&str| starts.iter().any(|it| line.starts_with(it));
     let mut said: Vec<&str> = lines().filter(is_complaint).take(LINES_MAX).collect();
     if said.is_empty() {
         said.extend(lines().next_back());

@@ -41,9 +41,7 @@ fn parse(text: &str, allowed: &[Scheme], file: &str) -> Result<Vec<(Remote, Stri
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.split('#').next().unwrap_or_default();
         let mut words = line.split_ascii_whitespace();
-        let Some(url) = words.next() else {
-            continue;
-        };
+        let Some(url) = words.next() else { continue };
         let place = format!("{file}:{number}");
         let name = words.next();
         if let Some(word) = words.next() {

@@ -1,5 +1,6 @@
 //! Memory of git while it reads a server's references, which it keeps in full. Linux only.
 
+use crate::allocator::anonymous;
 use std::fs;
 
 /// Holds some 500,000 references in protocol version 2, half as many in older ones.
@@ -49,15 +50,7 @@ fn used_by(process: u32, depth: u32) -> u64 {
     own.unwrap_or(0) + below
 }
 
-fn anonymous(status: &str) -> Option<u64> {
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("RssAnon:"))?;
-    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kib << 10)
-}
-
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Read;

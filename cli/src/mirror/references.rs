@@ -49,29 +49,14 @@ impl References {
     fn branch_at(&self, id: &[u8]) -> Option<Vec<u8>> {
         let is_there = |name: &&[u8]| self.ids.get(*name).is_some_and(|it| it == id);
         let usual = USUAL.into_iter().find(is_there);
-        let any = || {
-            let mut at = self
-                .ids
-                .iter()
-                .filter(|(name, it)| is_branch(name) && *it == id);
-            at.next().map(|(name, _)| name.as_slice())
-        };
+        let mut at = (self.ids.iter()).filter(|(name, it)| is_branch(name) && *it == id);
+        let any = || at.next().map(|(name, _)| name.as_slice());
         usual.or_else(any).map(<[u8]>::to_owned)
     }
 
-    pub(super) fn is_sha256(&self) -> bool {
-        self.ids.values().any(|id| id.len() == 64)
-    }
-
     pub(super) fn differing(&self, other: &References) -> usize {
-        let changed = self
-            .ids
-            .iter()
-            .filter(|(name, id)| other.ids.get(*name) != Some(id));
-        let gone = other
-            .ids
-            .keys()
-            .filter(|name| !self.ids.contains_key(*name));
+        let changed = (self.ids.iter()).filter(|(name, id)| other.ids.get(*name) != Some(id));
+        let gone = (other.ids.keys()).filter(|name| !self.ids.contains_key(*name));
         changed.count() + gone.count()
     }
 }
@@ -91,10 +76,8 @@ fn is_branch(name: &[u8]) -> bool {
 fn is_wanted(name: &[u8], prefixes: &[&str]) -> bool {
     // `refs/tags/v1^{}` is the target of a tag.
     let is_peeled = name.ends_with(b"^{}");
-    !is_peeled
-        && prefixes
-            .iter()
-            .any(|prefix| name.starts_with(prefix.as_bytes()))
+    let has_prefix = prefixes.iter().any(|it| name.starts_with(it.as_bytes()));
+    !is_peeled && has_prefix
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Git, curl and ssh parse URLs differently, so only unambiguous forms are accepted.
 
-use thiserror::Error;
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
 const URL_BYTES_MAX: usize = 2_000;
 const NAME_BYTES_MAX: usize = 200;
@@ -56,64 +56,24 @@ pub(crate) struct Remote {
     pub(crate) name: String,
 }
 
-#[derive(Debug, Error, PartialEq, Eq)]
-pub(crate) enum RemoteError {
-    #[error("a URL has at most {URL_BYTES_MAX} bytes")]
-    TooLong,
-    #[error("the character {0:?} must not stand in the URL of a repository")]
-    BadCharacter(char),
-    #[error("not a URL; write https://HOST/PATH (or ssh://USER@HOST/PATH, file:///PATH)")]
-    NotAUrl,
-    #[error("programs that a URL names (`{0}::`) are never run")]
-    Helper(String),
-    #[error(
-        "the scheme `{0}` is never fetched; use https, or http, ssh, git or file with --allow-scheme"
-    )]
-    UnknownScheme(String),
-    #[error("the scheme `{scheme}` is not allowed; allow it with --allow-scheme {scheme}", scheme = .0.name())]
-    SchemeNotAllowed(Scheme),
-    #[error(
-        "a URL must not contain {0}, which other local users could read; use --credentials FILE"
-    )]
-    Credentials(&'static str),
-    #[error(
-        "`{0}` is not a host; it has letters, digits, `-` and `.`, or is an IPv6 address in brackets"
-    )]
-    BadHost(String),
-    #[error("a directory is written file:///PATH, without a host")]
-    HostOfFile,
-    #[error("`{0}` is not a port")]
-    BadPort(String),
-    #[error("the URL has no path")]
-    NoPath,
-    #[error(
-        "`{0}` cannot be the name of its directory: a name has parts of ASCII letters, digits and `._+-`, \
-         separated by `/`, that begin with a letter, digit or `_`; give it another one in a --list file"
-    )]
-    BadName(String),
-}
+const NOT_A_URL: &str =
+    "not a URL; write https://HOST/PATH (or ssh://USER@HOST/PATH, file:///PATH)";
 
 impl Remote {
     /// The default name is the last part of the path.
-    pub(crate) fn parse(
-        url: &str,
-        name: Option<&str>,
-        allowed: &[Scheme],
-    ) -> Result<Remote, RemoteError> {
-        if url.len() > URL_BYTES_MAX {
-            return Err(RemoteError::TooLong);
-        }
+    pub(crate) fn parse(url: &str, name: Option<&str>, allowed: &[Scheme]) -> Result<Remote> {
+        let is_short = url.len() <= URL_BYTES_MAX;
+        ensure!(is_short, "a URL has at most {URL_BYTES_MAX} bytes");
         let (scheme, rest) = scheme(url, allowed)?;
         if let Some(bad) = url.chars().find(|&letter| !is_url_character(letter)) {
-            return Err(RemoteError::BadCharacter(bad));
+            bail!("the character {bad:?} must not stand in the URL of a repository");
         }
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        if path.trim_matches('/').is_empty() {
-            return Err(RemoteError::NoPath);
-        }
+        let has_path = !path.trim_matches('/').is_empty();
+        ensure!(has_path, "the URL has no path");
         let (host, port) = match scheme {
             Scheme::File if authority.is_empty() => (String::new(), 0),
-            Scheme::File => return Err(RemoteError::HostOfFile),
+            Scheme::File => bail!("a directory is written file:///PATH, without a host"),
             _ => host_and_port(scheme, without_user(scheme, authority)?)?,
         };
         let last = path.trim_end_matches('/').rsplit('/').next();
@@ -129,7 +89,7 @@ impl Remote {
 }
 
 /// Splits the scheme from the part after `://`.
-fn scheme<'a>(url: &'a str, allowed: &[Scheme]) -> Result<(Scheme, &'a str), RemoteError> {
+fn scheme<'a>(url: &'a str, allowed: &[Scheme]) -> Result<(Scheme, &'a str)> {
     let is_word = |text: &str| {
         let letters = |letter: char| letter.is_ascii_alphanumeric() || "+-.".contains(letter);
         !text.is_empty() && text.chars().all(letters)
@@ -137,18 +97,20 @@ fn scheme<'a>(url: &'a str, allowed: &[Scheme]) -> Result<(Scheme, &'a str), Rem
     if let Some((helper, _)) = url.split_once("::")
         && is_word(helper)
     {
-        return Err(RemoteError::Helper(helper.to_owned()));
+        bail!("programs that a URL names (`{helper}::`) are never run");
     }
-    let (word, rest) = url.split_once("://").ok_or(RemoteError::NotAUrl)?;
-    if !is_word(word) {
-        return Err(RemoteError::NotAUrl);
-    }
+    let (word, rest) = url.split_once("://").context(NOT_A_URL)?;
+    ensure!(is_word(word), NOT_A_URL);
     let all = <Scheme as clap::ValueEnum>::value_variants();
-    let known = all.iter().find(|scheme| scheme.name() == word);
-    let scheme = *known.ok_or_else(|| RemoteError::UnknownScheme(word.to_owned()))?;
-    if !allowed.contains(&scheme) {
-        return Err(RemoteError::SchemeNotAllowed(scheme));
-    }
+    let Some(&scheme) = all.iter().find(|scheme| scheme.name() == word) else {
+        bail!(
+            "the scheme `{word}` is never fetched; use https, or http, ssh, git or file with --allow-scheme"
+        );
+    };
+    ensure!(
+        allowed.contains(&scheme),
+        "the scheme `{word}` is not allowed; allow it with --allow-scheme {word}"
+    );
     Ok((scheme, rest))
 }
 
@@ -157,25 +119,35 @@ fn is_url_character(letter: char) -> bool {
 }
 
 /// Strips the user, which only ssh URLs have.
-fn without_user(scheme: Scheme, authority: &str) -> Result<&str, RemoteError> {
+fn without_user(scheme: Scheme, authority: &str) -> Result<&str> {
     let Some((user, host)) = authority.rsplit_once('@') else {
         return Ok(authority);
     };
-    if scheme != Scheme::Ssh {
-        return Err(RemoteError::Credentials("a user or a password"));
-    }
-    if user.contains(':') {
-        return Err(RemoteError::Credentials("a password"));
+    let secret = match scheme {
+        Scheme::Ssh if !user.contains(':') => None,
+        Scheme::Ssh => Some("a password"),
+        _ => Some("a user or a password"),
+    };
+    if let Some(secret) = secret {
+        bail!(
+            "a URL must not contain {secret}, which other local users could read; use --credentials FILE"
+        );
     }
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     if user.is_empty() || user.starts_with('-') || !user.chars().all(is_plain) {
-        return Err(RemoteError::BadHost(authority.to_owned()));
+        return Err(bad_host(authority));
     }
     Ok(host)
 }
 
-fn host_and_port(scheme: Scheme, authority: &str) -> Result<(String, u16), RemoteError> {
-    let bad = || RemoteError::BadHost(authority.to_owned());
+fn bad_host(text: &str) -> anyhow::Error {
+    anyhow!(
+        "`{text}` is not a host; it has letters, digits, `-` and `.`, or is an IPv6 address in brackets"
+    )
+}
+
+fn host_and_port(scheme: Scheme, authority: &str) -> Result<(String, u16)> {
+    let bad = || bad_host(authority);
     let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
         let (address, rest) = rest.split_once(']').ok_or_else(bad)?;
         let address: std::net::Ipv6Addr = address.parse().map_err(|_| bad())?;
@@ -203,14 +175,15 @@ fn host_and_port(scheme: Scheme, authority: &str) -> Result<(String, u16), Remot
     };
     let number = port.parse().ok().filter(|&number: &u16| number > 0);
     let is_plain = port.bytes().all(|byte| byte.is_ascii_digit());
-    match number.filter(|_| is_plain) {
-        Some(number) => Ok((host, number)),
-        None => Err(RemoteError::BadPort(port.to_owned())),
-    }
+    let number = number.filter(|_| is_plain);
+    Ok((
+        host,
+        number.with_context(|| format!("`{port}` is not a port"))?,
+    ))
 }
 
 /// Strips the final `.git`.
-fn checked_name(name: &str) -> Result<String, RemoteError> {
+fn checked_name(name: &str) -> Result<String> {
     let short = name.strip_suffix(".git").unwrap_or(name);
     let is_part = |part: &str| {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "._+-".contains(letter);
@@ -218,9 +191,11 @@ fn checked_name(name: &str) -> Result<String, RemoteError> {
         let reserved = [".git", ".lock"].iter().any(|end| part.ends_with(end));
         part.starts_with(first) && part.chars().all(plain) && !part.ends_with('.') && !reserved
     };
-    if short.len() > NAME_BYTES_MAX || !short.split('/').all(is_part) {
-        return Err(RemoteError::BadName(name.to_owned()));
-    }
+    ensure!(
+        short.len() <= NAME_BYTES_MAX && short.split('/').all(is_part),
+        "`{name}` cannot be the name of its directory: a name has parts of ASCII letters, digits and `._+-`, \
+         separated by `/`, that begin with a letter, digit or `_`; give it another one in a --list file"
+    );
     Ok(short.to_owned())
 }
 
@@ -229,7 +204,7 @@ mod tests {
     use super::*;
     use clap::ValueEnum;
 
-    fn parse(url: &str) -> Result<Remote, RemoteError> {
+    fn parse(url: &str) -> Result<Remote> {
         Remote::parse(url, None, Scheme::value_variants())
     }
 
@@ -290,7 +265,8 @@ mod tests {
             assert!(error.contains(says), "{url}: {error}");
         }
         let long = format!("https://example.org/{}", "x".repeat(2_000));
-        assert_eq!(parse(&long), Err(RemoteError::TooLong));
+        let error = parse(&long).unwrap_err().to_string();
+        assert_eq!(error, "a URL has at most 2000 bytes");
     }
 
     #[test]
@@ -300,8 +276,11 @@ mod tests {
                 Scheme::File => "file:///srv/x".to_owned(),
                 _ => format!("{}://example.org/x", scheme.name()),
             };
-            let refused = Err(RemoteError::SchemeNotAllowed(*scheme));
-            assert_eq!(Remote::parse(&url, None, &[]), refused);
+            let name = scheme.name();
+            assert_eq!(
+                Remote::parse(&url, None, &[]).unwrap_err().to_string(),
+                format!("the scheme `{name}` is not allowed; allow it with --allow-scheme {name}")
+            );
             assert!(Remote::parse(&url, None, &[*scheme]).is_ok());
         }
     }
@@ -311,14 +290,16 @@ mod tests {
         let url = "https://example.org/x";
         let name = |name| Remote::parse(url, Some(name), &[Scheme::Https]).map(|it| it.name);
         for good in ["a", "a/b", "a.b+c_d-e/9", "_"] {
-            assert_eq!(name(good).as_deref(), Ok(good));
+            assert_eq!(name(good).unwrap(), good);
         }
-        assert_eq!(name("a/b.git").as_deref(), Ok("a/b"));
+        assert_eq!(name("a/b.git").unwrap(), "a/b");
         for bad in [
             "", ".", "..", "../a", "a/../b", "/a", "a/", "a//b", "-a", "a/-b", ".a", "a.",
             "a.git/b", "a\nb", "a b", "a\\b", "a.lock", "é",
         ] {
-            assert_eq!(name(bad), Err(RemoteError::BadName(bad.to_owned())));
+            let error = name(bad).unwrap_err().to_string();
+            let says = format!("`{bad}` cannot be the name of its directory: ");
+            assert!(error.starts_with(&says), "{error}");
         }
     }
 }

@@ -4,18 +4,19 @@
 //! all references in one transaction, after their objects.
 
 use super::address::{self, AddressError};
-use super::child::{self, ChildError, Limits, local_git, network_git};
+use super::child::{self, ChildError, Limits, MirrorOptions, local_git, network_git};
 use super::memory;
-use super::options::{INCOMING, MirrorOptions};
 use super::references::References;
 use super::remote::{Remote, Scheme};
 use std::fs;
 use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
+
+/// Prefix of directories with incomplete clones.
+pub(super) const INCOMING: &str = ".incoming-";
 
 /// Older locks are from a killed process.
 const LOCK_AGE_MIN: Duration = Duration::from_secs(3600);
@@ -55,6 +56,8 @@ pub(super) struct Attempt<'a> {
     pub(super) directory: &'a Path,
     pub(super) options: &'a MirrorOptions,
     pub(super) limits: Limits<'a>,
+    /// Checked; none for a directory.
+    pub(super) addresses: Vec<IpAddr>,
 }
 
 pub(crate) fn path(directory: &Path, remote: &Remote) -> PathBuf {
@@ -68,8 +71,12 @@ impl Attempt<'_> {
         if is_there {
             self.check_is_ours(&path)?;
         }
-        let addresses = self.addresses()?;
-        let mut list = self.network_git(&addresses);
+        let remote = self.remote;
+        if remote.scheme != Scheme::File {
+            let allow_private = self.options.allow_private;
+            self.addresses = address::resolve(&remote.host, remote.port, allow_private)?;
+        }
+        let mut list = network_git(remote, &self.addresses, self.options);
         list.args(["ls-remote", "--symref", "--", &self.remote.url]);
         self.limits.memory = Some(memory::REFERENCES_BYTES_MAX);
         let output = child::run(&mut list, &self.limits)?;
@@ -81,29 +88,17 @@ impl Attempt<'_> {
         drop(output);
         if is_there {
             self.limit_size(&path);
-            self.update(&path, &theirs, &addresses)
+            self.update(&path, &theirs)
         } else {
-            self.clone_to(&path, &theirs, &addresses)
+            self.clone_to(&path, &theirs)
         }
-    }
-
-    /// None for a directory.
-    fn addresses(&self) -> Result<Vec<IpAddr>, AddressError> {
-        let remote = self.remote;
-        match remote.scheme {
-            Scheme::File => Ok(Vec::new()),
-            _ => address::resolve(&remote.host, remote.port, self.options.allow_private),
-        }
-    }
-
-    fn network_git(&self, addresses: &[IpAddr]) -> Command {
-        network_git(self.remote, addresses, self.options)
     }
 
     fn prefixes(&self) -> &'static [&'static str] {
-        match self.options.all_references {
-            true => &["refs/"],
-            false => &["refs/heads/", "refs/tags/"],
+        if self.options.all_references {
+            &["refs/"]
+        } else {
+            &["refs/heads/", "refs/tags/"]
         }
     }
 
@@ -140,34 +135,26 @@ impl Attempt<'_> {
         Ok(())
     }
 
-    fn clone_to(
-        &mut self,
-        path: &Path,
-        theirs: &References,
-        addresses: &[IpAddr],
-    ) -> Result<Mirrored, MirrorError> {
+    fn clone_to(&mut self, path: &Path, theirs: &References) -> Result<Mirrored, MirrorError> {
         let write = |path: &Path| {
             let path = path.to_owned();
             move |source| MirrorError::Write { path, source }
         };
-        let temporary = tempfile::Builder::new()
-            .prefix(INCOMING)
-            .tempdir_in(self.directory);
+        let temporary = tempfile::TempDir::with_prefix_in(INCOMING, self.directory);
         let temporary = temporary.map_err(write(self.directory))?;
         // The temporary directory itself is private.
         let incoming = temporary.path().join("repository.git");
         self.limit_size(&incoming);
         self.init(&incoming, theirs)?;
-        self.fetch(&incoming, addresses, true)?;
+        self.fetch(&incoming, true)?;
         self.set_head(&incoming, theirs)?;
         if let Some((incoming, bytes_max)) = &self.limits.size
             && child::size(incoming) > *bytes_max
         {
             return Err(ChildError::TooLarge.into());
         }
-        let parent = path
-            .parent()
-            .expect("a mirror is below the directory of mirrors");
+        let parent = path.parent();
+        let parent = parent.expect("a mirror is below the directory of mirrors");
         fs::create_dir_all(parent).map_err(write(parent))?;
         fs::rename(&incoming, path).map_err(write(path))?;
         Ok(Mirrored::Cloned {
@@ -178,14 +165,9 @@ impl Attempt<'_> {
     /// Knows its remote, so `git fetch` by hand works.
     fn init(&self, path: &Path, theirs: &References) -> Result<(), ChildError> {
         let mut command = local_git();
-        command.args([
-            "init",
-            "--quiet",
-            "--bare",
-            "--template=",
-            "--initial-branch=main",
-        ]);
-        if theirs.is_sha256() {
+        let arguments = "init --quiet --bare --template= --initial-branch=main";
+        command.args(arguments.split(' '));
+        if theirs.ids.values().any(|id| id.len() == 64) {
             command.arg("--object-format=sha256");
         }
         child::run(command.arg("--").arg(path), &self.limits)?;
@@ -197,17 +179,11 @@ impl Attempt<'_> {
     }
 
     fn refspecs(&self) -> impl Iterator<Item = String> + use<> {
-        self.prefixes()
-            .iter()
-            .map(|prefix| format!("+{prefix}*:{prefix}*"))
+        let prefixes = self.prefixes().iter();
+        prefixes.map(|prefix| format!("+{prefix}*:{prefix}*"))
     }
 
-    fn update(
-        &self,
-        path: &Path,
-        theirs: &References,
-        addresses: &[IpAddr],
-    ) -> Result<Mirrored, MirrorError> {
+    fn update(&self, path: &Path, theirs: &References) -> Result<Mirrored, MirrorError> {
         remove_leftovers(path);
         let format = "--format=%(objectname) %(refname)";
         let ids = self.local(path, &["for-each-ref", format])?;
@@ -216,14 +192,13 @@ impl Attempt<'_> {
         let ours = References::local(&ids, &head.unwrap_or_default());
         let differing = theirs.differing(&ours);
         if differing > 0 {
-            self.fetch(path, addresses, true)
-                .or_else(|error| match error {
-                    // No transaction turns a branch into a directory.
-                    ChildError::Failed(said) if said.contains("cannot lock ref") => {
-                        self.fetch(path, addresses, false)
-                    }
-                    error => Err(error),
-                })?;
+            match self.fetch(path, true) {
+                // No transaction turns a branch into a directory.
+                Err(ChildError::Failed(said)) if said.contains("cannot lock ref") => {
+                    self.fetch(path, false)?;
+                }
+                fetched => fetched?,
+            }
             // Ignores errors: a mirror without gc is valid.
             let _ = self.local(path, &["-c", "gc.auto=6700", "gc", "--auto", "--quiet"]);
         }
@@ -236,58 +211,46 @@ impl Attempt<'_> {
             .create(true)
             .open(path.join("FETCH_HEAD"))
             .and_then(|file| file.set_modified(SystemTime::now()));
-        match differing > 0 || theirs.head != ours.head {
-            true => Ok(Mirrored::Updated {
-                references: differing,
-            }),
-            false => Ok(Mirrored::UpToDate),
+        if differing == 0 && theirs.head == ours.head {
+            return Ok(Mirrored::UpToDate);
         }
+        Ok(Mirrored::Updated {
+            references: differing,
+        })
     }
 
-    fn fetch(&self, path: &Path, addresses: &[IpAddr], atomic: bool) -> Result<(), ChildError> {
-        let mut command = self.network_git(addresses);
-        command.arg("--git-dir").arg(path).args([
-            "fetch",
-            "--quiet",
-            "--prune",
-            "--force",
-            "--no-tags",
-            "--no-recurse-submodules",
-            "--no-auto-maintenance",
-        ]);
+    fn fetch(&self, path: &Path, atomic: bool) -> Result<(), ChildError> {
+        let mut command = network_git(self.remote, &self.addresses, self.options);
+        command
+            .arg("--git-dir")
+            .arg(path)
+            .args(["fetch", "--quiet"]);
+        let flags = "--prune --force --no-tags --no-recurse-submodules --no-auto-maintenance";
+        command.args(flags.split(' '));
         if atomic {
             command.arg("--atomic");
         }
         command.args(["--", &self.remote.url]).args(self.refspecs());
-        child::run(&mut command, &self.limits).map(|_| ())
+        child::run(&mut command, &self.limits).map(drop)
     }
 
     fn set_head(&self, path: &Path, theirs: &References) -> Result<(), ChildError> {
-        let head = theirs
-            .head
-            .as_deref()
-            .and_then(|it| std::str::from_utf8(it).ok());
-        match head {
-            Some(head) => self
-                .local(path, &["symbolic-ref", "HEAD", head])
-                .map(|_| ()),
-            None => Ok(()),
-        }
+        let Some(Ok(head)) = theirs.head.as_deref().map(str::from_utf8) else {
+            return Ok(());
+        };
+        let set = self.local(path, &["symbolic-ref", "HEAD", head]);
+        set.map(drop)
     }
 }
 
 /// Leftovers are of a killed fetch: the lock excludes others.
 fn remove_leftovers(path: &Path) {
-    let starts_with_tmp = |name: &str| name.starts_with("tmp_");
-    remove_files(
-        &path.join("objects/pack"),
-        Duration::ZERO,
-        0,
-        starts_with_tmp,
-    );
+    let is_temporary = |name: &str| name.starts_with("tmp_");
     let is_lock = |name: &str| name.ends_with(".lock");
+    let (packs, refs) = (path.join("objects/pack"), path.join("refs"));
+    remove_files(&packs, Duration::ZERO, 0, is_temporary);
     remove_files(path, LOCK_AGE_MIN, 0, is_lock);
-    remove_files(&path.join("refs"), LOCK_AGE_MIN, 16, is_lock);
+    remove_files(&refs, LOCK_AGE_MIN, 16, is_lock);
 }
 
 fn remove_files(directory: &Path, age: Duration, depth: usize, is_left: fn(&str) -> bool) {

@@ -7,9 +7,8 @@ use frontend::{Document, Match};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
     pub(super) files: u64,
     pub(super) lines: u64,
@@ -18,21 +17,9 @@ pub(super) struct Totals {
     pub(super) results: u64,
     /// Hidden copies.
     pub(super) copies: u64,
-    started: Instant,
 }
 
 impl Totals {
-    pub(super) fn new() -> Totals {
-        Totals {
-            files: 0,
-            lines: 0,
-            matches: 0,
-            results: 0,
-            copies: 0,
-            started: Instant::now(),
-        }
-    }
-
     pub(super) fn add(&mut self, found: &Match) {
         self.results += 1;
         self.lines += u64::from(found.lines.max(1));
@@ -60,10 +47,6 @@ impl Totals {
                 format!("{words}; {copies} of them in copies of these files, printed with --copies")
             }
         }
-    }
-
-    pub(super) fn elapsed(&self) -> Duration {
-        self.started.elapsed()
     }
 }
 

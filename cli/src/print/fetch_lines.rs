@@ -153,36 +153,25 @@ fn with_surroundings(found: &Match, read: ReadFile<'_>) -> Result<(Vec<u8>, usiz
 }
 
 fn fetch_context(found: &mut Match, read: ReadFile<'_>) -> Result<()> {
-    let bytes = |line: &ContextLine| {
-        line.window
-            .map_or(line.text.len() as u64, |window| window.line_bytes)
-            + 1
+    let bytes = |text: &[u8], window: Option<Window>| {
+        window.map_or(text.len() as u64, |window| window.line_bytes) + 1
+    };
+    let complete = |line: &mut ContextLine, at| {
+        if let Some(window) = line.window.take() {
+            line.text = fetch(&found.document, at, window.line_bytes, read)?;
+        }
+        anyhow::Ok(())
     };
     let mut at = found.offset;
     for line in found.before.iter_mut().rev() {
-        at = at.saturating_sub(bytes(line));
-        complete(&found.document, line, at, read)?;
+        at = at.saturating_sub(bytes(&line.text, line.window));
+        complete(line, at)?;
     }
-    let line_bytes = found
-        .window
-        .map_or(found.text.len() as u64, |window| window.line_bytes);
-    let mut at = found.offset + line_bytes + 1;
+    let mut at = found.offset + bytes(&found.text, found.window);
     for line in &mut found.after {
-        let bytes = bytes(line);
-        complete(&found.document, line, at, read)?;
+        let bytes = bytes(&line.text, line.window);
+        complete(line, at)?;
         at += bytes;
-    }
-    Ok(())
-}
-
-fn complete(
-    document: &Document,
-    line: &mut ContextLine,
-    at: u64,
-    read: ReadFile<'_>,
-) -> Result<()> {
-    if let Some(window) = line.window.take() {
-        line.text = fetch(document, at, window.line_bytes, read)?;
     }
     Ok(())
 }
@@ -210,11 +199,8 @@ pub(super) fn for_each_piece(
         let rest = usize::try_from(bytes - done).unwrap_or(usize::MAX);
         let piece = &piece[..piece.len().min(rest)];
         if piece.is_empty() {
-            bail!(
-                "{}/{}: the index changed during the search; search again",
-                escaped(&document.package),
-                escaped(&document.path)
-            );
+            let (package, path) = (escaped(&document.package), escaped(&document.path));
+            bail!("{package}/{path}: the index changed during the search; search again");
         }
         each(piece)?;
         done += piece.len() as u64;
@@ -239,11 +225,8 @@ fn is_valid(found: &Match) -> bool {
     let lines = found.before.iter().chain(&found.after);
     let lengths = lines.map(|ContextLine { text, window, .. }| length(text, *window));
     // Line ends take one byte.
-    let end = lengths
-        .chain([length(&found.text, found.window)])
-        .try_fold(found.offset, |at, length| {
-            at.checked_add(length?)?.checked_add(1)
-        });
+    let mut lengths = lengths.chain([length(&found.text, found.window)]);
+    let end = lengths.try_fold(found.offset, |at, it| at.checked_add(it?)?.checked_add(1));
     ranges.all(|range| range.start <= range.end && range.end <= found.text.len())
         && found.line.checked_add(found.lines).is_some()
         && end.is_some()

@@ -14,8 +14,9 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 /// Holds some hundred thousand matches. Printing more is slower than the disk.
-const MEMORY_BYTES_MAX: usize = 64 << 20;
+pub(super) const MEMORY_BYTES_MAX: usize = 64 << 20;
 
+#[derive(Default)]
 pub(super) struct GroupBuffer {
     documents: Vec<Arc<Document>>,
     numbers: HashMap<Arc<Document>, u32>,
@@ -36,19 +37,10 @@ struct BufferedMatch {
 }
 
 impl GroupBuffer {
-    pub(super) fn new() -> GroupBuffer {
-        GroupBuffer::with_memory(MEMORY_BYTES_MAX)
-    }
-
-    fn with_memory(memory_max: usize) -> GroupBuffer {
+    pub(super) fn new(memory_max: usize) -> GroupBuffer {
         GroupBuffer {
-            documents: Vec::new(),
-            numbers: HashMap::new(),
-            matches: Vec::new(),
-            memory: Vec::new(),
             memory_max,
-            file: None,
-            file_bytes: 0,
+            ..GroupBuffer::default()
         }
     }
 
@@ -93,11 +85,10 @@ impl GroupBuffer {
 
     fn number(&mut self, document: &Arc<Document>) -> u32 {
         // Matches of a document are often adjacent.
-        if let Some(last) = self.matches.last() {
-            let same = &self.documents[last.document as usize];
-            if Arc::ptr_eq(same, document) {
-                return last.document;
-            }
+        if let Some(last) = self.matches.last()
+            && Arc::ptr_eq(&self.documents[last.document as usize], document)
+        {
+            return last.document;
         }
         if let Some(&number) = self.numbers.get(document) {
             return number;
@@ -119,10 +110,10 @@ impl GroupBuffer {
         for buffered in &mut self.matches {
             buffered.document = positions[buffered.document as usize];
         }
-        self.documents = order
+        let sorted = order
             .iter()
-            .map(|&number| Arc::clone(&self.documents[number as usize]))
-            .collect();
+            .map(|&it| Arc::clone(&self.documents[it as usize]));
+        self.documents = sorted.collect();
     }
 
     fn spill(&mut self) -> io::Result<()> {
@@ -274,7 +265,7 @@ mod tests {
     }
 
     fn check(memory_max: usize, by_path: bool, expected: &[(&str, &[u32])]) {
-        let mut buffer = GroupBuffer::with_memory(memory_max);
+        let mut buffer = GroupBuffer::new(memory_max);
         let matches = [("b", 9), ("a-c/x", 1), ("b", 2), ("a/y", 5), ("a-c/x", 3)];
         for (path, line) in matches {
             buffer.add(&found(path, line)).unwrap();

@@ -126,7 +126,7 @@ pub(super) fn document(options: &PrintOptions, matches: &[Match], out: &mut Vec<
         commit: &document.revisions.commit,
     };
     push(&begin, out);
-    let mut totals = Totals::new();
+    let mut totals = Totals::default();
     let (before, after) = (options.before, options.after);
     for row in rows(matches, before, after, options.per_file_max) {
         let text = [row.text, b"\n"].concat();
@@ -159,10 +159,10 @@ pub(super) fn document(options: &PrintOptions, matches: &[Match], out: &mut Vec<
 pub(super) fn summary(
     summary: &SearchSummary,
     totals: &Totals,
+    elapsed: Duration,
     printed_bytes: u64,
     out: &mut Vec<u8>,
 ) {
-    let elapsed = totals.elapsed();
     let stats = Stats {
         elapsed: elapsed.into(),
         searches: summary.documents,
@@ -172,14 +172,11 @@ pub(super) fn summary(
         matched_lines: totals.lines,
         matches: totals.matches,
     };
-    let elapsed_total = elapsed.into();
-    push(
-        &JsonMessage::Summary {
-            elapsed_total,
-            stats,
-        },
-        out,
-    );
+    let summary = JsonMessage::Summary {
+        elapsed_total: elapsed.into(),
+        stats,
+    };
+    push(&summary, out);
 }
 
 /// `text` includes the line end.

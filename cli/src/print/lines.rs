@@ -80,7 +80,7 @@ impl LinePrinter {
         } else if self.has_printed && has_context {
             self.out.extend(b"--\n");
         }
-        if self.options.heading && self.options.names {
+        if self.options.heading && !self.options.flags.no_filename {
             self.heading(&first.document, rows[0].number);
         }
         let mut next = rows[0].number;
@@ -97,14 +97,13 @@ impl LinePrinter {
     fn heading(&mut self, document: &Document, line: u32) {
         let (names, more) = document.revisions.first(REVISIONS_MAX);
         self.path(document, &[], line, b'\n');
-        if names.is_empty() || self.options.null {
+        if names.is_empty() || self.options.flags.null {
             return;
         }
         self.out.pop();
-        let more = if more > 0 {
-            format!(", +{more}")
-        } else {
-            String::new()
+        let more = match more {
+            0 => String::new(),
+            more => format!(", +{more}"),
         };
         self.plain(format!(" ({}{more})", names.join(", ")).as_bytes());
         self.out.push(b'\n');
@@ -115,7 +114,7 @@ impl LinePrinter {
     }
 
     pub(super) fn count(&mut self, document: &Document, count: u64) {
-        if self.options.names {
+        if !self.options.flags.no_filename {
             self.path(document, &[], 1, b':');
         }
         self.out.extend(format!("{count}\n").as_bytes());
@@ -132,10 +131,10 @@ impl LinePrinter {
         if let Some((found, window)) = row.found.and_then(|found| Some((found, found.window?))) {
             return self.cut(found, window);
         }
-        let options = &self.options;
-        let (only_matching, columns) = (options.only_matching, options.columns);
+        let flags = &self.options.flags;
+        let (only_matching, columns) = (flags.only_matching, self.options.columns);
         let column = |range: &Range<usize>| columns.then_some(range.start + 1);
-        if options.each_match && !only_matching && row.found.is_some() {
+        if flags.vimgrep && !only_matching && row.found.is_some() {
             // Starting lines of matches.
             for (number, line, range) in row.starts() {
                 self.head(document, number, column(&range), b':');
@@ -161,7 +160,7 @@ impl LinePrinter {
 
     fn head(&mut self, document: &Document, number: u32, column: Option<usize>, separator: u8) {
         let heading = self.options.heading;
-        if self.options.names && !heading {
+        if !self.options.flags.no_filename && !heading {
             self.path(document, &[], number, separator);
         }
         if self.options.numbers {
@@ -190,8 +189,8 @@ impl LinePrinter {
         self.marked(&name, ranges, PATH);
         self.color(NORMAL);
         self.unlink(is_linked);
-        let separator = if self.options.null { 0 } else { separator };
-        self.out.push(separator);
+        let is_null = self.options.flags.null;
+        self.out.push(if is_null { 0 } else { separator });
     }
 
     /// Colors `ranges`.

@@ -12,7 +12,7 @@ const OUTPUT: &str = "Output";
 const TERMINAL_MATCHES: u64 = 50;
 
 /// Selection, order and form of printed matches.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub(crate) struct PrintFlags {
     /// Print only the best N matches; 0: all [default: on a terminal 50, else all]
     #[arg(long, value_name = "N")]
@@ -44,7 +44,7 @@ pub(crate) struct PrintFlags {
     json: bool,
     /// Print only the parts of lines that match
     #[arg(short, long, help_heading = OUTPUT)]
-    only_matching: bool,
+    pub(super) only_matching: bool,
     /// Print N lines after each match
     #[arg(short = 'A', long, value_name = "N", help_heading = OUTPUT)]
     after_context: Option<u32>,
@@ -71,16 +71,16 @@ pub(crate) struct PrintFlags {
     with_filename: bool,
     /// Do not print file names
     #[arg(short = 'I', long, overrides_with = "with_filename", help_heading = OUTPUT)]
-    no_filename: bool,
+    pub(super) no_filename: bool,
     /// Print the column of the first match in the line, in bytes from 1
     #[arg(long, help_heading = OUTPUT)]
     column: bool,
     /// Print a line for every match, with its column, as editors expect
     #[arg(long, help_heading = OUTPUT)]
-    vimgrep: bool,
+    pub(super) vimgrep: bool,
     /// Print a NUL byte after file names
     #[arg(short = '0', long, help_heading = OUTPUT)]
-    null: bool,
+    pub(super) null: bool,
     /// Print the file name once, above its lines [default: on a terminal]
     #[arg(long, overrides_with = "no_heading", help_heading = OUTPUT)]
     heading: bool,
@@ -96,7 +96,7 @@ pub(crate) struct PrintFlags {
     hyperlink_format: Option<Hyperlinks>,
     /// Print statistics after the matches
     #[arg(long, help_heading = OUTPUT)]
-    stats: bool,
+    pub(super) stats: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -132,16 +132,6 @@ fn parse_hyperlinks(format: &str) -> Result<Hyperlinks, String> {
     })
 }
 
-impl PrintFlags {
-    fn context_lines(&self) -> (u32, u32) {
-        let both = self.context.unwrap_or(0);
-        (
-            self.before_context.unwrap_or(both),
-            self.after_context.unwrap_or(both),
-        )
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputKind {
     Lines,
@@ -160,7 +150,7 @@ pub(crate) enum OutputKind {
 pub(crate) struct PrintOptions {
     pub(crate) kind: OutputKind,
     pub(super) sort: SortOrder,
-    pub(super) names: bool,
+    pub(super) flags: PrintFlags,
     pub(super) numbers: bool,
     pub(super) columns: bool,
     /// File names precede their lines.
@@ -168,11 +158,6 @@ pub(crate) struct PrintOptions {
     pub(super) color: bool,
     /// Escapes control characters.
     pub(super) escape: bool,
-    /// NUL after names.
-    pub(super) null: bool,
-    pub(super) only_matching: bool,
-    /// A line for every match.
-    pub(super) each_match: bool,
     pub(crate) before: u32,
     pub(crate) after: u32,
     /// Lines, or matches if `multi_line`.
@@ -180,7 +165,6 @@ pub(crate) struct PrintOptions {
     /// Counts matches instead of lines.
     pub(super) multi_line: bool,
     pub(super) links: Option<LinkFormat>,
-    pub(super) stats: bool,
     /// Hides copies.
     pub(super) folds: bool,
     /// Terminals get a last line.
@@ -200,26 +184,20 @@ impl PrintOptions {
             ColorChoice::Auto => is_terminal && environment_allows_color(),
         };
         let color = color && kind != OutputKind::Json;
-        let (before, after) = flags.context_lines();
+        let both = flags.context.unwrap_or(0);
+        let found = flags.stream.then_some(SortOrder::None);
         let default_links = || LinkFormat::to_server(server?);
         PrintOptions {
             kind,
-            sort: if flags.stream {
-                SortOrder::None
-            } else {
-                flags.sort
-            },
-            names: flags.with_filename || !flags.no_filename,
+            sort: found.unwrap_or(flags.sort),
+            flags: flags.clone(),
             numbers: flags.vimgrep || !flags.no_line_number,
             columns: flags.column || flags.vimgrep,
             heading: (flags.heading || (is_terminal && !flags.no_heading)) && !flags.vimgrep,
             color,
             escape: is_terminal || color,
-            null: flags.null,
-            only_matching: flags.only_matching,
-            each_match: flags.vimgrep,
-            before,
-            after,
+            before: flags.before_context.unwrap_or(both),
+            after: flags.after_context.unwrap_or(both),
             per_file_max: flags.max_count.unwrap_or(u64::MAX),
             multi_line: false,
             links: match &flags.hyperlink_format {
@@ -229,7 +207,6 @@ impl PrintOptions {
                 None if is_terminal && flags.color != ColorChoice::Never => default_links(),
                 None => None,
             },
-            stats: flags.stats,
             folds: is_terminal
                 && kind == OutputKind::Lines
                 && flags.sort == SortOrder::Rank
@@ -242,17 +219,13 @@ impl PrintOptions {
     /// `None` means all.
     pub(crate) fn limit_default(&self) -> Option<u64> {
         let is_list = self.kind == OutputKind::Lines && self.sort == SortOrder::Rank;
-        (self.is_terminal && is_list && !self.stats).then_some(TERMINAL_MATCHES)
+        (self.is_terminal && is_list && !self.flags.stats).then_some(TERMINAL_MATCHES)
     }
 
     pub(super) fn counts_at_end(&self) -> bool {
-        let counts = match self.kind {
-            OutputKind::Lines | OutputKind::Files => true,
-            OutputKind::LineCounts | OutputKind::MatchCounts => true,
-            OutputKind::Json | OutputKind::Nothing => false,
-            OutputKind::Total | OutputKind::CountedTotal => false,
-        };
-        self.is_terminal && counts && !self.stats
+        use OutputKind::{Files, LineCounts, Lines, MatchCounts};
+        let counts = matches!(self.kind, Lines | Files | LineCounts | MatchCounts);
+        self.is_terminal && counts && !self.flags.stats
     }
 
     /// Adapts to patterns over several lines.
@@ -293,11 +266,12 @@ impl PrintOptions {
 
     /// True for exact `package/path:line:text`, by rank or as found.
     pub(crate) fn is_plain(&self) -> bool {
-        let changed = self.columns || self.escape || self.null || self.only_matching;
-        let extra = self.stats || self.links.is_some();
+        let flags = &self.flags;
+        let changed = self.columns || self.escape || flags.null || flags.only_matching;
+        let extra = flags.stats || self.links.is_some();
         self.kind == OutputKind::Lines
             && self.sort != SortOrder::Path
-            && self.names
+            && !flags.no_filename
             && self.numbers
             && !(changed || extra || self.is_grouped())
     }
@@ -328,14 +302,15 @@ impl PrintOptions {
 
     /// True even for lines with many matches.
     pub(super) fn wants_all_ranges(&self) -> bool {
+        let flags = &self.flags;
         match self.kind {
             OutputKind::Lines => {
-                let marked = self.only_matching || self.each_match || self.color;
-                marked || self.stats || self.cuts_spans()
+                let marked = flags.only_matching || flags.vimgrep || self.color;
+                marked || flags.stats || self.cuts_spans()
             }
             OutputKind::Json | OutputKind::MatchCounts => true,
             OutputKind::CountedTotal => self.multi_line,
-            _ => self.stats,
+            _ => flags.stats,
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::copies::PrintedLines;
 use super::counts::{FileCounts, Totals};
 use super::fetch_lines::{LineFetcher, ReadFile, for_each_piece};
-use super::group_buffer::GroupBuffer;
+use super::group_buffer::{GroupBuffer, MEMORY_BYTES_MAX};
 use super::json;
 use super::lines::LinePrinter;
 use super::print_options::{OutputKind, PrintOptions, SortOrder};
@@ -16,6 +16,7 @@ use crate::units;
 use anyhow::Result;
 use frontend::{Match, Query};
 use std::io::{self, BufWriter, StdoutLock, Write};
+use std::time::Instant;
 
 const BUFFER_BYTES: usize = 256 << 10;
 
@@ -35,6 +36,7 @@ struct MatchWriter {
     out: BufWriter<StdoutLock<'static>>,
     lines: LinePrinter,
     totals: Totals,
+    started: Instant,
     printed_bytes: u64,
 }
 
@@ -46,10 +48,11 @@ impl<'a> Printer<'a> {
                 out: BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock()),
                 lines: LinePrinter::new(&options),
                 options,
-                totals: Totals::new(),
+                totals: Totals::default(),
+                started: Instant::now(),
                 printed_bytes: 0,
             },
-            groups: GroupBuffer::new(),
+            groups: GroupBuffer::new(MEMORY_BYTES_MAX),
             current: Vec::new(),
             counts: FileCounts::default(),
             printed: PrintedLines::default(),
@@ -70,7 +73,7 @@ impl<'a> Printer<'a> {
         let options = &self.writer.options;
         match options.kind {
             OutputKind::Lines | OutputKind::Json if !options.is_grouped() => {
-                let counts_files = options.stats || options.counts_at_end();
+                let counts_files = options.flags.stats || options.counts_at_end();
                 let is_first = counts_files && self.counts.add(&found, 0, false);
                 self.writer.totals.files += u64::from(is_first);
                 self.writer.one(&found, read)?;
@@ -107,7 +110,7 @@ impl<'a> Printer<'a> {
     pub(crate) fn end_matches(&mut self, read: ReadFile<'_>) -> Result<()> {
         self.end_document(read)?;
         let by_path = self.writer.options.sort == SortOrder::Path;
-        let groups = std::mem::replace(&mut self.groups, GroupBuffer::new());
+        let groups = std::mem::take(&mut self.groups);
         groups.for_each_document(by_path, |matches| self.writer.document(&matches, read))
     }
 
@@ -178,16 +181,17 @@ impl MatchWriter {
 
     fn end(&mut self, summary: &SearchSummary) -> io::Result<()> {
         let (totals, out) = (&self.totals, &mut self.lines.out);
+        let (printed, elapsed) = (self.printed_bytes, self.started.elapsed());
         let in_files = |count| format!("{count} in {}", units::plural(totals.files, "file"));
         match self.options.kind {
-            OutputKind::Json => json::summary(summary, totals, self.printed_bytes, out),
+            OutputKind::Json => json::summary(summary, totals, elapsed, printed, out),
             OutputKind::Total => writeln!(out, "{}", summary.found)?,
             OutputKind::CountedTotal if self.options.multi_line => {
                 writeln!(out, "{}", totals.matches)?;
             }
             OutputKind::CountedTotal => writeln!(out, "{}", totals.lines)?,
-            _ if self.options.stats => {
-                let (printed, seconds) = (self.printed_bytes, totals.elapsed().as_secs_f64());
+            _ if self.options.flags.stats => {
+                let seconds = elapsed.as_secs_f64();
                 let bytes = summary.index_use.verified_bytes;
                 writeln!(out, "\n{} matches", totals.matches)?;
                 writeln!(out, "{} matched lines", totals.lines)?;

@@ -72,10 +72,8 @@ impl<'a> Row<'a> {
     pub(super) fn starts(&self) -> impl Iterator<Item = (u32, &'a [u8], Range<usize>)> {
         let mut lines = self.lines().peekable();
         self.ranges.iter().filter_map(move |range| {
-            while lines
-                .next_if(|(_, from, line)| from + line.len() < range.start)
-                .is_some()
-            {}
+            let is_above = |(_, from, line): &(u32, usize, &[u8])| from + line.len() < range.start;
+            while lines.next_if(is_above).is_some() {}
             let &(number, from, line) = lines.peek()?;
             let within = |at: usize| at.saturating_sub(from).min(line.len());
             Some((number, line, within(range.start)..within(range.end)))
@@ -141,10 +139,8 @@ pub(super) fn first_of(found: &Match, max: u64) -> Option<Cow<'_, Match>> {
 
 /// Rows of the first `max` ascending matches. Further ones in their context stay matches.
 pub(super) fn rows(matches: &[Match], before: u32, after: u32, max: u64) -> Vec<Row<'_>> {
-    let max = usize::try_from(max)
-        .unwrap_or(usize::MAX)
-        .min(matches.len());
-    let (shown, others) = matches.split_at(max);
+    let max = usize::try_from(max).unwrap_or(usize::MAX);
+    let (shown, others) = matches.split_at(max.min(matches.len()));
     let mut rows: BTreeMap<u32, Row<'_>> = BTreeMap::new();
     for found in shown {
         for row in context(found, before as usize, after as usize) {

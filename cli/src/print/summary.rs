@@ -25,16 +25,11 @@ pub(crate) struct SearchSummary {
 
 impl SearchSummary {
     pub(crate) fn report(&self, explain: bool) -> Exit {
-        report_missing(
-            self.missing
-                .iter()
-                .map(|(backend, reason)| (backend, reason)),
-        );
+        let missing = self.missing.iter();
+        report_missing(missing.map(|(backend, reason)| (backend, reason)));
         if self.skipped > 0 {
             let documents = units::plural(self.skipped, "document");
-            complain(format_args!(
-                "incomplete: {documents} could not be searched"
-            ));
+            complain(format!("incomplete: {documents} could not be searched"));
         }
         if self.pending > 0 {
             let (files, verb) = match self.pending {

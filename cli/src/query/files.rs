@@ -84,8 +84,8 @@ fn of_path(typed: &str) -> Result<Option<Expr>> {
         return Ok(None);
     };
     let below = |parts: &[&str]| {
-        let path: Vec<String> = parts.iter().map(|part| escape(part)).collect();
-        let text = format!("^{}(/|$)", path.join("/"));
+        let path = parts.iter().map(|part| regex_syntax::escape(part));
+        let text = format!("^{}(/|$)", path.collect::<Vec<_>>().join("/"));
         filter(Field::Path, Reading::Regexp, text)
     };
     let mut named = vec![filter(Field::Package, Reading::Exact, *package)];
@@ -120,17 +120,6 @@ fn components(typed: &str) -> Result<Vec<&str>> {
     Ok(parts)
 }
 
-fn escape(text: &str) -> String {
-    let mut out = String::new();
-    for letter in text.chars() {
-        if r"\.+*?()|[]{}^$#&-~".contains(letter) {
-            out.push('\\');
-        }
-        out.push(letter);
-    }
-    out
-}
-
 fn of_type(name: &str) -> Result<Expr> {
     let known = TypesBuilder::new().add_defaults().definitions();
     match known.iter().find(|known| known.name() == name) {
@@ -150,15 +139,11 @@ fn glob_list(known: &FileTypeDef) -> Expr {
 }
 
 fn unknown_type(name: &str, known: &[FileTypeDef]) -> String {
-    let similar = similar(
-        name.to_ascii_lowercase(),
-        known.iter().map(FileTypeDef::name),
-    );
-    let similar = similar[..similar.len().min(SIMILAR_MAX)].join(" or ");
-    let mean = if similar.is_empty() {
-        String::new()
-    } else {
-        format!(" did you mean {similar}?")
+    let known = known.iter().map(FileTypeDef::name);
+    let similar = similar(name.to_ascii_lowercase(), known);
+    let mean = match &similar[..similar.len().min(SIMILAR_MAX)] {
+        [] => String::new(),
+        similar => format!(" did you mean {}?", similar.join(" or ")),
     };
     format!(
         "there is no file type {name};{mean} -g '*.EXT' selects by extension, --lang NAME by language"
@@ -166,10 +151,8 @@ fn unknown_type(name: &str, known: &[FileTypeDef]) -> String {
 }
 
 fn of_globs(globs: &[String]) -> Result<Option<Expr>> {
-    let globs: Vec<Glob<'_>> = globs
-        .iter()
-        .map(|typed| Glob::parse(typed))
-        .collect::<Result<_>>()?;
+    let globs = globs.iter().map(|typed| Glob::parse(typed));
+    let globs = globs.collect::<Result<Vec<_>>>()?;
     // Selecting globs exclude other files.
     let mut left = None;
     let mut starts_empty = globs.iter().any(|glob| !glob.excludes);
@@ -186,11 +169,8 @@ fn of_globs(globs: &[String]) -> Result<Option<Expr>> {
     }
     // Excluded directories stay excluded, despite later globs.
     let excluding = globs.iter().filter(|glob| glob.excludes);
-    let directories: Vec<Expr> = excluding.map(Glob::below).collect();
-    let parts: Vec<Expr> = left
-        .into_iter()
-        .chain(any(directories).map(Expr::negated))
-        .collect();
+    let directories = any(excluding.map(Glob::below).collect());
+    let parts = left.into_iter().chain(directories.map(Expr::negated));
     Ok((!globs.is_empty()).then(|| Expr::all(parts)))
 }
 
@@ -209,10 +189,8 @@ impl<'a> Glob<'a> {
     fn parse(typed: &'a str) -> Result<Glob<'a>> {
         let (excludes, text) = match typed.strip_prefix('!') {
             Some(rest) => (true, rest),
-            None => (
-                false,
-                typed.strip_prefix("\\!").map_or(typed, |_| &typed[1..]),
-            ),
+            None if typed.starts_with("\\!") => (false, &typed[1..]),
+            None => (false, typed),
         };
         let is_directory = text.ends_with('/');
         let is_anchored = text.trim_end_matches('/').contains('/');

@@ -97,9 +97,7 @@ impl FileChanges {
     }
 
     pub(super) fn add(&self, event: &notify::Result<Event>) {
-        let Ok(event) = event else {
-            return self.lost();
-        };
+        let Ok(event) = event else { return self.lost() };
         if event.need_rescan() || event.paths.is_empty() {
             return self.lost();
         }
@@ -172,8 +170,8 @@ impl FileChanges {
     }
 
     fn count(&self, pending: &PendingChanges) {
-        self.files
-            .store((pending.taken.len() + pending.new) as u64, Relaxed);
+        let files = pending.taken.len() + pending.new;
+        self.files.store(files as u64, Relaxed);
     }
 
     fn answer(&self, question: u64) {

@@ -16,27 +16,18 @@ const DEPTH_MAX: usize = 32;
 
 /// Git directory of a work tree, or the path itself.
 pub(super) fn git_dir(path: &Path) -> PathBuf {
-    let inner = path.join(".git");
-    if inner.is_dir() {
-        inner
-    } else {
-        path.to_owned()
-    }
+    let inner = Some(path.join(".git")).filter(|it| it.is_dir());
+    inner.unwrap_or_else(|| path.to_owned())
 }
 
 pub(super) fn directories(git_dir: &Path) -> Vec<PathBuf> {
     let mut found = vec![git_dir.to_owned()];
     for name in ["refs", "reftable"] {
-        visit(
-            &git_dir.join(name),
-            0,
-            &mut found.len(),
-            &mut |path, metadata| {
-                if metadata.is_dir() {
-                    found.push(path.to_owned());
-                }
-            },
-        );
+        let mut entries = found.len();
+        let mut take = |path: &Path, metadata: &Metadata| {
+            found.extend(metadata.is_dir().then(|| path.to_owned()));
+        };
+        visit(&git_dir.join(name), 0, &mut entries, &mut take);
     }
     found
 }
@@ -45,22 +36,14 @@ pub(super) fn directories(git_dir: &Path) -> Vec<PathBuf> {
 pub(super) fn stamp(git_dir: &Path) -> u64 {
     let mut hasher = FnvHasher::default();
     let mut entries = 0;
+    let mut take = |path: &Path, metadata: &Metadata| {
+        path.hash(&mut hasher);
+        let modified = [metadata.mtime(), metadata.mtime_nsec()];
+        let changed = [metadata.ctime(), metadata.ctime_nsec()];
+        (modified, changed, metadata.ino(), metadata.len()).hash(&mut hasher);
+    };
     for name in ["HEAD", "packed-refs", "refs", "reftable"] {
-        visit(
-            &git_dir.join(name),
-            0,
-            &mut entries,
-            &mut |path, metadata| {
-                path.hash(&mut hasher);
-                let times = [
-                    metadata.mtime(),
-                    metadata.mtime_nsec(),
-                    metadata.ctime(),
-                    metadata.ctime_nsec(),
-                ];
-                (times, metadata.ino(), metadata.len()).hash(&mut hasher);
-            },
-        );
+        visit(&git_dir.join(name), 0, &mut entries, &mut take);
     }
     hasher.finish()
 }
@@ -76,17 +59,12 @@ fn visit(path: &Path, depth: usize, entries: &mut usize, take: &mut impl FnMut(&
     }
     take(path, &metadata);
     if metadata.is_dir() {
-        let mut paths: Vec<PathBuf> = fs::read_dir(path)
-            .into_iter()
-            .flatten()
-            .take(ENTRIES_MAX)
-            .flatten()
-            .map(|entry| entry.path())
-            .collect();
+        let inside = fs::read_dir(path).into_iter().flatten().take(ENTRIES_MAX);
+        let mut paths: Vec<PathBuf> = inside.flatten().map(|entry| entry.path()).collect();
         paths.sort();
-        paths
-            .iter()
-            .for_each(|path| visit(path, depth + 1, entries, take));
+        for path in paths {
+            visit(&path, depth + 1, entries, take);
+        }
     }
 }
 

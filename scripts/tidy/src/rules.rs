@@ -227,7 +227,7 @@ pub(crate) const CRATES: [Crate; 17] = [
             "commands",
             "client config print query",
             "in_process mirror progress exit watch",
-            "address announced placing renamed units",
+            "address placing renamed units",
             "cache_dir default_sources",
             "panics terminal",
             "allocator log",

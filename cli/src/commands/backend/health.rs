@@ -38,10 +38,8 @@ pub(super) async fn serve(
     terminal::report(format_args!("metrics on http://{address}/metrics"));
     tokio::spawn(upkeep(metrics.clone()));
     let health = move || health(&backend, listens.load(Relaxed));
-    let healthz = {
-        let health = health.clone();
-        move || async move { Json(health()) }
-    };
+    let healthz = health.clone();
+    let healthz = move || async move { Json(healthz()) };
     let readyz = move || async move {
         let health = health();
         let code = match health.status {

@@ -4,11 +4,10 @@
 //! nodes. The backend detects the new manifest, and keeps serving while the store is unreachable.
 
 use super::share::Neighbours;
-use crate::announced;
-use crate::placing::Placing;
-use crate::progress::ProgressThread;
+use crate::placing::announced_name;
+use crate::progress::{self, ProgressThread};
 use crate::units;
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use index::directory::Index;
 use metrics::{counter, describe_counter, describe_gauge, gauge};
 use std::path::PathBuf;
@@ -72,7 +71,6 @@ pub(super) async fn start(
     flags: &ReplicaFlags,
     neighbours: Option<Neighbours>,
 ) -> Result<Option<Started>> {
-    let (opened, is_open) = oneshot::channel();
     let (failed, failure) = oneshot::channel();
     let (fill, filled) = oneshot::channel();
     let Some((url, data)) = flags.store.clone().zip(flags.data.clone()) else {
@@ -85,32 +83,29 @@ pub(super) async fn start(
         reserve: flags.disk_reserve,
     };
     let accept_older = flags.accept_older_head;
+    let open = move || {
+        let objects = Objects::open(&url)?;
+        let mut follower = Follower {
+            replica: Replica::open(objects.clone(), &data, options)?,
+            data,
+            objects,
+            accept_older,
+            neighbours,
+            settled: None,
+            said: None,
+            is_served_said: false,
+            is_listed: true,
+            filled: Some(fill),
+        };
+        if follower.replica.has_generation()? {
+            follower.say_filled();
+        }
+        Ok::<_, StoreError>(follower)
+    };
     // Store calls block, so they need a thread of their own.
-    thread::Builder::new()
-        .name("store".to_owned())
-        .spawn(move || {
-            let opened_replica = Objects::open(&url).and_then(|objects| {
-                let replica = Replica::open(objects.clone(), &data, options)?;
-                let mut follower =
-                    Follower::new(data.clone(), objects, replica, accept_older, neighbours);
-                follower.filled = Some(fill);
-                if follower.replica.has_generation()? {
-                    follower.say_filled();
-                }
-                Ok(follower)
-            });
-            let mut follower = match opened_replica {
-                Ok(follower) => follower,
-                Err(error) => return drop(opened.send(Err(error))),
-            };
-            if opened.send(Ok(())).is_ok() {
-                let error = follower.follow();
-                let _ = failed.send(error);
-            }
-        })?;
-    is_open
-        .await
-        .map_err(|_| anyhow!("the thread of the store has ended"))??;
+    let mut follower = tokio::task::spawn_blocking(open).await??;
+    let thread = thread::Builder::new().name("store".to_owned());
+    thread.spawn(move || failed.send(follower.follow()))?;
     Ok(Some(Started { filled, failure }))
 }
 
@@ -133,27 +128,6 @@ struct Follower {
 }
 
 impl Follower {
-    fn new(
-        data: PathBuf,
-        objects: Objects,
-        replica: Replica,
-        accept_older: bool,
-        neighbours: Option<Neighbours>,
-    ) -> Follower {
-        Follower {
-            data,
-            objects,
-            replica,
-            accept_older,
-            neighbours,
-            settled: None,
-            said: None,
-            is_served_said: false,
-            is_listed: true,
-            filled: None,
-        }
-    }
-
     fn follow(&mut self) -> StoreError {
         let (mut pause, mut logged) = (POLL, String::new());
         loop {
@@ -193,9 +167,8 @@ impl Follower {
             if self.lag()?.is_behind() {
                 let progress = Arc::new(Fetching::default());
                 let _logged = logged(&progress, |_, _| {});
-                let synced = self
-                    .replica
-                    .sync(&Everything, self.accept_older, &progress)?;
+                let accept_older = self.accept_older;
+                let synced = self.replica.sync(&Everything, accept_older, &progress)?;
                 self.take(&synced);
             }
             self.say_filled();
@@ -225,8 +198,14 @@ impl Follower {
         self.say_served(synced.is_changed)?;
         gauge!("trawl_backend_moving").set(f64::from(u8::from(!synced.is_settled)));
         self.settled = synced.is_settled.then(|| placing.hash().to_owned());
-        let announced = self.announced();
-        self.say(status(&synced, &placing, announced))
+        self.say(NodeStatus {
+            announced: self.announced(),
+            generation: synced.generation,
+            map: placing.hash().to_owned(),
+            shards: synced.shards,
+            bytes: synced.bytes,
+            ..NodeStatus::default()
+        })
     }
 
     fn lag(&self) -> Result<Lag, StoreError> {
@@ -237,8 +216,20 @@ impl Follower {
     }
 
     fn take(&mut self, synced: &Synced) {
-        log(synced);
         self.accept_older = self.accept_older && synced.generation == 0;
+        if !synced.is_changed {
+            return;
+        }
+        gauge!("trawl_backend_generation").set(synced.generation as f64);
+        counter!("trawl_backend_fetched_bytes_total").increment(synced.fetched_bytes);
+        tracing::info!(
+            generation = synced.generation,
+            shards = synced.shards,
+            of = synced.all_shards,
+            files = synced.fetched_files,
+            bytes = synced.fetched_bytes,
+            "fetched a generation"
+        );
     }
 
     fn say_filled(&mut self) {
@@ -250,7 +241,7 @@ impl Follower {
     fn announced(&self) -> String {
         let opened = Index::open(&self.data);
         let shards = opened.map_or_else(|_| Vec::new(), |index| index.shards);
-        announced::name(shards.iter().map(|shard| shard.id()))
+        announced_name(shards.iter().map(|shard| shard.id()))
     }
 
     /// Reports changes only.
@@ -307,34 +298,6 @@ impl Follower {
     }
 }
 
-fn status(synced: &Synced, placing: &Placing, announced: String) -> NodeStatus {
-    NodeStatus {
-        announced,
-        generation: synced.generation,
-        map: placing.hash().to_owned(),
-        shards: synced.shards,
-        bytes: synced.bytes,
-        fetching: 0,
-        fetching_of: 0,
-    }
-}
-
-fn log(synced: &Synced) {
-    if !synced.is_changed {
-        return;
-    }
-    gauge!("trawl_backend_generation").set(synced.generation as f64);
-    counter!("trawl_backend_fetched_bytes_total").increment(synced.fetched_bytes);
-    tracing::info!(
-        generation = synced.generation,
-        shards = synced.shards,
-        of = synced.all_shards,
-        files = synced.fetched_files,
-        bytes = synced.fetched_bytes,
-        "fetched a generation"
-    );
-}
-
 fn describe() {
     describe_gauge!(
         "trawl_backend_generation",
@@ -365,7 +328,7 @@ fn describe() {
 /// Logs and reports progress until dropped.
 fn logged(progress: &Arc<Fetching>, say: impl Fn(u64, u64) + Send + 'static) -> ProgressThread {
     let (progress, started) = (Arc::clone(progress), Instant::now());
-    ProgressThread::start(LOG_EVERY, LOG_EVERY, move || {
+    progress::start(LOG_EVERY, LOG_EVERY, move || {
         let (bytes, total) = (progress.bytes.load(Relaxed), progress.total.load(Relaxed));
         let left = total.saturating_sub(bytes);
         gauge!("trawl_backend_fetching_bytes").set(left as f64);

@@ -2,7 +2,6 @@
 
 use crate::placing::Placing;
 use cluster::membership::Member;
-use cluster::membership::view::Absence;
 use cluster::membership::watcher::Watcher;
 use cluster::placement::Placement;
 use std::cell::{OnceCell, RefCell};
@@ -26,15 +25,6 @@ struct Ready {
     generation: u64,
     map: String,
     since: Instant,
-}
-
-/// Rules for reassigning a node's shards.
-pub(super) fn absence(max: Duration) -> Absence {
-    Absence {
-        max,
-        // A draining node may only restart.
-        ends_if_draining: false,
-    }
 }
 
 impl Neighbours {
@@ -118,10 +108,11 @@ impl NodeShare<'_> {
         if let Some(known) = known.filter(|it| it.generation == generation && it.map == map) {
             return known.since.elapsed() >= SETTLE;
         }
+        let (map, since) = (map.to_owned(), Instant::now());
         let now = Ready {
             generation,
-            map: map.to_owned(),
-            since: Instant::now(),
+            map,
+            since,
         };
         ready.insert(node.to_owned(), now);
         false
@@ -131,9 +122,7 @@ impl NodeShare<'_> {
 impl Share for NodeShare<'_> {
     fn owns(&self, generation: &Generation, group: &[u8; 32]) -> bool {
         let owners = self.placement(generation).owners(group);
-        owners
-            .iter()
-            .any(|owner| owner.name == self.neighbours.name)
+        (owners.iter()).any(|owner| owner.name == self.neighbours.name)
     }
 
     /// True if all owners have it, so moving never reduces replicas.

@@ -2,7 +2,7 @@
 
 use super::super::nodes::Connector;
 use super::super::tls_flags::BackendClientTls;
-use crate::announced;
+use crate::placing::announced_name;
 use ::cluster::membership::Member;
 use ::store::NodeStatus;
 use anyhow::Result;
@@ -34,34 +34,27 @@ impl Announced {
 
 pub(super) fn ask(members: &[Member], tls: &BackendClientTls) -> Result<Answers> {
     let connector = Connector::new(tls, false, members)?;
-    let mut answers = Answers::new();
+    let (connector, mut answers) = (&connector, Answers::new());
     for some in members.chunks(AT_ONCE) {
         std::thread::scope(|scope| {
-            let asked = some.iter().map(|member| {
-                let connector = &connector;
-                (
-                    &member.name,
-                    scope.spawn(move || ask_one(connector, member)),
-                )
-            });
-            let asked: Vec<_> = asked.collect();
-            answers.extend(asked.into_iter().map(|(name, answer)| {
+            let ask = |member| scope.spawn(move || ask_one(connector, member));
+            let asked: Vec<_> = some.iter().map(ask).collect();
+            for (member, answer) in some.iter().zip(asked) {
                 let answer = answer.join().expect("it does not panic");
-                (name.clone(), answer)
-            }));
+                answers.insert(member.name.clone(), answer);
+            }
         });
     }
     Ok(answers)
 }
 
 fn ask_one(connector: &Connector, member: &Member) -> Result<Announced, String> {
-    let backend = connector
-        .backend(member)
-        .map_err(|error| error.to_string())?;
+    let backend = connector.backend(member);
+    let backend = backend.map_err(|error| error.to_string())?;
     let shards = announced_shards(&backend, STEP_MAX)?;
     Ok(Announced {
         shards: shards.len() as u64,
-        name: announced::name(shards),
+        name: announced_name(shards),
     })
 }
 
@@ -73,11 +66,11 @@ mod tests {
     fn what_an_earlier_process_has_said_counts_only_if_this_one_announces_the_same() {
         let announced = |shards: &[[u8; 32]]| Announced {
             shards: shards.len() as u64,
-            name: announced::name(shards.iter().copied()),
+            name: announced_name(shards.iter().copied()),
         };
         let said = NodeStatus {
             shards: 2,
-            announced: announced::name([[1; 32], [2; 32]]),
+            announced: announced_name([[1; 32], [2; 32]]),
             ..NodeStatus::default()
         };
         assert!(announced(&[[2; 32], [1; 32]]).is_said(&said));

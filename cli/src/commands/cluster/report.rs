@@ -1,7 +1,6 @@
 //! Text output of `trawl cluster status`: nodes, then warnings.
 
 use super::status::{ClusterStatus, NodeRow};
-use super::table;
 use crate::terminal::{self, escaped};
 use crate::units;
 use anyhow::Result;
@@ -34,7 +33,7 @@ pub(super) fn print(answer: &ClusterStatus) -> Result<()> {
     ))?;
     let mut rows = vec![HEADING.map(str::to_owned)];
     rows.extend(answer.nodes.iter().map(|node| row(node, answer.generation)));
-    table::print(&rows)?;
+    print_table(&rows)?;
     for zone in answer.zones.iter().filter(|zone| !zone.zone.is_empty()) {
         terminal::print(format_args!(
             "zone {}: {}, {} of {}",
@@ -44,7 +43,14 @@ pub(super) fn print(answer: &ClusterStatus) -> Result<()> {
             units::plural(answer.shards, "shard"),
         ))?;
     }
-    print_moves(answer)?;
+    if answer.missing_shards > 0 || answer.extra_shards > 0 {
+        terminal::print(format_args!(
+            "moving: {} ({}) to fetch, {} to drop once their new nodes have them",
+            units::plural(answer.missing_shards, "shard"),
+            units::size(answer.missing_bytes),
+            units::count(answer.extra_shards),
+        ))?;
+    }
     print_replicas(answer)?;
     for warning in &answer.warnings {
         terminal::print(format_args!("warning: {}", escaped(warning)))?;
@@ -55,15 +61,11 @@ pub(super) fn print(answer: &ClusterStatus) -> Result<()> {
 fn row(node: &NodeRow, current: u64) -> [String; HEADING.len()] {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     let text = |text: &str| or_none(Some(text.to_owned()).filter(|text| !text.is_empty()));
-    let generation = node
-        .generation
-        .map(|number| generation(node, number, current));
+    let generation = (node.generation).map(|number| generation(node, number, current));
     let extra = Some(node.extra_shards).filter(|count| *count > 0);
     let is_gone = node.state == "gone";
     let shards = or_none(node.shards.map(units::count));
-    let seen = node
-        .seconds_ago
-        .map(|seconds| format!("{} ago", units::age(seconds)));
+    let seen = (node.seconds_ago).map(|seconds| format!("{} ago", units::age(seconds)));
     [
         text(&node.zone),
         node.node.clone(),
@@ -77,7 +79,7 @@ fn row(node: &NodeRow, current: u64) -> [String; HEADING.len()] {
             format!("{shards} of {}", units::count(node.assigned_shards))
         },
         or_none(node.bytes.map(units::size)),
-        to_fetch(node),
+        or_none(to_fetch(node)),
         or_none(extra.map(units::count)),
         or_none(seen),
     ]
@@ -92,30 +94,15 @@ fn generation(node: &NodeRow, number: u64, current: u64) -> String {
 }
 
 /// `-`, `3`, or `3: 40 % of 12.0 MB`.
-fn to_fetch(node: &NodeRow) -> String {
+fn to_fetch(node: &NodeRow) -> Option<String> {
     let left = node.fetching_bytes.unwrap_or(0);
     let all = node.fetching_of_bytes.unwrap_or(0);
     let shards = units::count(node.missing_shards);
     if left > 0 && all > 0 {
         let percent = 100 * all.saturating_sub(left) / all;
-        return format!("{shards}: {percent} % of {}", units::size(all));
+        return Some(format!("{shards}: {percent} % of {}", units::size(all)));
     }
-    if node.missing_shards > 0 {
-        return shards;
-    }
-    "-".to_owned()
-}
-
-fn print_moves(answer: &ClusterStatus) -> Result<()> {
-    if answer.missing_shards > 0 || answer.extra_shards > 0 {
-        terminal::print(format_args!(
-            "moving: {} ({}) to fetch, {} to drop once their new nodes have them",
-            units::plural(answer.missing_shards, "shard"),
-            units::size(answer.missing_bytes),
-            units::count(answer.extra_shards),
-        ))?;
-    }
-    Ok(())
+    (node.missing_shards > 0).then_some(shards)
 }
 
 fn print_replicas(answer: &ClusterStatus) -> Result<()> {
@@ -124,12 +111,10 @@ fn print_replicas(answer: &ClusterStatus) -> Result<()> {
         return Ok(());
     }
     let replicas = u64::from(answer.replicas);
+    let all = units::plural(replicas, "replica");
     for (has, shards) in answer.shards_by_replicas.range(..replicas) {
-        terminal::print(format_args!(
-            "{has} of {} ready: {}",
-            units::plural(replicas, "replica"),
-            units::plural(*shards, "shard")
-        ))?;
+        let shards = units::plural(*shards, "shard");
+        terminal::print(format_args!("{has} of {all} ready: {shards}"))?;
     }
     terminal::print(format_args!(
         "under-replicated: {} of {} ({})",
@@ -137,5 +122,18 @@ fn print_replicas(answer: &ClusterStatus) -> Result<()> {
         units::plural(answer.shards, "shard"),
         units::size(answer.under_replicated_bytes),
     ))?;
+    Ok(())
+}
+
+pub(super) fn print_table<const N: usize>(table: &[[String; N]]) -> Result<()> {
+    let width = |column: usize| table.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..N).map(|column| width(column).unwrap_or(0)).collect();
+    for row in table {
+        let cells = row.iter().zip(&widths);
+        let line: Vec<String> = cells
+            .map(|(cell, width)| format!("{:width$}", escaped(cell)))
+            .collect();
+        terminal::print(line.join("  ").trim_end())?;
+    }
     Ok(())
 }

@@ -4,11 +4,10 @@
 //! skewed local clocks do not matter.
 
 use super::ask::Answers;
-use super::shards::{Shards, bytes, shards};
 use crate::placing::Placing;
 use crate::units;
 use ::cluster::membership::Member;
-use ::store::{Group, NodeStatus, Objects, ServedShards, StoreError};
+use ::store::{Generation, Group, NodeStatus, Objects, ServedShards, StoreError, groups};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
@@ -93,9 +92,7 @@ impl ClusterStatus {
             nodes.push(reader.node(member, &mut held)?);
         }
         let mut warnings = warnings(&members, &reader.placing, reader.all.generation.replicas);
-        let lost = nodes
-            .iter()
-            .filter_map(|node| Some((&node.node, node.error.as_ref()?)));
+        let lost = (nodes.iter()).filter_map(|node| Some((&node.node, node.error.as_ref()?)));
         warnings.extend(lost.map(|(node, error)| {
             format!("{node} does not answer, so its shards are not counted: {error}")
         }));
@@ -156,12 +153,11 @@ impl Reader<'_> {
     ) -> Result<Reader<'a>, StoreError> {
         let all = Shards::read(objects)?;
         let placing = Placing::new(members);
-        let assigned = all.assigned(&placing, all.generation.replicas);
+        let assigned = all.placed(&placing, all.generation.replicas);
         let ids = |groups: Vec<&Group>| groups.iter().map(|group| group.id).collect();
+        let assigned = (assigned.into_iter()).map(|(node, groups)| (node, ids(groups)));
         Ok(Reader {
-            assigned: (assigned.into_iter())
-                .map(|(node, groups)| (node, ids(groups)))
-                .collect(),
+            assigned: assigned.collect(),
             // Read-only access has no clock of the store.
             now: objects.now().unwrap_or_else(|_| SystemTime::now()),
             written: ::store::written(objects)?,
@@ -390,4 +386,40 @@ fn warnings(members: &[&Member], placing: &Placing, replicas: u8) -> Vec<String>
         warnings.push("several nodes have the same name".to_owned());
     }
     warnings
+}
+
+/// Shards of a store.
+pub(super) struct Shards {
+    pub(super) generation: Generation,
+    /// Ascending by id.
+    pub(super) groups: Vec<Group>,
+}
+
+impl Shards {
+    pub(super) fn read(objects: &Objects) -> Result<Shards, StoreError> {
+        let generation = Generation::current(objects)?;
+        let groups = groups(&generation);
+        Ok(Shards { generation, groups })
+    }
+
+    pub(super) fn placed(&self, placing: &Placing, replicas: u8) -> BTreeMap<String, Vec<&Group>> {
+        let placement = placing.placement(replicas);
+        let none = placing.nodes().iter();
+        let mut assigned: BTreeMap<String, Vec<&Group>> =
+            none.map(|node| (node.name.clone(), Vec::new())).collect();
+        for group in &self.groups {
+            for owner in placement.owners(&group.id) {
+                assigned.entry(owner.name.clone()).or_default().push(group);
+            }
+        }
+        assigned
+    }
+}
+
+pub(super) fn shards(groups: &[&Group]) -> u64 {
+    groups.iter().map(|group| group.shards.len() as u64).sum()
+}
+
+pub(super) fn bytes(groups: &[&Group]) -> u64 {
+    groups.iter().map(|group| group.bytes).sum()
 }

@@ -62,16 +62,7 @@ impl GitFlags {
 
     /// Fetches URLs; the environment may name object directories.
     pub(super) fn fetched(&self, fetch: &FetchFlags) -> Result<GivenRepositories> {
-        let mut given = GivenRepositories::default();
-        for path in &self.git {
-            let path: &Path = path.as_ref();
-            if is_url(path) {
-                self.fetch(path, fetch, &mut given)?;
-            } else {
-                given.sources.push(self.source(path)?);
-            }
-        }
-        self.add_each(&mut given)?;
+        let mut given = self.given(|url, given| self.fetch(url, fetch, given))?;
         with_environment(&mut given.sources)?;
         let is_nothing = given.sources.is_empty() && !given.problems.is_empty();
         ensure!(!is_nothing, "{}", given.said());
@@ -80,55 +71,49 @@ impl GitFlags {
 
     /// Repositories of a server, without URLs.
     pub(crate) fn local(&self) -> Result<GivenRepositories> {
-        let named = self.git.iter().map(|path| {
-            let path: &Path = path.as_ref();
-            let shown = path.display();
-            ensure!(
-                !is_url(path),
-                "--git {shown}: this is a URL; `trawl mirror` keeps a copy of it, which --git serves"
-            );
-            self.source(path)
-        });
-        let mut given = GivenRepositories {
-            sources: named.collect::<Result<Vec<_>>>()?,
-            ..GivenRepositories::default()
-        };
-        self.add_each(&mut given)?;
-        Ok(given)
+        self.given(|url, _| {
+            let shown = url.display();
+            bail!("--git {shown}: this is a URL; `trawl mirror` keeps a copy of it, which --git serves")
+        })
     }
 
     /// Uses no network. A URL's mirror may not exist.
     pub(super) fn known(&self, fetch: &FetchFlags) -> Result<GivenRepositories> {
+        self.given(|url, given| {
+            let (remote, directory) = remote(url, fetch)?;
+            let mirror = mirror::path(&directory, &remote);
+            given.sources.push(RepositorySource {
+                name: git::repository_name(&mirror).unwrap_or_default(),
+                location: url.as_os_str().as_bytes().to_vec(),
+                is_url: true,
+                path: mirror,
+                ..RepositorySource::default()
+            });
+            Ok(())
+        })
+    }
+
+    fn given(
+        &self,
+        add_url: impl Fn(&Path, &mut GivenRepositories) -> Result<()>,
+    ) -> Result<GivenRepositories> {
         let mut given = GivenRepositories::default();
         for path in &self.git {
             let path: &Path = path.as_ref();
-            given.sources.push(if is_url(path) {
-                let (remote, directory) = remote(path, fetch)?;
-                let mirror = mirror::path(&directory, &remote);
-                RepositorySource {
-                    name: git::repository_name(&mirror).unwrap_or_default(),
-                    location: path.as_os_str().as_bytes().to_vec(),
-                    is_url: true,
-                    path: mirror,
-                    ..RepositorySource::default()
-                }
+            if is_url(path) {
+                add_url(path, &mut given)?;
             } else {
-                self.source(path)?
-            });
+                given.sources.push(self.source(path)?);
+            }
         }
-        self.add_each(&mut given)?;
-        Ok(given)
-    }
-
-    fn add_each(&self, given: &mut GivenRepositories) -> Result<()> {
         for root in &self.alternates_root {
             let listed = std::fs::read_dir(root);
             listed.with_context(|| format!("--alternates-root {}", root.display()))?;
         }
         for directory in &self.git_dir_each {
-            self.add_below(directory, given)?;
+            self.add_below(directory, &mut given)?;
         }
-        Ok(())
+        Ok(given)
     }
 
     /// If fetching fails, the last state is indexed.
@@ -137,11 +122,8 @@ impl GitFlags {
         let (remote, directory) = remote(url, fetch)?;
         let remotes = [remote];
         let results = fetch_all(&remotes, &fetch.options()?, &directory)?;
-        let failed = results
-            .iter()
-            .find_map(|result| result.outcome.as_ref().err());
         let path = mirror::path(&directory, &remotes[0]);
-        if let Some(error) = failed {
+        if let Err(error) = &results[0].outcome {
             let mut reason = words(error);
             if path.exists() {
                 reason.push_str("; what was fetched before was indexed");
@@ -242,10 +224,8 @@ impl GivenRepositories {
     }
 
     pub(super) fn said(&self) -> String {
-        let said = self
-            .problems
-            .iter()
-            .map(|(url, reason)| format!("{url}: {reason}"));
+        let problems = self.problems.iter();
+        let said = problems.map(|(url, reason)| format!("{url}: {reason}"));
         said.collect::<Vec<_>>().join("; ")
     }
 }
@@ -261,9 +241,7 @@ fn remote(url: &Path, fetch: &FetchFlags) -> Result<(Remote, PathBuf)> {
 /// Time in seconds since 1970; 0 if never.
 fn fetched(path: &Path) -> u64 {
     let modified = std::fs::metadata(path.join("FETCH_HEAD")).and_then(|it| it.modified());
-    let since = modified
-        .ok()
-        .and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+    let since = modified.map(|it| it.duration_since(UNIX_EPOCH).unwrap_or_default());
     since.map_or(0, |since| since.as_secs())
 }
 

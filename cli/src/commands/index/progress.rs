@@ -1,28 +1,24 @@
 //! Build progress: a bar on a terminal, else a line every few seconds.
 
-use crate::progress::{ProgressThread, bar};
+use crate::progress::{self, ProgressThread};
 use crate::{terminal, units};
 use index::indexing::Progress;
 use indicatif::ProgressBar;
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-const BAR_EVERY: Duration = Duration::from_millis(100);
-
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-pub(super) fn show(progress: Arc<Progress>) -> ProgressThread {
-    if std::io::stderr().is_terminal() {
-        let bar = bar("{bar:30} {percent:>3} %  {decimal_bytes_per_sec}  {msg}  {eta} left");
-        let show = move || ProgressSample::of(&progress).show(&bar);
-        return ProgressThread::start(BAR_EVERY, BAR_EVERY, show);
-    }
-    let started = Instant::now();
-    ProgressThread::start(LINE_EVERY, LINE_EVERY, move || {
-        let sample = ProgressSample::of(&progress);
-        terminal::report(sample.line(started.elapsed()));
+pub(super) fn show(build: Arc<Progress>) -> ProgressThread {
+    let (shown, started) = (Arc::clone(&build), Instant::now());
+    let template = "{bar:30} {percent:>3} %  {decimal_bytes_per_sec}  {msg}  {eta} left";
+    let bar = progress::on_terminal(template, move |bar| ProgressSample::of(&shown).show(bar));
+    bar.unwrap_or_else(|| {
+        progress::start(LINE_EVERY, LINE_EVERY, move || {
+            let sample = ProgressSample::of(&build);
+            terminal::report(sample.line(started.elapsed()));
+        })
     })
 }
 

@@ -1,11 +1,9 @@
 //! `trawl index --store`: publishes an index. `--claim` shares the work.
 
-use crate::progress::{ProgressThread, bar};
-use crate::{terminal, units};
+use crate::{progress, terminal, units};
 use anyhow::{Result, ensure};
 use index::corpus::{Packages, Source};
 use std::collections::HashSet;
-use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,8 +11,6 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use store::claims::{Claims, LEASE};
 use store::{Generation, Objects, Published, Publishing, StoreError};
-
-const BAR_EVERY: Duration = Duration::from_millis(100);
 
 /// Bounds the loss with a machine.
 const CLAIMED_MAX: usize = 16;
@@ -42,18 +38,12 @@ pub(super) struct PublishFlags {
     pub(super) claim: bool,
 }
 
-pub(super) fn publish(
-    flags: &PublishFlags,
-    directory: &Path,
-    replace_versions: bool,
-) -> Result<()> {
+pub(super) fn publish(flags: &PublishFlags, index: &Path, replace_versions: bool) -> Result<()> {
     let Some(url) = &flags.store else {
         return Ok(());
     };
     let objects = Objects::open(url)?;
-    let published = upload(&objects, directory, flags.replicas, replace_versions)?;
-    terminal::report(what_was_published(&published, &objects));
-    Ok(())
+    upload(&objects, index, flags.replicas, replace_versions)
 }
 
 fn upload(
@@ -61,35 +51,30 @@ fn upload(
     directory: &Path,
     replicas: Option<u8>,
     replace_versions: bool,
-) -> Result<Published, StoreError> {
-    let progress = Arc::new(Publishing::default());
-    let _shown = std::io::stderr().is_terminal().then(|| {
-        let bar = bar("{bar:30} {percent:>3} %  {decimal_bytes_per_sec}  uploading  {eta} left");
-        let progress = Arc::clone(&progress);
-        ProgressThread::start(BAR_EVERY, BAR_EVERY, move || {
-            bar.set_length(progress.total.load(Relaxed));
-            bar.set_position(progress.bytes.load(Relaxed));
-        })
+) -> Result<()> {
+    let upload = Arc::new(Publishing::default());
+    let shown = Arc::clone(&upload);
+    let template = "{bar:30} {percent:>3} %  {decimal_bytes_per_sec}  uploading  {eta} left";
+    let bar = progress::on_terminal(template, move |bar| {
+        bar.set_length(shown.total.load(Relaxed));
+        bar.set_position(shown.bytes.load(Relaxed));
     });
-    store::publish(objects, directory, replicas, replace_versions, &progress)
+    let published = store::publish(objects, directory, replicas, replace_versions, &upload)?;
+    drop(bar);
+    terminal::report(what_was_published(&published, objects));
+    Ok(())
 }
 
 fn what_was_published(published: &Published, objects: &Objects) -> String {
     let (store, number) = (objects.url(), published.generation);
-    let what = format!(
-        "{} in {}",
-        units::plural(published.packages, "package"),
-        units::plural(published.shards, "shard"),
-    );
+    let packages = units::plural(published.packages, "package");
+    let what = format!("{packages} in {}", units::plural(published.shards, "shard"));
     if !published.is_new {
         return format!("generation {number} of {store} has all of this already ({what})");
     }
-    let uploaded = format!(
-        "{} uploaded, {}",
-        units::plural(published.uploaded_files, "file"),
-        units::size(published.uploaded_bytes)
-    );
-    format!("published generation {number} of {store}: {what}; {uploaded}")
+    let files = units::plural(published.uploaded_files, "file");
+    let size = units::size(published.uploaded_bytes);
+    format!("published generation {number} of {store}: {what}; {files} uploaded, {size}")
 }
 
 /// Publishes packages until the store has all. `build` builds claimed ones into `out`.
@@ -139,9 +124,7 @@ pub(super) fn share(
         };
         let result = renewing(&claims, || {
             build(packages)?;
-            let published = upload(&objects, out, flags.replicas, replace_versions)?;
-            terminal::report(what_was_published(&published, &objects));
-            Ok(())
+            upload(&objects, out, flags.replicas, replace_versions)
         });
         // Releases after errors too, so other machines need not wait.
         let released = claims.release();

@@ -79,7 +79,13 @@ pub(super) fn read_again(
         options: manifest.options,
     };
     for source in &recorded.sources {
-        found.add(source, git, fetch, is_dry_run);
+        let path = Path::new(OsStr::from_bytes(&source.location));
+        match source.kind {
+            SourceKind::Directory | SourceKind::Directories => found.add_packages(source, path),
+            SourceKind::Repository | SourceKind::Repositories => {
+                found.add_repositories(source, path, git, fetch, is_dry_run);
+            }
+        }
     }
     found.keep_one_of_each_name(&recorded);
     Ok(found)
@@ -93,22 +99,6 @@ struct BestSource {
 }
 
 impl RecordedSources {
-    fn add(
-        &mut self,
-        source: &RecordedSource,
-        git: &GitFlags,
-        fetch: &FetchFlags,
-        is_dry_run: bool,
-    ) {
-        let path = Path::new(OsStr::from_bytes(&source.location));
-        match source.kind {
-            SourceKind::Directory | SourceKind::Directories => self.add_packages(source, path),
-            SourceKind::Repository | SourceKind::Repositories => {
-                self.add_repositories(source, path, git, fetch, is_dry_run);
-            }
-        }
-    }
-
     fn add_packages(&mut self, source: &RecordedSource, path: &Path) {
         let each = source.kind == SourceKind::Directories;
         let build = BuildFlags::of_sources(each, self.options.no_ignore, source.no_versions);
@@ -145,8 +135,8 @@ impl RecordedSources {
         };
         // A directory that is also inside another one keeps its own name.
         self.packages.sources.sort_by_key(|it| it.is_versioned);
-        self.packages
-            .sources
+        let all = &mut self.packages;
+        all.sources
             .retain(|it| is_kept(&it.name, &it.directory, false));
         let all = &mut self.repositories;
         all.sources.retain(|it| is_kept(&it.name, &it.path, true));
@@ -158,30 +148,25 @@ impl RecordedSources {
             let location = path.as_os_str().as_bytes();
             recorded.sources.iter().any(|it| it.location == location)
         };
-        let directories = self.packages.sources.iter().map(|it| BestSource {
-            rank: (false, is_alone(&it.directory)),
-            path: it.directory.clone(),
-            is_repository: false,
-        });
-        let names = self.packages.sources.iter().map(|it| &it.name);
-        let repositories = self.repositories.sources.iter().map(|it| {
-            let known = recorded.repository(&it.name);
-            BestSource {
-                rank: (
-                    known.is_some_and(|known| known.location == it.location),
-                    is_alone(&it.path),
-                ),
-                path: it.path.clone(),
-                is_repository: true,
-            }
-        });
-        let names = names.chain(self.repositories.sources.iter().map(|it| &it.name));
         let mut best: HashMap<Vec<u8>, BestSource> = HashMap::new();
-        for (name, source) in names.zip(directories.chain(repositories)) {
-            match best.get(name) {
-                Some(known) if known.rank >= source.rank => {}
-                _ => drop(best.insert(name.clone(), source)),
+        let mut consider = |name: &[u8], path: &Path, is_repository, is_indexed| {
+            let rank = (is_indexed, is_alone(path));
+            if best.get(name).is_none_or(|known| known.rank < rank) {
+                let source = BestSource {
+                    path: path.to_owned(),
+                    is_repository,
+                    rank,
+                };
+                best.insert(name.to_vec(), source);
             }
+        };
+        for it in &self.packages.sources {
+            consider(&it.name, &it.directory, false, false);
+        }
+        for it in &self.repositories.sources {
+            let known = recorded.repository(&it.name);
+            let is_indexed = known.is_some_and(|known| known.location == it.location);
+            consider(&it.name, &it.path, true, is_indexed);
         }
         best
     }

@@ -14,11 +14,11 @@ pub(super) fn of(
     elapsed: Duration,
     problems: &[(String, String)],
 ) -> String {
-    let index = format!(
-        "{} in {}",
+    let (size, shards) = (
         units::size(report.file_bytes),
-        units::plural(report.shards, "shard")
+        units::plural(report.shards, "shard"),
     );
+    let index = format!("{size} in {shards}");
     let named = what_changed(report, problems);
     if report.outcome == Outcome::Unchanged {
         let packages = units::plural(report.packages, "package");
@@ -83,38 +83,29 @@ fn what_changed(report: &Report, problems: &[(String, String)]) -> String {
     let renamed = renamed.map(|it| format!("{} (was {})", lossy(&it.directory), lossy(&it.before)));
     let unmatched = report.unmatched.iter();
     let unmatched = unmatched.map(|it| {
-        let noun = if it.repositories.len() == 1 {
-            "repository"
-        } else {
-            "repositories"
+        let noun = match it.repositories.len() {
+            1 => "repository",
+            _ => "repositories",
         };
         let among = counted(&it.repositories, noun);
         format!("{} in {among}", it.pattern)
     });
     let failed = problems.iter().map(|(name, _)| name.clone());
-    [
-        ("read from another place: ", moved.collect(), ""),
-        (
-            "other versions kept: ",
-            versions.collect(),
-            "; --replace-versions drops them",
-        ),
-        (
-            "the whole directory is the name from now on: ",
-            renamed.collect(),
-            "",
-        ),
-        ("no revision for ", unmatched.collect(), ""),
-        (
-            "not indexed as asked: ",
-            failed.collect(),
-            ", for the reason above",
-        ),
-    ]
-    .into_iter()
-    .filter(|(_, names, _): &(_, Vec<String>, _)| !names.is_empty())
-    .map(|(before, names, after)| format!("; {before}{}{after}", listed(&names)))
-    .collect()
+    let mut text = String::new();
+    let mut add = |before: &str, names: Vec<String>, after: &str| {
+        if !names.is_empty() {
+            text.push_str(&format!("; {before}{}{after}", listed(&names)));
+        }
+    };
+    add("read from another place: ", moved.collect(), "");
+    let drops = "; --replace-versions drops them";
+    add("other versions kept: ", versions.collect(), drops);
+    let whole = "the whole directory is the name from now on: ";
+    add(whole, renamed.collect(), "");
+    add("no revision for ", unmatched.collect(), "");
+    let above = ", for the reason above";
+    add("not indexed as asked: ", failed.collect(), above);
+    text
 }
 
 fn counted(names: &[Vec<u8>], what: &str) -> String {

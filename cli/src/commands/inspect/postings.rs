@@ -143,11 +143,8 @@ fn candidates(shard: &Shard, query: &TrigramQuery) -> Result<String> {
             (blocks.len() as u64, bytes)
         }
     };
-    let share = units::share(blocks, live.blocks.into());
-    Ok(format!(
-        "{share} are candidates, {} to verify",
-        units::size(bytes)
-    ))
+    let (share, size) = (units::share(blocks, live.blocks.into()), units::size(bytes));
+    Ok(format!("{share} are candidates, {size} to verify"))
 }
 
 /// Prints a query with list lengths: shortest part of an AND, sum of an OR.

@@ -1,9 +1,9 @@
 //! Searches an index with a frontend in this process.
 
-use crate::print::{Printer, SearchSummary};
+use crate::print::{Printer, ReadFile, SearchSummary};
 use crate::progress::{self, ProgressThread};
 use crate::{in_process, units};
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use frontend::{
     Coordinator, Document, FoundText, MatchEvent, Notice, ParsedQuery, RenderedMatches, Renderer,
     Scope, SearchError, SearchHandle, SearchRequest, SearchResult,
@@ -11,29 +11,20 @@ use frontend::{
 use schema::message::{FileRange, FileRequest, FileSource, TextOrder};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::thread;
 
 /// Larger chunks decode frames of long documents less often; smaller ones reuse memory and avoid
 /// page faults.
 const RENDERED_BYTES_MAX: usize = 8 << 20;
 
-pub(super) fn search(
+/// Needs a runtime of [`in_process`].
+pub(super) async fn search(
     index: &Path,
     parsed: &ParsedQuery,
     printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
-    in_process::runtime()?.block_on(async {
-        let frontend = in_process::frontend(index, !printer.options().streams())?;
-        search_with(&frontend, parsed, printer).await
-    })
-}
-
-async fn search_with(
-    frontend: &Arc<Coordinator>,
-    parsed: &ParsedQuery,
-    printer: &mut Printer<'_>,
-) -> Result<SearchSummary> {
+    let frontend = &in_process::frontend(index, !printer.options().streams())?;
     let mut query = parsed.query.clone();
     if printer.options().takes_first_range() {
         query = query.with_first_range();
@@ -52,26 +43,24 @@ async fn search_with(
     let search = frontend.search(request).await?;
     let streams = printer.options().streams();
     let progress = (!streams).then(|| show_progress(&search));
+    let read = |document: &Document, offset, count| read(frontend, document, offset, count);
     // This thread has no other task.
     if streams {
-        tokio::task::block_in_place(|| stream(frontend, &search, printer))?;
+        tokio::task::block_in_place(|| stream(&search, printer, &read))?;
     }
     let answer = search.finished().await.map_err(|error| match error {
         SearchError::BadQuery(bad) => anyhow::Error::new(parsed.locate(bad)),
         other => other.into(),
     })?;
     drop(progress);
-    if !streams {
-        tokio::task::block_in_place(|| {
-            if printer.options().is_plain() {
-                print_plain(frontend, &answer, printer)
-            } else {
-                print(frontend, &answer, 0..answer.len(), printer)
-            }
-        })?;
-    }
-    let read = |document: &Document, offset, count| read(frontend, document, offset, count);
-    tokio::task::block_in_place(|| printer.end_matches(&read))?;
+    tokio::task::block_in_place(|| {
+        if !streams && printer.options().is_plain() {
+            print_plain(&answer, printer, &read)?;
+        } else if !streams {
+            print(&answer, 0..answer.len(), printer, &read)?;
+        }
+        printer.end_matches(&read)
+    })?;
     let notice = frontend.notice_of_revisions(&Scope::everything(), &parsed.query);
     Ok(summary(&answer, notice.into_iter().collect()))
 }
@@ -87,18 +76,13 @@ fn show_progress(search: &SearchHandle) -> Option<ProgressThread> {
     })
 }
 
-fn stream(
-    frontend: &Arc<Coordinator>,
-    search: &SearchHandle,
-    printer: &mut Printer<'_>,
-) -> Result<()> {
-    let read = |document: &Document, offset, count| read(frontend, document, offset, count);
+fn stream(search: &SearchHandle, printer: &mut Printer<'_>, read: ReadFile<'_>) -> Result<()> {
     if printer.options().is_plain() {
         return search.follow_text(|followed| match followed {
             Some(FoundText::Lines(text)) => Ok(printer.print_bytes(text)?),
-            Some(FoundText::Cut(matches)) => matches
-                .into_iter()
-                .try_for_each(|found| printer.add(found, &read)),
+            Some(FoundText::Cut(matches)) => {
+                (matches.into_iter()).try_for_each(|found| printer.add(found, read))
+            }
             None => printer.flush(),
         });
     }
@@ -107,21 +91,20 @@ fn stream(
             return printer.flush();
         };
         for found in matches {
-            printer.add(found, &read)?;
+            printer.add(found, read)?;
         }
-        printer.end_document(&read)
+        printer.end_document(read)
     })
 }
 
 fn summary(answer: &SearchResult, notices: Vec<Notice>) -> SearchSummary {
     let explain = answer.explain();
     let missing = answer.missing().iter();
+    let missing = missing.map(|it| (it.backend.clone(), it.reason.clone()));
     SearchSummary {
         found: answer.found(),
         documents: explain.shard_documents,
-        missing: missing
-            .map(|missing| (missing.backend.clone(), missing.reason.clone()))
-            .collect(),
+        missing: missing.collect(),
         pending: 0,
         skipped: answer.skipped().count,
         // One backend has each package once.
@@ -132,17 +115,13 @@ fn summary(answer: &SearchResult, notices: Vec<Notice>) -> SearchSummary {
 }
 
 /// Prints all matches but partially sent ones.
-fn print_plain(
-    frontend: &Arc<Coordinator>,
-    answer: &SearchResult,
-    printer: &mut Printer<'_>,
-) -> Result<()> {
+fn print_plain(answer: &SearchResult, printer: &mut Printer<'_>, read: ReadFile<'_>) -> Result<()> {
     let mut print_texts = |texts: RenderedMatches| {
         texts.iter().try_for_each(|text| {
             if text.whole {
                 Ok(printer.print_bytes(text.bytes)?)
             } else {
-                print(frontend, answer, text.index..text.index + 1, printer)
+                print(answer, text.index..text.index + 1, printer, read)
             }
         })
     };
@@ -173,27 +152,21 @@ fn print_plain(
 }
 
 fn print(
-    frontend: &Arc<Coordinator>,
     answer: &SearchResult,
     range: Range<usize>,
     printer: &mut Printer<'_>,
+    read: ReadFile<'_>,
 ) -> Result<()> {
-    let read = |document: &Document, offset, count| read(frontend, document, offset, count);
     let chunk_len = answer.chunk_len();
     for start in range.clone().step_by(chunk_len) {
         for found in answer.matches(start..range.end.min(start + chunk_len))? {
-            printer.add(found, &read)?;
+            printer.add(found, read)?;
         }
     }
     Ok(())
 }
 
-fn read(
-    frontend: &Arc<Coordinator>,
-    document: &Document,
-    offset: u64,
-    count: u64,
-) -> Result<Vec<u8>> {
+fn read(frontend: &Coordinator, document: &Document, offset: u64, count: u64) -> Result<Vec<u8>> {
     let request = FileRequest {
         package: document.package.clone(),
         path: document.path.clone(),
@@ -205,15 +178,12 @@ fn read(
     let scope = Scope::everything();
     let reply = frontend.file(&scope, &request);
     let reply = tokio::runtime::Handle::current().block_on(reply)?;
-    let path = || String::from_utf8_lossy(&document.path);
-    if !reply.found {
-        bail!("{}: removed from the index; search again", path());
-    }
-    if reply.hash != document.hash {
-        bail!(
-            "{}: the index changed during the search; search again",
-            path()
-        );
-    }
+    let path = String::from_utf8_lossy(&document.path);
+    ensure!(reply.found, "{path}: removed from the index; search again");
+    let is_same = reply.hash == document.hash;
+    ensure!(
+        is_same,
+        "{path}: the index changed during the search; search again"
+    );
     Ok(reply.text)
 }

@@ -141,11 +141,18 @@ fn print(
 }
 
 /// Prints all but the last line. Returns the number of lines.
-fn copy_to_end(text: impl Read, printer: &mut Printer<'_>) -> Result<(u64, ExportDone)> {
+fn copy_to_end(mut text: impl Read, printer: &mut Printer<'_>) -> Result<(u64, ExportDone)> {
     // `held` starts like the last line. A matching line may too, but another one follows.
     let (mut held, mut lines, mut is_in_line) = (Vec::new(), 0, false);
-    for_each_part(text, |part| {
-        held.extend_from_slice(part);
+    let mut buffer = vec![0; READ_BYTES];
+    loop {
+        let bytes = match text.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error).context(BROKE_OFF),
+        };
+        held.extend_from_slice(&buffer[..bytes]);
         let start = memchr::memrchr(b'\n', &held[..held.len() - 1]).map_or(0, |end| end + 1);
         let last = &held[start..];
         let is_start = start > 0 || !is_in_line;
@@ -154,48 +161,31 @@ fn copy_to_end(text: impl Read, printer: &mut Printer<'_>) -> Result<(u64, Expor
         ensure!(held.len() - shown <= END_BYTES_MAX, UNEXPECTED);
         if shown > 0 {
             is_in_line = held[shown - 1] != b'\n';
-            lines += lines_of(&held[..shown]);
+            lines += memchr::memchr_iter(b'\n', &held[..shown]).count() as u64;
             printer.print_bytes(&held[..shown])?;
             held.drain(..shown);
         }
         // The next part may take long.
-        printer.flush()
-    })?;
+        printer.flush()?;
+    }
     let end: ExportEnd = serde_json::from_slice(&held).context(BROKE_OFF)?;
     Ok((lines, end.done))
 }
 
-/// No part is empty.
-fn for_each_part(mut text: impl Read, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    let mut buffer = vec![0; READ_BYTES];
-    loop {
-        match text.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(bytes) => each(&buffer[..bytes])?,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error).context(BROKE_OFF),
-        }
-    }
-}
-
-fn lines_of(text: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', text).count() as u64
-}
-
 fn read(server: &Client, document: &Document, offset: u64, count: u64) -> Result<Vec<u8>> {
-    let (wanted, offset, count) = (count, offset.to_string(), count.to_string());
+    let (start, length) = (offset.to_string(), count.to_string());
     let mut parameters = vec![
         ("package", &document.package[..]),
         ("path", &document.path),
-        ("offset", offset.as_bytes()),
-        ("count", count.as_bytes()),
+        ("offset", start.as_bytes()),
+        ("count", length.as_bytes()),
     ];
     let commit = document.revisions.commit.as_bytes();
     if !commit.is_empty() {
         parameters.push(("rev", commit));
     }
     let mut part = Vec::new();
-    let mut answer = server.get("/api/v2/file", &parameters)?.take(wanted);
+    let mut answer = server.get("/api/v2/file", &parameters)?.take(count);
     answer.read_to_end(&mut part)?;
     Ok(part)
 }

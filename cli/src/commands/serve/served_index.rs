@@ -13,20 +13,16 @@ type Problems = Vec<(String, String)>;
 
 pub(super) struct ServedIndex {
     pub(super) directory: PathBuf,
-    sources: IndexSources,
-    build: BuildFlags,
+    /// `None` if the index is served without update.
+    sources: Option<Vec<PathBuf>>,
+    /// The sources are those of [`default_sources`].
+    is_default: bool,
+    pub(super) build: BuildFlags,
     git: GitFlags,
     /// For a build; `None` is the default.
     memory: Option<u64>,
     /// An index in the cache belongs to `serve` alone.
     prune: bool,
-}
-
-enum IndexSources {
-    /// Served without update.
-    None,
-    Default,
-    Named(Vec<PathBuf>),
 }
 
 impl ServedIndex {
@@ -38,20 +34,22 @@ impl ServedIndex {
         git: &GitFlags,
         memory: Option<u64>,
     ) -> Result<ServedIndex> {
+        let is_default = index.is_none() && sources.is_empty() && !git.is_given();
         let sources = match (index, sources) {
-            (_, []) if git.is_given() => IndexSources::Named(Vec::new()),
+            (_, []) if git.is_given() => Some(Vec::new()),
             (Some(index), []) if build.is_given() => bail!(
                 "flags for building an index need a SOURCE; name one, or leave the flags out to serve \
                  {} as it is",
                 index.display()
             ),
-            (Some(_), []) => IndexSources::None,
-            (None, []) => IndexSources::Default,
-            (_, sources) => IndexSources::Named(sources.to_vec()),
+            (Some(_), []) => None,
+            (None, []) => Some(vec![PathBuf::from(".")]),
+            (_, sources) => Some(sources.to_vec()),
         };
         let mut served = ServedIndex {
             directory: index.unwrap_or(Path::new("")).to_owned(),
             sources,
+            is_default,
             build: build.clone(),
             git: git.clone(),
             memory,
@@ -68,11 +66,7 @@ impl ServedIndex {
 
     /// Empty if the index is not updated.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
-        match &self.sources {
-            IndexSources::None => Vec::new(),
-            IndexSources::Default => vec![PathBuf::from(".")],
-            IndexSources::Named(paths) => paths.clone(),
-        }
+        self.sources.clone().unwrap_or_default()
     }
 
     pub(super) fn repositories(&self) -> Result<Vec<PathBuf>> {
@@ -80,18 +74,14 @@ impl ServedIndex {
         Ok(given.into_iter().map(|it| it.path).collect())
     }
 
-    pub(super) fn no_ignore(&self) -> bool {
-        self.build.no_ignore
-    }
-
     fn packages(&self) -> Result<Packages> {
         Ok(match &self.sources {
-            IndexSources::None => Packages::default(),
-            IndexSources::Default => Packages {
+            None => Packages::default(),
+            Some(_) if self.is_default => Packages {
                 sources: default_sources()?,
                 ..Packages::default()
             },
-            IndexSources::Named(paths) => self.build.packages(paths)?,
+            Some(paths) => self.build.packages(paths)?,
         })
     }
 
@@ -111,7 +101,7 @@ impl ServedIndex {
 
     /// Updates with progress and summary.
     pub(super) fn prepare(&self) -> Result<()> {
-        if matches!(self.sources, IndexSources::None) {
+        if self.sources.is_none() {
             return Ok(());
         }
         let (packages, directory) = (self.packages()?, &self.directory);

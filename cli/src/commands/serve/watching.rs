@@ -10,7 +10,7 @@ use super::served_index::ServedIndex;
 use crate::terminal;
 use crate::watch::{FileWatch, WatchRoots, Woken};
 use anyhow::Result;
-use frontend::{Coordinator, CorpusWatch};
+use frontend::Coordinator;
 use index::directory::Index;
 use index::indexing::{Outcome, Report, Suspects};
 use metrics::{counter, describe_counter, describe_histogram, histogram};
@@ -38,7 +38,7 @@ const ANNOUNCED_MAX: Duration = Duration::from_secs(10);
 
 pub(super) struct WatchedIndex {
     pub(super) index: ServedIndex,
-    watch: FileWatch,
+    pub(super) watch: FileWatch,
     /// `None` derives it from a rescan's duration.
     rescan: Option<Duration>,
     /// Duration with all work included.
@@ -69,7 +69,7 @@ impl WatchedIndex {
             roots: index.roots().into_iter().map(absolute).collect(),
             repositories: index.repositories()?,
             without: without.into_iter().map(absolute).collect(),
-            no_ignore: index.no_ignore(),
+            no_ignore: index.build.no_ignore,
         });
         Ok(WatchedIndex {
             index,
@@ -81,17 +81,12 @@ impl WatchedIndex {
         })
     }
 
-    pub(super) fn freshness(&self) -> Arc<dyn CorpusWatch> {
-        self.watch.freshness()
-    }
-
     /// The thread ends with the process. Needs a tokio runtime.
     pub(super) fn run_in_thread(mut self, frontend: &Arc<Coordinator>) -> std::io::Result<()> {
         let (frontend, runtime) = (Arc::downgrade(frontend), Handle::current());
         let thread = std::thread::Builder::new().name("watch".to_owned());
-        thread
-            .spawn(move || self.run(&frontend, &runtime))
-            .map(|_| ())
+        let started = thread.spawn(move || self.run(&frontend, &runtime));
+        started.map(drop)
     }
 
     fn run(&mut self, frontend: &Weak<Coordinator>, runtime: &Handle) {
@@ -113,14 +108,12 @@ impl WatchedIndex {
 
     /// Files to compare by text.
     fn suspects(&self, woken: Woken) -> Suspects {
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let from = now.saturating_sub(DIRTY_MAX).as_nanos();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let from = now.unwrap_or_default().saturating_sub(DIRTY_MAX);
+        let from = i128::try_from(from.as_nanos()).unwrap_or(i128::MAX);
         Suspects {
-            modified_from_ns: (woken == Woken::Elapsed)
-                .then(|| i128::try_from(from).unwrap_or(i128::MAX)),
-            paths: self.watch.suspects().to_vec(),
+            modified_from_ns: (woken == Woken::Elapsed).then_some(from),
+            paths: self.watch.suspects.clone(),
         }
     }
 
