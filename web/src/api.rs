@@ -4,6 +4,7 @@
 
 mod blame;
 mod body;
+mod call;
 mod catalog;
 mod commits;
 mod complete;
@@ -14,8 +15,7 @@ mod export;
 mod facets;
 mod file;
 mod limits;
-mod openapi;
-mod outline;
+pub(crate) mod openapi;
 mod search;
 mod skipped;
 
@@ -48,7 +48,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/v2/complete", get(complete::complete))
         .route("/api/v2/explain", get(explain::explain))
         .route("/api/v2/file", get(file::raw))
-        .route("/api/v2/outline", get(outline::outline))
+        .route("/api/v2/outline", get(file::outline))
         .route("/api/v2/index/packages", get(catalog::packages))
         .route("/api/v2/tree", get(catalog::tree))
         .route("/api/v2/skipped", get(skipped::skipped))

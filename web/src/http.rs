@@ -1,16 +1,14 @@
 //! HTTP, without any interface: connections (`server`, `client`), limits and checks of requests
-//! (`request_*`, `hosts`, `guard`, `watched`, `cors`) and their parts (`path`, `cookies`), parts of
-//! responses (`conditional`, `compression`, `stream_body`), values of pages (`site`), and addresses
-//! that all interfaces share (`assets`, `health`, `links`).
+//! (`request_*`, `hosts`, `guard`, `watched`, `cors`) and their parts (`path`), parts of responses
+//! (`conditional`, `compression`, `stream_body`), values of pages (`site`), and addresses that all
+//! interfaces share (`assets`, `health`, `links`).
 
 pub(crate) mod assets;
 pub(crate) mod base_path;
-mod blocking;
 pub(crate) mod body_workers;
 pub(crate) mod client;
 pub(crate) mod compression;
 pub(crate) mod conditional;
-mod cookies;
 pub(crate) mod cors;
 pub(crate) mod guard;
 pub(crate) mod health;
@@ -18,7 +16,6 @@ pub(crate) mod hosts;
 mod kept_body;
 pub(crate) mod links;
 pub(crate) mod path;
-pub(crate) mod request_body;
 pub(crate) mod request_id;
 pub(crate) mod request_limits;
 mod request_trace;
@@ -26,7 +23,25 @@ pub(crate) mod response;
 pub(crate) mod server;
 pub(crate) mod site;
 pub(crate) mod stream_body;
-mod theme;
 pub(crate) mod watched;
 
-pub(crate) use blocking::{blocking, rendering};
+use frontend::{SearchResult, joined};
+
+/// Renders in place if the answer is in memory, else on a blocking thread.
+pub(crate) async fn rendering<T: Send + 'static>(
+    answer: &SearchResult,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    if answer.is_in_memory() {
+        work()
+    } else {
+        blocking(work).await
+    }
+}
+
+/// Runs blocking work away from the runtime's workers, within the spans of the request.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (span, trace) = (tracing::Span::current(), trace::current());
+    let work = move || span.in_scope(|| trace::within(trace, work));
+    joined(tokio::task::spawn_blocking(work)).await
+}

@@ -48,7 +48,6 @@ use crate::http::stream_body::Exports;
 use crate::http::{
     assets, base_path, compression, cors, guard, health, hosts, request_id, request_limits, server,
 };
-use crate::search::query_lookups;
 use crate::search::rendered::RenderedAnswers;
 use crate::source::raw;
 use crate::state::{App, Shared};
@@ -159,7 +158,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     let router = router.layer((
         compression::in_memory(),
         from_fn_with_state(BodyWorkers::default(), compression::of_streams),
-        from_fn(query_lookups::count),
+        from_fn(search::count_lookups),
         from_fn(problem::search_again),
         from_fn(pages::by_address),
         from_fn_with_state(hosts, hosts::check),
@@ -175,19 +174,8 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     };
     let base = options.base_path.clone();
     let details = details_of_health(&options);
-    let router = with_headers(router).with_state(App::new(Shared {
-        health: Health::new(Arc::clone(&coordinator), details, false, metrics),
-        exports: Exports::new(Arc::clone(&coordinator), options.exports_max),
-        coordinator,
-        base_path: options.base_path,
-        dcs_api_keys: options.dcs_api_keys.into(),
-        access: options.access,
-        authorization: options.authorization,
-        links: options.links,
-        first_matches_after: options.first_matches_after,
-        rendered: Arc::new(RenderedAnswers::new(options.rendered_bytes_max)),
-        colours: Arc::default(),
-    }));
+    let health = Health::new(Arc::clone(&coordinator), details, false, metrics);
+    let router = with_headers(router).with_state(state(coordinator, options, health));
     if base.as_str().is_empty() {
         return router;
     }
@@ -197,13 +185,10 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
 }
 
 fn details_of_health(options: &Options) -> Details {
-    let is_required = |access: &Arc<Access>| access.is_required();
-    if options.authorization.is_some() {
-        Details::Hidden
-    } else if options.access.as_ref().is_some_and(is_required) {
-        Details::WithKey
-    } else {
-        Details::Public
+    match &options.access {
+        _ if options.authorization.is_some() => Details::Hidden,
+        Some(access) if access.is_required() => Details::WithKey,
+        _ => Details::Public,
     }
 }
 
@@ -225,19 +210,29 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
             from_fn_with_state(hosts, hosts::check),
             from_fn(request_limits::check),
         ));
-    with_headers(router).with_state(App::new(Shared {
-        health: Health::new(Arc::clone(&coordinator), Details::Public, true, metrics),
-        exports: Exports::new(Arc::clone(&coordinator), 0),
+    let health = Health::new(Arc::clone(&coordinator), Details::Public, true, metrics);
+    let options = Options {
+        exports_max: 0,
+        rendered_bytes_max: 0,
+        ..Options::default()
+    };
+    with_headers(router).with_state(state(coordinator, options, health))
+}
+
+fn state(coordinator: Arc<Coordinator>, options: Options, health: Health) -> App {
+    App::new(Shared {
+        health,
+        exports: Exports::new(Arc::clone(&coordinator), options.exports_max),
         coordinator,
-        base_path: BasePath::default(),
-        dcs_api_keys: Arc::default(),
-        access: None,
-        authorization: None,
-        links: LinkSecrets::default(),
-        first_matches_after: FIRST_MATCHES_AFTER,
-        rendered: Arc::new(RenderedAnswers::new(0)),
+        base_path: options.base_path,
+        dcs_api_keys: options.dcs_api_keys.into(),
+        access: options.access,
+        authorization: options.authorization,
+        links: options.links,
+        first_matches_after: options.first_matches_after,
+        rendered: Arc::new(RenderedAnswers::new(options.rendered_bytes_max)),
         colours: Arc::default(),
-    }))
+    })
 }
 
 /// Adds the headers of every response.

@@ -12,12 +12,88 @@
     reason = "a field has a description where its name leaves a question"
 )]
 
+/// Declares structs, and enums of names in lower case. A field `a / a_base64` has the bytes of `a`
+/// if they are not UTF-8; `a?` is left out without a value.
+macro_rules! shapes {
+    () => {};
+    ($(#[$($about:tt)*])* enum $name:ident { $($values:tt)* } $($rest:tt)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
+        #[serde(rename_all = "lowercase")]
+        $(#[$($about)*])*
+        pub enum $name { $($values)* }
+        shapes! { $($rest)* }
+    };
+    (
+        $(#[$($about:tt)*])* struct $name:ident $(<$life:lifetime>)? { $($fields:tt)* }
+        $($rest:tt)*
+    ) => {
+        shapes! { @fields [
+            #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
+            $(#[$($about)*])*
+            pub struct $name $(<$life>)?
+        ] {} $($fields)* }
+        shapes! { $($rest)* }
+    };
+    (@fields [$($head:tt)*] $fields:tt) => { $($head)* $fields };
+    (
+        @fields $head:tt { $($done:tt)* }
+        $(#[$($about:tt)*])* $name:ident / $base64:ident: $type:ty, $($rest:tt)*
+    ) => {
+        shapes! { @fields $head { $($done)* $(#[$($about)*])* pub $name: $type, }
+            #[doc = " Present if not UTF-8."]
+            $base64?: String,
+            $($rest)*
+        }
+    };
+    (
+        @fields $head:tt $done:tt
+        $(#[$($about:tt)*])* $name:ident? / $base64:ident: $type:ty, $($rest:tt)*
+    ) => {
+        shapes! { @fields $head $done
+            $(#[$($about)*])* $name?: $type,
+            #[doc = " Present if not UTF-8."]
+            $base64?: String,
+            $($rest)*
+        }
+    };
+    (
+        @fields $head:tt { $($done:tt)* }
+        $(#[$($about:tt)*])* $name:ident?: $type:ty, $($rest:tt)*
+    ) => {
+        shapes! { @fields $head {
+            $($done)*
+            $(#[$($about)*])*
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schema(nullable = false)]
+            pub $name: Option<$type>,
+        } $($rest)* }
+    };
+    (
+        @fields $head:tt { $($done:tt)* }
+        $(#[$($about:tt)*])* $name:ident: $type:ty, $($rest:tt)*
+    ) => {
+        shapes! { @fields $head { $($done)* $(#[$($about)*])* pub $name: $type, } $($rest)* }
+    };
+}
+
+/// Implements conversions between structs with the same fields, and `a / a_base64` from `a`.
+macro_rules! copied {
+    ($($from:ty => $to:ty { $($field:ident),* $(; $($name:ident / $base64:ident),*)? })*) => {$(
+        impl From<&$from> for $to {
+            fn from(from: &$from) -> Self {
+                $($(let ($name, $base64) = crate::model::bytes::readable_owned(&from.$name);)*)?
+                Self { $($field: from.$field.clone(),)* $($($name, $base64),*)? }
+            }
+        }
+    )*};
+}
+
 mod blame;
 mod bytes;
 mod catalog;
 mod commits;
 mod completion;
-mod copies;
 mod events;
 mod explain;
 mod facets;
@@ -27,34 +103,16 @@ mod outline;
 mod page;
 
 pub use crate::problem::{NewestRevision, ProblemDocument};
-pub use blame::{
-    Blame, BlameCommit, BlameHunk, BlamePrevious, ChangedFile, ChangedFileKind, Changes,
-};
+pub use blame::*;
+pub(crate) use bytes::readable_owned;
 pub use bytes::{Malformed, exact};
-pub use catalog::{
-    BackendStatus, IndexPackage, IndexPackages, LeftOut, PackageState, RepositoryStatus,
-    RevisionStatus, Status, Tree, TreeEntry, TreeEntryKind, Unreachable, Why,
-};
-pub use commits::{
-    Commit, CommitEntry, CommitLog, Commits, Person, Ref, RefKind, Refs, RevisionName,
-    RevisionNames,
-};
-pub use completion::{Completion, CompletionKind, Completions};
-pub use copies::{CopyDocument, CopyList};
-pub use events::{BestMatches, Event, EventName, Reconnect, SearchEnd, SearchProgress};
-pub(crate) use explain::share;
-pub use explain::{
-    CostClass, Explanation, ExpressionTree, FilterLeaf, PatternCost, PatternLeaf, SearchCost,
-};
-pub use facets::{
-    DirectoryCount, Facets, KindCount, LanguageCount, PackageCount, Packages, SummaryHead,
-};
-pub use limits::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
-pub use matches::{Context, ContextLine, Match, MatchGroup, MatchWindow, Results};
-pub use outline::{DefinitionKind, FileOutline, OutlineDefinition};
-pub(crate) use page::notices;
-pub use page::{
-    BackendProgress, BrokenOff, ExportDone, ExportEnd, IndexUse, Missing, Notice,
-    OverlappingPackage, Overlaps, Page, Progress, Reached, SearchState, Searched, Skipped,
-    SkippedDocument, Timings, TotalRelation,
-};
+pub use catalog::*;
+pub use commits::*;
+pub use completion::*;
+pub use events::*;
+pub use explain::*;
+pub use facets::*;
+pub use limits::*;
+pub use matches::*;
+pub use outline::*;
+pub use page::*;

@@ -48,9 +48,9 @@ struct Alternatives {
 }
 
 macro_rules! constructors {
-    ($($name:ident: $kind:ident),* $(,)?) => {
-        $(pub(crate) fn $name(detail: impl Into<String>) -> Self {
-            Problem::new(&$kind, detail)
+    ($($name:ident $(($retry_after_s:ident))?: $kind:ident),* $(,)?) => {
+        $(pub(crate) fn $name(detail: impl Into<String> $(, $retry_after_s: u64)?) -> Self {
+            Problem::new(&$kind, detail) $(.retry_after($retry_after_s))?
         })*
     };
 }
@@ -89,48 +89,24 @@ impl Problem {
         unreadable_repository: UNREADABLE_REPOSITORY,
         precondition_failed: PRECONDITION_FAILED,
         unsatisfiable_range: UNSATISFIABLE_RANGE,
+        busy(retry_after_s): BUSY,
+        draining(retry_after_s): DRAINING,
+        authorization_unknown(retry_after_s): AUTHORIZATION_UNKNOWN,
+        too_many_tries(retry_after_s): TOO_MANY_TRIES,
     }
 
     pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
-        Problem {
-            retry_after_s: Some(5),
-            ..Problem::new(&UNAVAILABLE, detail)
-        }
+        Problem::new(&UNAVAILABLE, detail).retry_after(5)
     }
 
-    pub(crate) fn busy(detail: impl Into<String>, retry_after_s: u64) -> Self {
-        Problem {
-            retry_after_s: Some(retry_after_s),
-            ..Problem::new(&BUSY, detail)
-        }
+    fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after_s = Some(seconds);
+        self
     }
 
-    pub(crate) fn draining(detail: impl Into<String>, retry_after_s: u64) -> Self {
-        Problem {
-            retry_after_s: Some(retry_after_s),
-            ..Problem::new(&DRAINING, detail)
-        }
-    }
-
-    pub(crate) fn authorization_unknown(detail: impl Into<String>, retry_after_s: u64) -> Self {
-        Problem {
-            retry_after_s: Some(retry_after_s),
-            ..Problem::new(&AUTHORIZATION_UNKNOWN, detail)
-        }
-    }
-
-    pub(crate) fn too_many_tries(detail: impl Into<String>, retry_after_s: u64) -> Self {
-        Problem {
-            retry_after_s: Some(retry_after_s),
-            ..Problem::new(&TOO_MANY_TRIES, detail)
-        }
-    }
-
-    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
-        Problem {
-            hint: Some(hint.into()),
-            ..self
-        }
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
     }
 
     /// Adds similar names for a `parameter`: `rev`, `repo`, `package` or `path`.
@@ -142,12 +118,8 @@ impl Problem {
 
     /// Parameter with an unknown name, and similar names.
     pub(crate) fn near(&self) -> Option<(&'static str, &[String])> {
-        let Alternatives {
-            candidates,
-            replaced,
-            ..
-        } = &*self.alternatives;
-        (!candidates.is_empty()).then_some((*replaced, &candidates[..]))
+        let near = &self.alternatives;
+        (!near.candidates.is_empty()).then_some((near.replaced, &near.candidates[..]))
     }
 
     pub(crate) fn newest(mut self, newest: Option<NewestRevision>) -> Self {
@@ -165,11 +137,8 @@ impl Problem {
 
     /// Returns true for a bad value or an unknown parameter.
     pub(crate) fn is_about_parameter(&self, name: &str) -> bool {
-        let named = self
-            .detail
-            .strip_prefix("unknown parameter ")
-            .unwrap_or(&self.detail);
-        let rest = named.strip_prefix(name);
+        let named = self.detail.strip_prefix("unknown parameter ");
+        let rest = named.unwrap_or(&self.detail).strip_prefix(name);
         std::ptr::eq(self.kind, &BAD_REQUEST)
             && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '=']))
     }
@@ -244,25 +213,20 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let (status, detail) = (self.kind.status.as_u16(), &self.detail);
         tracing::debug!(status, detail, "request failed");
+        let kind = HeaderValue::from_static("application/problem+json");
         let head = [
-            (
-                header::CONTENT_TYPE,
-                HeaderValue::from_static("application/problem+json"),
-            ),
+            (header::CONTENT_TYPE, kind),
             (header::CACHE_CONTROL, NO_STORE),
         ];
         let mut response = (self.kind.status, head, Json(self.document())).into_response();
         let headers = response.headers_mut();
-        match self.kind.status {
-            StatusCode::UNAUTHORIZED => {
-                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            }
+        let header = match self.kind.status {
+            StatusCode::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, "Bearer")),
             // The rest of the body is never read.
-            StatusCode::REQUEST_TIMEOUT => {
-                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-            }
-            _ => {}
-        }
+            StatusCode::REQUEST_TIMEOUT => Some((header::CONNECTION, "close")),
+            _ => None,
+        };
+        headers.extend(header.map(|(name, value)| (name, HeaderValue::from_static(value))));
         if let Some(seconds) = self.retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
@@ -308,10 +272,9 @@ impl From<SearchError> for Problem {
         let detail = error.to_string();
         match error {
             SearchError::BadQuery(bad) => bad.into(),
-            SearchError::Overloaded { retry_after_s } => Problem {
-                retry_after_s: Some(retry_after_s),
-                ..Problem::new(&OVERLOADED, detail)
-            },
+            SearchError::Overloaded { retry_after_s } => {
+                Problem::new(&OVERLOADED, detail).retry_after(retry_after_s)
+            }
             SearchError::Draining { retry_after_s } => Problem::draining(detail, retry_after_s),
             SearchError::Gone { .. } => {
                 Problem::gone(detail).hint("search again, over the current documents")
@@ -321,17 +284,11 @@ impl From<SearchError> for Problem {
     }
 }
 
-impl From<&SpoolError> for Problem {
-    fn from(error: &SpoolError) -> Self {
+impl From<SpoolError> for Problem {
+    fn from(error: SpoolError) -> Self {
         // Clients see no paths or OS errors.
         tracing::error!(%error, "cannot read a result from the spool; it is not used again");
         Problem::new(&DAMAGED, "the spooled result is damaged")
-    }
-}
-
-impl From<SpoolError> for Problem {
-    fn from(error: SpoolError) -> Self {
-        Problem::from(&error)
     }
 }
 

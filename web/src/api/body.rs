@@ -2,7 +2,7 @@
 //!
 //! A value is a string, number or boolean, or a list of these for repeated parameters.
 
-use crate::http::request_body;
+use crate::http::request_limits::read_body;
 use crate::problem::Problem;
 use crate::search::params::{PARAMETERS_MAX, Params};
 use axum::extract::{FromRequest, Request};
@@ -36,7 +36,7 @@ pub(super) async fn read_json(request: Request, bytes_max: usize) -> Result<Byte
             .hint("send the header content-type: application/json"));
     }
     let (parts, body) = request.into_parts();
-    request_body::read(body, bytes_max, &parts.extensions).await
+    read_body(body, bytes_max, &parts.extensions).await
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -55,13 +55,12 @@ fn parse(body: &[u8]) -> Result<Params, Problem> {
     };
     let mut pairs = Vec::new();
     for (name, value) in fields {
-        match value {
-            Value::Array(values) => {
-                for value in values {
-                    pairs.push((name.clone(), text(&name, value)?));
-                }
-            }
-            value => pairs.push((name.clone(), text(&name, value)?)),
+        let values = match value {
+            Value::Array(values) => values,
+            value => vec![value],
+        };
+        for value in values {
+            pairs.push((name.clone(), text(&name, value)?));
         }
     }
     if pairs.len() > PARAMETERS_MAX {
@@ -74,8 +73,7 @@ fn parse(body: &[u8]) -> Result<Params, Problem> {
 fn text(name: &str, value: Value) -> Result<Vec<u8>, Problem> {
     match value {
         Value::String(text) => Ok(text.into_bytes()),
-        Value::Number(number) => Ok(number.to_string().into_bytes()),
-        Value::Bool(flag) => Ok(flag.to_string().into_bytes()),
+        Value::Number(_) | Value::Bool(_) => Ok(value.to_string().into_bytes()),
         Value::Null | Value::Array(_) | Value::Object(_) => {
             let detail = format!("{name}: expected a string, a number or a boolean");
             Err(Problem::bad_request(detail))

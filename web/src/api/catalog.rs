@@ -3,16 +3,16 @@
 //! `next` of a part is the value of `after` for the rest. As a name, it stays valid while entries
 //! change.
 
+use super::call::Call;
 use super::openapi::described as doc;
 use crate::http::blocking;
 use crate::http::response::{self, NO_STORE};
-use crate::model::{IndexPackages, Status, Tree};
+use crate::model::{
+    BackendStatus, IndexPackages, Overlaps, RepositoryStatus, Status, Tree, readable_owned,
+};
 use crate::pages;
 use crate::problem::Problem;
 use crate::search::params::{NEXT, Params, lossy};
-use crate::state::App;
-use access::Viewer;
-use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use base64::Engine;
@@ -29,24 +29,18 @@ const COUNT_MAX: usize = 1000;
 
 const REPOSITORIES_MAX: u32 = 1000;
 
-pub(crate) const PART: &[&str] = &["after", "count"];
-
 /// List the indexed packages.
 #[utoipa::path(
     get, path = "/api/v2/index/packages", operation_id = "indexPackages", tag = "index",
     params(doc::PrefixParam, doc::PartParams),
     responses((status = 200, description = "Packages, by name", body = IndexPackages), doc::Any, doc::BackendLost)
 )]
-pub(crate) async fn packages(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[&["prefix"], PART])?;
-    let prefix = params.bytes("prefix").unwrap_or_default();
-    let request = part(&params, ListKind::Packages, b"", prefix)?;
-    let scope = viewer.scope().await?;
-    let list = app.coordinator.listing(&scope, &request).await?;
+pub(crate) async fn packages(call: Call) -> Result<Response, Problem> {
+    call.expect(&[doc::PrefixParam::NAMES, doc::PartParams::NAMES])?;
+    let prefix = call.params.bytes("prefix").unwrap_or_default();
+    let request = part(&call.params, ListKind::Packages, b"", prefix)?;
+    let scope = call.viewer.scope().await?;
+    let list = call.coordinator.listing(&scope, &request).await?;
     Ok(response::json(&IndexPackages {
         complete: list.unreachable.is_empty(),
         missing: list.unreachable.into_iter().map(Into::into).collect(),
@@ -61,26 +55,32 @@ pub(crate) async fn packages(
     params(doc::DirectoryParams, doc::PartParams),
     responses((status = 200, description = "The entries of a directory", body = Tree), doc::Any, doc::NotFound, doc::BackendLost)
 )]
-pub(crate) async fn tree(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[&["package", "path"], PART])?;
-    let name = params.required("package")?;
-    let path = directory(params.bytes("path").unwrap_or_default());
-    let scope = viewer.scope_with(name).await?;
-    let Some(package) = app.corpus(&scope).versions(name).await?.pop() else {
-        return Err(no_package(&app, &viewer, name).await);
+pub(crate) async fn tree(call: Call) -> Result<Response, Problem> {
+    call.expect(&[doc::DirectoryParams::NAMES, doc::PartParams::NAMES])?;
+    let name = call.params.required("package")?;
+    let path = directory(call.params.bytes("path").unwrap_or_default());
+    let scope = call.viewer.scope_with(name).await?;
+    let Some(package) = call.corpus(&scope).versions(name).await?.pop() else {
+        return Err(no_package(&call, name).await);
     };
-    let request = part(&params, ListKind::Children, &package.package, &path)?;
-    let list = app.coordinator.list(&scope, request.clone()).await?;
+    let request = part(&call.params, ListKind::Children, &package.package, &path)?;
+    let list = call.coordinator.list(&scope, request.clone()).await?;
     if list.entries.is_empty() && !request.prefix.is_empty() && request.after.is_empty() {
         return Err(no_directory(&package.package, &request.prefix));
     }
     let next = next(&request, &list.entries, list.more);
-    let tree = Tree::new(&package, &request.prefix, list.entries, next);
-    Ok(response::json(&tree))
+    let indexed = package.indexed;
+    let (package, package_base64) = readable_owned(&package.package);
+    let (path, path_base64) = readable_owned(&request.prefix);
+    Ok(response::json(&Tree {
+        package,
+        package_base64,
+        path,
+        path_base64,
+        indexed,
+        entries: list.entries.into_iter().map(Into::into).collect(),
+        next,
+    }))
 }
 
 /// Get the state of the index and its backends.
@@ -88,45 +88,60 @@ pub(crate) async fn tree(
     get, path = "/api/v2/status", operation_id = "status", tag = "index",
     responses((status = 200, description = "What is searched", body = Status), doc::Any)
 )]
-pub(crate) async fn status(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[])?;
-    let (status, _) = current(&app, &viewer).await?;
-    let mut response = response::json(&status).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, NO_STORE);
-    Ok(response)
+pub(crate) async fn status(call: Call) -> Result<Response, Problem> {
+    call.expect(&[])?;
+    let (status, _) = current(&call).await?;
+    Ok(([(header::CACHE_CONTROL, NO_STORE)], response::json(&status)).into_response())
 }
 
 /// Query times need full access.
-pub(crate) async fn status_page(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    let (status, scope) = current(&app, &viewer).await?;
-    let times = scope.is_everything().then(|| app.coordinator.query_times());
-    let page = blocking(move || pages::status_page(&status, times, &params.site)).await;
+pub(crate) async fn status_page(call: Call) -> Result<Response, Problem> {
+    let (status, scope) = current(&call).await?;
+    let times = scope
+        .is_everything()
+        .then(|| call.coordinator.query_times());
+    let page = blocking(move || pages::status_page(&status, times, &call.params.site)).await;
     Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
 }
 
-async fn current(app: &App, viewer: &Viewer) -> Result<(Status, Scope), Problem> {
-    let scope = viewer.scope().await?;
+async fn current(call: &Call) -> Result<(Status, Scope), Problem> {
+    let scope = call.viewer.scope().await?;
     let request = ListRequest::new(ListKind::Repositories, b"", b"", REPOSITORIES_MAX);
-    let repositories = app.coordinator.listing(&scope, &request).await?;
+    let repositories = call.coordinator.listing(&scope, &request).await?;
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
-    let served = app.coordinator.served(&scope);
-    let status = Status::new(
-        served,
-        scope.missing(),
-        app.health.backends(&scope),
-        &app.health.overlaps(&scope),
-        repositories,
-        now,
-    );
+    let age = |updated: Option<u64>| updated.map(|updated| now.saturating_sub(updated));
+    let (served, undecided) = (call.coordinator.served(&scope), scope.missing());
+    let backends = call.health.backends(&scope);
+    let backend = |backend: frontend::BackendStatus| BackendStatus {
+        name: backend.name,
+        connected: backend.connected,
+        reason: backend.reason,
+        shards: backend.shards,
+        packages: backend.packages,
+        documents: backend.documents,
+        bytes: backend.text_bytes,
+        updated: backend.updated,
+        age_s: age(backend.updated),
+    };
+    let entries = repositories.entries.into_iter();
+    let status = Status {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        generation: served.generation,
+        complete: undecided.is_none() && backends.iter().all(|backend| backend.is_searched()),
+        missing: undecided.into_iter().map(Into::into).collect(),
+        shards: served.shards,
+        packages: served.packages,
+        documents: served.documents,
+        bytes: served.text_bytes,
+        updated: served.updated,
+        age_s: age(served.updated),
+        backends: backends.into_iter().map(backend).collect(),
+        overlaps: Overlaps::of(&call.health.overlaps(&scope)),
+        more_repositories: repositories.more,
+        repositories: entries
+            .filter_map(|entry| RepositoryStatus::new(entry, now))
+            .collect(),
+    };
     Ok((status, scope))
 }
 
@@ -159,22 +174,20 @@ pub(crate) fn directory(path: &[u8]) -> Vec<u8> {
     path
 }
 
-async fn no_package(app: &App, viewer: &Viewer, name: &[u8]) -> Problem {
+async fn no_package(call: &Call, name: &[u8]) -> Problem {
     let problem = Problem::missing(format!("no package {} is indexed", lossy(Some(name))));
-    let scope = match viewer.scope().await {
+    let scope = match call.viewer.scope().await {
         Ok(scope) => scope,
         Err(refusal) => return refusal.into(),
     };
-    match app.corpus(&scope).near_packages(name).await {
-        Ok(similar) if !similar.is_empty() => problem.hint(did_you_mean(&similar)),
+    match call.corpus(&scope).near_packages(name).await {
+        Ok(similar) if !similar.is_empty() => {
+            let names: Vec<_> = similar.iter().map(|name| lossy(Some(name))).collect();
+            problem.hint(format!("did you mean {}?", names.join(" or ")))
+        }
         Ok(_) => problem.hint("/api/v2/index/packages lists all packages"),
         Err(unreachable) => unreachable,
     }
-}
-
-fn did_you_mean(similar: &[Vec<u8>]) -> String {
-    let names: Vec<_> = similar.iter().map(|name| lossy(Some(name))).collect();
-    format!("did you mean {}?", names.join(" or "))
 }
 
 fn no_directory(package: &[u8], path: &[u8]) -> Problem {

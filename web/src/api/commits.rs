@@ -1,7 +1,7 @@
 //! Commits, histories and references of git repositories.
 
 use super::body;
-use super::catalog::PART;
+use super::call::Call;
 use super::openapi::described as doc;
 use crate::http::response;
 use crate::model::{
@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::problem::Problem;
 use crate::repositories::{self, check_name, names, problem};
-use crate::search::params::{NEXT, Params};
+use crate::search::params::NEXT;
 use crate::state::App;
 use access::Viewer;
 use axum::extract::{Request, State};
@@ -34,16 +34,12 @@ const COUNT_MAX: usize = 1000;
     params(doc::RevisionParams),
     responses((status = 200, description = "The commit", body = Commit), doc::Any, doc::Repositories)
 )]
-pub(crate) async fn commit(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[&["repo", "rev"]])?;
-    let (repo, rev) = names(&params)?;
-    let asked = vec![(repo.to_owned(), rev.to_owned())];
-    let scope = viewer.scope_with(repo.as_bytes()).await?;
-    let mut found = app.coordinator.commits(&scope, asked).await;
+pub(crate) async fn commit(call: Call) -> Result<Response, Problem> {
+    call.expect(&[doc::RevisionParams::NAMES])?;
+    let (repo, rev) = names(&call.params)?;
+    let names = vec![(repo.to_owned(), rev.to_owned())];
+    let scope = call.viewer.scope_with(repo.as_bytes()).await?;
+    let mut found = call.coordinator.commits(&scope, names).await;
     let found = found.pop().expect("an outcome for each pair");
     let found = found.map_err(|error| problem(error, repo, rev))?;
     Ok(response::json(&Commit::new(repo, rev, &found)))
@@ -107,14 +103,11 @@ fn entry(name: RevisionName, found: Result<Arc<message::Commit>, LookupError>) -
     params(doc::RevisionParams, doc::LogParams),
     responses((status = 200, description = "Commits, in the order of git log", body = CommitLog), doc::Any, doc::Repositories)
 )]
-pub(crate) async fn log(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[&["repo", "rev"], LOG])?;
-    let count = params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
-    let history = repositories::history(&app.coordinator, &viewer, &params, count).await?;
+pub(crate) async fn log(call: Call) -> Result<Response, Problem> {
+    call.expect(&[doc::RevisionParams::NAMES, doc::LogParams::NAMES])?;
+    let count = call.params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
+    let history =
+        repositories::history(&call.coordinator, &call.viewer, &call.params, count).await?;
     let commits = history.commits().iter();
     Ok(response::json(&CommitLog {
         repo: history.repo.to_owned(),
@@ -126,29 +119,22 @@ pub(crate) async fn log(
     }))
 }
 
-pub(crate) const LOG: &[&str] = &["path", "cursor", "count"];
-
 /// List the branches, tags and other references of a repository.
 #[utoipa::path(
     get, path = "/api/v2/refs", operation_id = "refs", tag = "repositories",
     params(doc::RepositoryParam, doc::PartParams),
     responses((status = 200, description = "References, by name", body = Refs), doc::Any, doc::Repositories)
 )]
-pub(crate) async fn refs(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[&["repo"], PART])?;
-    let (repo, _) = names(&params)?;
-    let after = params.position("after", NEXT)?;
-    let count = params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
-    let scope = viewer.scope_with(repo.as_bytes()).await?;
-    let list = app
+pub(crate) async fn refs(call: Call) -> Result<Response, Problem> {
+    call.expect(&[doc::RepositoryParam::NAMES, doc::PartParams::NAMES])?;
+    let (repo, _) = names(&call.params)?;
+    let after = call.params.position("after", NEXT)?;
+    let count = call.params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
+    let scope = call.viewer.scope_with(repo.as_bytes()).await?;
+    let list = call
         .coordinator
-        .references(&scope, repo.to_owned(), after, count)
-        .await;
-    let list = list.map_err(|error| problem(error, repo, ""))?;
+        .references(&scope, repo.to_owned(), after, count);
+    let list = list.await.map_err(|error| problem(error, repo, ""))?;
     let last = list.references.last().filter(|_| list.more);
     Ok(response::json(&Refs {
         repo: repo.to_owned(),

@@ -3,15 +3,12 @@
 //! Only visible names are offered. Packages come from a list by prefix, files from a search with a
 //! short timeout.
 
+use super::call::Call;
 use super::openapi::described as doc;
 use crate::http::blocking;
 use crate::http::response::{self, NO_STORE};
 use crate::model::{Completion, CompletionKind, Completions};
 use crate::problem::Problem;
-use crate::search::params::Params;
-use crate::state::App;
-use access::Viewer;
-use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use frontend::query::{PartOf, Query, TypedPart, keys_with};
@@ -35,14 +32,10 @@ const TIME_MAX: Duration = Duration::from_millis(150);
     params(doc::CompleteParams),
     responses((status = 200, description = "How the query may go on", body = Completions))
 )]
-pub(crate) async fn complete(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[&["q", "at"]])?;
-    let q = params.text("q")?.unwrap_or_default();
-    let at = params.number("at", q.len())?;
+pub(crate) async fn complete(call: Call) -> Result<Response, Problem> {
+    call.expect(&[doc::CompleteParams::NAMES])?;
+    let q = call.params.text("q")?.unwrap_or_default();
+    let at = call.params.number("at", q.len())?;
     if !q.is_char_boundary(at) {
         let detail = format!(
             "at={at} is not between two characters of q; its length in bytes: {}",
@@ -50,26 +43,25 @@ pub(crate) async fn complete(
         );
         return Err(Problem::bad_request(detail));
     }
-    let scope = viewer.scope().await?;
-    let found = match TypedPart::at(q, at) {
-        Some(part) => Completions {
-            from: part.from,
-            to: at,
-            completions: completions(&app, &scope, params.client, part, wants_names(q)).await,
-        },
-        None => Completions {
-            from: at,
-            to: at,
-            completions: Vec::new(),
-        },
+    let scope = call.viewer.scope().await?;
+    let (from, completions) = match TypedPart::at(q, at) {
+        Some(part) => (
+            part.from,
+            completions(&call, &scope, part, wants_names(q)).await,
+        ),
+        None => (at, Vec::new()),
+    };
+    let found = Completions {
+        from,
+        to: at,
+        completions,
     };
     Ok(([(header::CACHE_CONTROL, NO_STORE)], response::json(&found)).into_response())
 }
 
 async fn completions(
-    app: &App,
+    call: &Call,
     scope: &Scope,
-    client: u64,
     part: TypedPart<'_>,
     wants_names: bool,
 ) -> Vec<Completion> {
@@ -79,40 +71,22 @@ async fn completions(
         PartOf::Word => {
             let mut found: Vec<_> = keys_with(typed).map(key).collect();
             if wants_names {
-                let files = timeout(TIME_MAX, files(app, scope, client, typed)).await;
-                found.extend(
-                    files
-                        .ok()
-                        .flatten()
-                        .unwrap_or_default()
-                        .into_iter()
-                        .map(filter),
-                );
+                found.extend(files(call, scope, typed).await.into_iter().map(filter));
             }
             found
         }
         PartOf::Option(values) => {
             let values = values.iter().filter(|value| value.starts_with(typed));
-            values
-                .map(|value| plain(value, CompletionKind::Value))
-                .collect()
+            named("", values.copied(), CompletionKind::Value)
         }
         PartOf::Filter(Field::Kind) => {
             let kinds = DocumentKind::ALL.map(DocumentKind::name).into_iter();
             let kinds = kinds.filter(|name| begins(name, typed));
-            kinds
-                .map(|name| plain(name, CompletionKind::Value))
-                .collect()
+            named("", kinds, CompletionKind::Value)
         }
         PartOf::Filter(Field::Language) => languages(typed),
-        PartOf::Filter(Field::Package) => {
-            let names = timeout(TIME_MAX, packages(app, scope, typed)).await;
-            names.unwrap_or_default()
-        }
-        PartOf::Filter(Field::Path) => {
-            let files = timeout(TIME_MAX, files(app, scope, client, typed)).await;
-            files.ok().flatten().unwrap_or_default()
-        }
+        PartOf::Filter(Field::Package) => packages(call, scope, typed).await,
+        PartOf::Filter(Field::Path) => files(call, scope, typed).await,
         PartOf::Filter(_) => Vec::new(),
     };
     found.truncate(COMPLETIONS_MAX);
@@ -139,33 +113,28 @@ fn key((name, about): (&'static str, &'static str)) -> Completion {
     }
 }
 
-fn plain(name: &str, kind: CompletionKind) -> Completion {
-    Completion {
-        text: quoted("", name),
+fn named<'a>(
+    mark: &str,
+    names: impl Iterator<Item = &'a str>,
+    kind: CompletionKind,
+) -> Vec<Completion> {
+    let completion = |name: &str| Completion {
+        text: quoted(mark, name),
         label: name.to_owned(),
         kind,
         about: String::new(),
-    }
-}
-
-fn exact(name: &str, kind: CompletionKind) -> Completion {
-    Completion {
-        text: quoted("=", name),
-        ..plain(name, kind)
-    }
+    };
+    names.map(completion).collect()
 }
 
 /// Quotes a value that would end earlier.
 fn quoted(mark: &str, name: &str) -> String {
-    let is_plain =
-        !name.contains(|letter: char| letter.is_whitespace() || "\"'()\\".contains(letter));
-    if is_plain {
+    let is_special = |letter: char| letter.is_whitespace() || "\"'()\\".contains(letter);
+    if !name.contains(is_special) {
         return format!("{mark}{name}");
     }
-    format!(
-        "{mark}\"{}\"",
-        name.replace('\\', "\\\\").replace('"', "\\\"")
-    )
+    let name = name.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("{mark}\"{name}\"")
 }
 
 fn begins(name: &str, typed: &str) -> bool {
@@ -180,10 +149,7 @@ fn languages(typed: &str) -> Vec<Completion> {
     let names = || Language::all().iter().map(|language| language.name);
     let first = names().filter(|name| begins(name, typed));
     let others = names().filter(has);
-    first
-        .chain(others)
-        .map(|name| plain(name, CompletionKind::Language))
-        .collect()
+    named("", first.chain(others), CompletionKind::Language)
 }
 
 /// Drops the signs of exact values and of the beginning.
@@ -192,23 +158,27 @@ fn name_of(typed: &str) -> &str {
     name.strip_prefix('^').unwrap_or(name)
 }
 
-async fn packages(app: &App, scope: &Scope, typed: &str) -> Vec<Completion> {
+async fn packages(call: &Call, scope: &Scope, typed: &str) -> Vec<Completion> {
     let prefix = name_of(typed).as_bytes();
     // Versions of one package count once.
     let count = 4 * COMPLETIONS_MAX as u32;
     let request = ListRequest::new(ListKind::Packages, b"", prefix, count);
-    let list = app.coordinator.listing(scope, &request).await;
-    let entries = list.map(|list| list.entries).unwrap_or_default();
+    let list = timeout(TIME_MAX, call.coordinator.listing(scope, &request)).await;
+    let entries = list.ok().and_then(Result::ok).map(|list| list.entries);
+    let entries = entries.unwrap_or_default();
     let names = entries.iter().map(ListEntry::name);
     let mut names: Vec<&str> = names.filter_map(|name| str::from_utf8(name).ok()).collect();
     names.dedup();
-    let names = names.into_iter();
-    names
-        .map(|name| exact(name, CompletionKind::Package))
-        .collect()
+    named("=", names.into_iter(), CompletionKind::Package)
 }
 
-async fn files(app: &App, scope: &Scope, client: u64, typed: &str) -> Option<Vec<Completion>> {
+async fn files(call: &Call, scope: &Scope, typed: &str) -> Vec<Completion> {
+    let paths = timeout(TIME_MAX, paths(call, scope, typed)).await;
+    let paths = paths.ok().flatten().unwrap_or_default();
+    named("=", paths.iter().map(String::as_str), CompletionKind::File)
+}
+
+async fn paths(call: &Call, scope: &Scope, typed: &str) -> Option<Vec<String>> {
     let typed = name_of(typed);
     if typed.chars().count() < PATH_LETTERS_MIN {
         return None;
@@ -224,11 +194,11 @@ async fn files(app: &App, scope: &Scope, client: u64, typed: &str) -> Option<Vec
         .wanting(Want::Documents, COMPLETIONS_MAX as u64)
         .ok()?;
     let request = SearchRequest {
-        client: client.into(),
+        client: call.params.client.into(),
         timeout: Some(TIME_MAX),
         ..SearchRequest::new(scope, query)
     };
-    let search = app.coordinator.search(request);
+    let search = call.coordinator.search(request);
     let answer = search.await.ok()?.finished().await.ok()?;
     let matches = blocking(move || answer.matches(0..answer.len()))
         .await
@@ -241,8 +211,7 @@ async fn files(app: &App, scope: &Scope, client: u64, typed: &str) -> Option<Vec
             paths.push(path);
         }
     }
-    let file = |path: String| exact(&path, CompletionKind::File);
-    Some(paths.into_iter().map(file).collect())
+    Some(paths)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Documents of a search with the same text and matching lines as a match.
 
+use super::call::Call;
 use super::openapi::described as doc;
 use crate::http::blocking;
 use crate::http::path::Path;
@@ -7,36 +8,11 @@ use crate::http::response;
 use crate::model::{CopyList, SummaryHead};
 use crate::problem::Problem;
 use crate::search::join;
-use crate::search::params::{Params, QUERY};
-use crate::state::App;
-use access::Viewer;
-use axum::extract::State;
 use axum::response::Response;
+use frontend::SearchResult;
 use frontend::page::PER_PAGE_MAX;
-use frontend::query::ParsedQuery;
-use frontend::{SearchHandle, SearchResult};
-
-pub(crate) const COPIES: &[&str] = &["position", "page", "per_page"];
 
 const PER_PAGE_DEFAULT: usize = 100;
-
-#[derive(Clone, Copy)]
-struct ListRequest {
-    position: u64,
-    page: u64,
-    per_page: usize,
-}
-
-impl ListRequest {
-    fn parse(params: &Params) -> Result<ListRequest, Problem> {
-        params.required("position")?;
-        Ok(ListRequest {
-            position: params.number("position", 0)?,
-            page: params.number("page", 0)?,
-            per_page: params.bounded("per_page", PER_PAGE_DEFAULT, PER_PAGE_MAX)?,
-        })
-    }
-}
 
 /// List the documents with the same text and matching lines as a match, by a query.
 #[utoipa::path(
@@ -44,16 +20,9 @@ impl ListRequest {
     params(doc::QueryParams, doc::CopiesParams),
     responses((status = 200, description = "The documents, this one among them", body = CopyList), doc::Searching, doc::NotFound)
 )]
-pub(crate) async fn by_query(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[QUERY, COPIES])?;
-    let request = ListRequest::parse(&params)?;
-    let parsed = params.parsed()?;
-    let search = join::start(&app.coordinator, &viewer.scope().await?, &params, &parsed).await?;
-    answer(search, Some(parsed), request).await
+pub(crate) async fn by_query(call: Call) -> Result<Response, Problem> {
+    call.expect(&[doc::QueryParams::NAMES, doc::CopiesParams::NAMES])?;
+    answer(&call, None).await
 }
 
 /// List the documents with the same text and matching lines as a match, by the id of a search.
@@ -62,44 +31,35 @@ pub(crate) async fn by_query(
     params(doc::IdParam, doc::CopiesParams),
     responses((status = 200, description = "The documents, this one among them", body = CopyList), doc::Searching, doc::NotFound)
 )]
-pub(crate) async fn by_id(
-    State(app): State<App>,
-    viewer: Viewer,
-    Path(id): Path<String>,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[COPIES])?;
-    let request = ListRequest::parse(&params)?;
-    let scope = viewer.scope().await?;
-    answer(
-        join::by_id(&app.coordinator, &app.links, &scope, &params, &id).await?,
-        None,
-        request,
-    )
-    .await
+pub(crate) async fn by_id(call: Call, Path(id): Path<String>) -> Result<Response, Problem> {
+    call.expect(&[doc::CopiesParams::NAMES])?;
+    answer(&call, Some(&id)).await
 }
 
-async fn answer(
-    search: SearchHandle,
-    parsed: Option<ParsedQuery>,
-    request: ListRequest,
-) -> Result<Response, Problem> {
+async fn answer(call: &Call, id: Option<&str>) -> Result<Response, Problem> {
+    let params = &call.params;
+    params.required("position")?;
+    let position = params.number("position", 0)?;
+    let page = params.number("page", 0)?;
+    let per_page = params.bounded("per_page", PER_PAGE_DEFAULT, PER_PAGE_MAX)?;
+    let parsed = id.is_none().then(|| params.parsed()).transpose()?;
+    let scope = call.viewer.scope().await?;
+    let search = match &parsed {
+        Some(parsed) => join::start(&call.coordinator, &scope, params, parsed).await?,
+        None => call.by_id(&scope, id.unwrap_or_default()).await?,
+    };
     let answer = join::finished(&search, parsed.as_ref()).await?;
     let notices = parsed.map_or_else(Vec::new, |parsed| parsed.notices);
     let head = SummaryHead::new(&answer, search.id(), &notices);
-    blocking(move || list(&answer, head, request)).await
+    blocking(move || list(&answer, head, position, (page, per_page))).await
 }
 
 fn list(
     answer: &SearchResult,
     head: SummaryHead,
-    request: ListRequest,
+    position: u64,
+    (page, per_page): (u64, usize),
 ) -> Result<Response, Problem> {
-    let ListRequest {
-        position,
-        page,
-        per_page,
-    } = request;
     if position >= answer.len() as u64 {
         let detail = format!(
             "position={position}: number of matches in the answer, counted from 0: {}",

@@ -4,6 +4,7 @@
 //! without changes, and `matches` when the best ones change or become final. At the end come
 //! `facets`, if all matches were counted, and one `done`, after a failure with a problem document.
 
+use super::call::Call;
 use super::facets;
 use super::openapi::described as doc;
 use crate::http::blocking;
@@ -12,24 +13,21 @@ use crate::http::response;
 use crate::http::site::Site;
 use crate::http::watched::Watched;
 use crate::model::{
-    BestMatches, Event, EventName, Missing, Notice, Overlaps, Progress, Reconnect, SearchEnd,
-    SearchProgress, SummaryHead, Timings, notices,
+    BestMatches, Event, Missing, Notice, Overlaps, Progress, Reconnect, SearchEnd, SearchProgress,
+    SummaryHead, Timings, notices,
 };
 use crate::pages;
 use crate::problem::Problem;
 use crate::search::eta::Eta;
 use crate::search::following::{self, Report};
 use crate::search::join;
-use crate::search::params::{Params, QUERY, WAIT};
+use crate::search::params::Params;
 use crate::search::proof::{Best, Proof};
-use crate::state::App;
-use access::Viewer;
-use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use frontend::query::{ParsedQuery, Query, QueryInput};
-use frontend::{BEST_MAX, Match, SearchHandle, SearchResult, TopMatches};
+use frontend::{BEST_MAX, Match, Scope, SearchHandle, SearchResult, TopMatches};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,33 +44,23 @@ const WAITING_MAX: usize = 2;
     params(doc::QueryParams, doc::WaitParam),
     responses((status = 200, description = "Events: notice, progress, matches, facets, and one done or reconnect", content_type = "text/event-stream", body = Event), doc::Searching)
 )]
-pub(crate) async fn by_query(
-    State(app): State<App>,
-    viewer: Viewer,
-    headers: HeaderMap,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[QUERY, WAIT])?;
-    let mut parsed = params.parsed()?;
-    let scope = viewer.scope().await?;
-    let same = same_documents(&params, &headers);
-    let search = match join::start_noticing(&app.coordinator, &scope, &same, &mut parsed).await {
+pub(crate) async fn by_query(call: Call, headers: HeaderMap) -> Result<Response, Problem> {
+    call.expect(&[doc::QueryParams::NAMES, doc::WaitParam::NAMES])?;
+    let mut parsed = call.params.parsed()?;
+    let scope = call.viewer.scope().await?;
+    let same = Call {
+        params: same_documents(&call.params, &headers),
+        ..call.clone()
+    };
+    let search = match same.start(&scope, &mut parsed).await {
         // Search the current documents instead.
-        Err(problem) if problem.is_gone() && params.generation()?.is_none() => {
-            join::start_noticing(&app.coordinator, &scope, &params, &mut parsed).await?
+        Err(problem) if problem.is_gone() && call.params.generation()?.is_none() => {
+            call.start(&scope, &mut parsed).await?
         }
         search => search?,
     };
     let notices = notices(&parsed.notices);
-    let watched = Watched::new(&app.coordinator, &viewer, &scope);
-    Ok(events(
-        (&app, params.client),
-        watched,
-        search,
-        Some(parsed),
-        notices,
-    )
-    .await)
+    Ok(events(&call, &scope, search, Some(parsed), notices).await)
 }
 
 /// `last-event-id` is the generation of the broken stream.
@@ -94,18 +82,12 @@ fn same_documents(params: &Params, headers: &HeaderMap) -> Params {
     params(doc::IdParam),
     responses((status = 200, description = "Events: notice, progress, matches, facets, and one done or reconnect", content_type = "text/event-stream", body = Event), doc::Searching, doc::NotFound)
 )]
-pub(crate) async fn by_id(
-    State(app): State<App>,
-    viewer: Viewer,
-    Path(id): Path<String>,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[])?;
-    let scope = viewer.scope().await?;
-    let search = join::by_id(&app.coordinator, &app.links, &scope, &params, &id).await?;
+pub(crate) async fn by_id(call: Call, Path(id): Path<String>) -> Result<Response, Problem> {
+    call.expect(&[])?;
+    let scope = call.viewer.scope().await?;
+    let search = call.by_id(&scope, &id).await?;
     let parsed = parse_again(search.query());
-    let watched = Watched::new(&app.coordinator, &viewer, &scope);
-    Ok(events((&app, params.client), watched, search, parsed, Vec::new()).await)
+    Ok(events(&call, &scope, search, parsed, Vec::new()).await)
 }
 
 /// Parses `interpreted_as`, to locate faults in it: a search by id has no typed text.
@@ -121,13 +103,14 @@ fn parse_again(query: &Query) -> Option<ParsedQuery> {
 
 /// Without backends the search ends at once, and decides the status.
 async fn events(
-    (app, client): (&App, u64),
-    watched: Watched,
+    call: &Call,
+    scope: &Scope,
     search: SearchHandle,
     parsed: Option<ParsedQuery>,
     notices: Vec<Notice>,
 ) -> Response {
-    let mut backends = app.coordinator.backends(watched.scope()).into_iter();
+    let watched = call.watched(scope);
+    let mut backends = call.coordinator.backends(scope).into_iter();
     let answer = if backends.any(|backend| backend.is_searched()) {
         None
     } else {
@@ -135,14 +118,8 @@ async fn events(
     };
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let id = [response::search_header(search.id())];
-    let following = follow(
-        (app.clone(), client),
-        watched,
-        search,
-        parsed,
-        notices,
-        sender,
-    );
+    let follower = Follower::new(call, search, parsed, sender);
+    let following = follow(watched, follower, notices);
     tokio::spawn(trace::in_current(following.in_current_span()));
     let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
     let mut response = (id, events).into_response();
@@ -153,39 +130,13 @@ async fn events(
 }
 
 /// Ends with the search, the connection, or the client's access.
-async fn follow(
-    (app, client): (App, u64),
-    mut watched: Watched,
-    search: SearchHandle,
-    parsed: Option<ParsedQuery>,
-    notices: Vec<Notice>,
-    sender: mpsc::Sender<Result<sse::Event, Infallible>>,
-) {
-    let search = Arc::new(search);
-    let mut follower = Follower {
-        proof: Proof::begin(
-            Arc::clone(&app.coordinator),
-            client,
-            Arc::clone(&search),
-            Best::Matches,
-        ),
-        search: Arc::clone(&search),
-        site: Site {
-            base: app.base_path.clone(),
-            ..Site::default()
-        },
-        parsed,
-        sender,
-        eta: Eta::default(),
-        shown: TopMatches::default(),
-        is_final: false,
-        reported: None,
-    };
+async fn follow(mut watched: Watched, mut follower: Follower, notices: Vec<Notice>) {
     for notice in notices {
-        if follower.send(EventName::Notice, &notice).await.is_none() {
+        if follower.send("notice", &notice).await.is_none() {
             return;
         }
     }
+    let search = Arc::clone(&follower.search);
     if following::follow(&mut watched, &search, &mut follower).await {
         follower.end().await;
     }
@@ -234,14 +185,9 @@ impl Report for Follower {
             id: self.search.id().to_owned(),
             progress: Progress::new(progress, eta),
         };
-        self.send(EventName::Progress, &event).await?;
-        let Progress {
-            blocks_done,
-            documents,
-            matches,
-            ..
-        } = event.progress;
-        let now = Some([blocks_done, documents, matches]);
+        self.send("progress", &event).await?;
+        let now = &event.progress;
+        let now = Some([now.blocks_done, now.documents, now.matches]);
         let has_changed = now != self.reported;
         self.reported = now;
         Some(has_changed)
@@ -255,7 +201,7 @@ impl Report for Follower {
             problem: Some(problem.document()),
             ..SearchEnd::default()
         };
-        self.send(EventName::Done, &done).await
+        self.send("done", &done).await
     }
 
     async fn hand_over(&self) -> Option<()> {
@@ -276,13 +222,37 @@ impl Report for Follower {
 }
 
 impl Follower {
+    fn new(
+        call: &Call,
+        search: SearchHandle,
+        parsed: Option<ParsedQuery>,
+        sender: mpsc::Sender<Result<sse::Event, Infallible>>,
+    ) -> Follower {
+        let (coordinator, search) = (Arc::clone(&call.coordinator), Arc::new(search));
+        let first = Arc::clone(&search);
+        Follower {
+            proof: Proof::begin(coordinator, call.params.client, first, Best::Matches),
+            search,
+            site: Site {
+                base: call.base_path.clone(),
+                ..Site::default()
+            },
+            parsed,
+            sender,
+            eta: Eta::default(),
+            shown: TopMatches::default(),
+            is_final: false,
+            reported: None,
+        }
+    }
+
     async fn matches(&self, matches: &[Match], is_final: bool) -> Option<()> {
         let event = BestMatches {
             r#final: is_final,
             matches: matches.iter().map(Into::into).collect(),
             html: pages::match_list(matches, &self.site),
         };
-        self.send(EventName::Matches, &event).await
+        self.send("matches", &event).await
     }
 
     async fn send_best(&mut self, best: Arc<SearchResult>) -> Option<()> {
@@ -312,9 +282,9 @@ impl Follower {
         let head = SummaryHead::new(&answer, self.search.id(), &[]);
         // The answer is complete without facets too.
         if let Ok(Some(facets)) = blocking(move || facets::facets_of(&reader, head)).await {
-            self.send(EventName::Facets, &facets).await?;
+            self.send("facets", &facets).await?;
         }
-        self.send(EventName::Done, &self.done(&answer)).await
+        self.send("done", &self.done(&answer)).await
     }
 
     fn done(&self, answer: &SearchResult) -> SearchEnd {
@@ -330,14 +300,13 @@ impl Follower {
             documents: answer.documents(),
             packages: answer.packages(),
             timings: Some(Timings::new(answer, Duration::ZERO)),
-            error: None,
-            problem: None,
+            ..SearchEnd::default()
         }
     }
 
-    async fn send(&self, name: EventName, data: &impl serde::Serialize) -> Option<()> {
+    async fn send(&self, name: &str, data: &impl serde::Serialize) -> Option<()> {
         let data = serde_json::to_string(data).expect("events are plain data");
-        let event = sse::Event::default().event(name.as_str()).data(data);
+        let event = sse::Event::default().event(name).data(data);
         self.sender.send(Ok(event)).await.ok()
     }
 }

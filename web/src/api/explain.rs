@@ -1,21 +1,17 @@
-//! Estimated cost of a query. Backends read their indexes, but no text.
+//! Estimated cost of a query, and suggestions for expensive ones. Backends read their indexes, but
+//! no text.
 
-mod cheaper;
-
+use super::call::Call;
 use super::limits::HEAVY_BLOCKS;
 use super::openapi::described as doc;
 use crate::http::response;
-use crate::model::{CostClass, Explanation, SearchCost, share};
+use crate::model::{CostClass, Explanation, Missing, PatternCost, SearchCost, notices, share};
 use crate::problem::Problem;
 use crate::search::join;
-use crate::search::params::{Params, QUERY};
-use crate::state::App;
-use access::Viewer;
-use axum::extract::State;
 use axum::response::Response;
-use frontend::BackendStatus;
-use frontend::SearchResult;
-use schema::message::Want;
+use frontend::query::Query;
+use frontend::{BackendStatus, SearchResult};
+use schema::message::{Estimate, Expr, Pattern, Syntax, Want};
 
 /// Processor time per block of 4 KiB, in microseconds: 1.5 to 1.9 to count frequent words of Debian
 /// source, about 5 to send all their matches.
@@ -24,28 +20,44 @@ const BLOCK_US: f64 = 2.0;
 /// Fallback without data of backends.
 const BLOCK_BYTES: u64 = 4096;
 
+/// Share of blocks above which the index hardly helps a pattern.
+const SHARE_LARGE: f64 = 0.5;
+
+const TRIGRAM_BYTES: usize = 3;
+
 /// Estimate the cost of a query.
 #[utoipa::path(
     get, path = "/api/v2/explain", operation_id = "explain", tag = "search",
     params(doc::QueryParams),
     responses((status = 200, description = "What the query would cost", body = Explanation), doc::Searching)
 )]
-pub(crate) async fn explain(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[QUERY])?;
-    let mut parsed = params.parsed()?;
+pub(crate) async fn explain(call: Call) -> Result<Response, Problem> {
+    call.expect(&[doc::QueryParams::NAMES])?;
+    let mut parsed = call.params.parsed()?;
     let query = parsed.query.clone();
     parsed.query = parsed.query.wanting(Want::Estimate, 0)?;
-    let scope = viewer.scope().await?;
-    let search = join::start_noticing(&app.coordinator, &scope, &params, &mut parsed).await?;
+    let scope = call.viewer.scope().await?;
+    let search = call.start(&scope, &mut parsed).await?;
     let answer = join::finished(&search, Some(&parsed)).await?;
-    let cost = cost(&answer, &app.coordinator.backends(&scope));
-    let cheaper = cheaper::suggestions(&query, &answer.explain().estimates, &cost);
-    let page = Explanation::new(&query, &parsed.notices, &answer, cost, cheaper);
-    Ok(response::json(&page))
+    let cost = cost(&answer, &call.coordinator.backends(&scope));
+    let cheaper = suggestions(&query, &answer.explain().estimates, &cost);
+    let patterns = query.expr.patterns().into_iter();
+    let patterns = patterns.zip(&answer.explain().estimates);
+    Ok(response::json(&Explanation {
+        generation: answer.generation().to_owned(),
+        interpreted_as: query.interpreted_as(),
+        notices: notices(&parsed.notices),
+        complete: answer.is_complete(),
+        missing: Missing::of(&answer),
+        expression: (&query.expr).into(),
+        names: query.names,
+        plan: answer.explain().plan.clone(),
+        patterns: patterns
+            .map(|(pattern, estimate)| PatternCost::new(pattern, estimate, cost.of))
+            .collect(),
+        cost,
+        cheaper,
+    }))
 }
 
 fn cost(answer: &SearchResult, backends: &[BackendStatus]) -> SearchCost {
@@ -71,4 +83,142 @@ fn block_bytes(backends: &[BackendStatus]) -> u64 {
     let blocks: u64 = backends.iter().map(|backend| backend.blocks).sum();
     let bytes: u64 = backends.iter().map(|backend| backend.text_bytes).sum();
     bytes.checked_div(blocks).unwrap_or(BLOCK_BYTES)
+}
+
+/// Empty for a cheap query.
+fn suggestions(query: &Query, estimates: &[Estimate], cost: &SearchCost) -> Vec<String> {
+    let is_cheap = cost.class == CostClass::Light && cost.share < SHARE_LARGE;
+    if cost.blocks == 0 || is_cheap {
+        return Vec::new();
+    }
+    let expr = &query.expr;
+    let patterns = expr.patterns().into_iter().zip(estimates);
+    let large = patterns.filter(|(pattern, estimate)| is_large(pattern, estimate, cost));
+    let mut said: Vec<String> = large.map(|(pattern, _)| longer(pattern)).collect();
+    if is_negative(expr) {
+        let add = "the query only excludes, so all files are read: add a word or a filter";
+        said.push(add.to_owned());
+    }
+    if !has_filter(expr) {
+        let restrict = "restrict the search to a package, a language or a directory \
+                        (package:, lang:, path:)";
+        said.push(restrict.to_owned());
+    }
+    said.dedup();
+    said
+}
+
+fn is_large(pattern: &Pattern, estimate: &Estimate, cost: &SearchCost) -> bool {
+    !pattern.in_path && estimate.candidates as f64 > cost.of as f64 * SHARE_LARGE
+}
+
+/// Suggests a change to a pattern that the index does not narrow down.
+fn longer(pattern: &Pattern) -> String {
+    let text = &pattern.text;
+    match pattern.syntax {
+        Syntax::Literal if text.len() < TRIGRAM_BYTES => format!(
+            "{text:?} has fewer than three bytes, which the index cannot look up: add the text \
+             beside it"
+        ),
+        Syntax::Literal => {
+            format!("{text:?} is in most blocks: add the text beside it, or a rarer word")
+        }
+        Syntax::Regexp => format!(
+            "/{text}/ has no rare three bytes that every match contains: add letters, or a word \
+             that the file must contain too"
+        ),
+    }
+}
+
+/// Returns true if documents can match without any pattern or filter.
+fn is_negative(expr: &Expr) -> bool {
+    match expr {
+        Expr::Pattern(_) | Expr::Filter(_) | Expr::Line(_) => false,
+        Expr::Not(_) => true,
+        Expr::All(parts) => parts.iter().all(is_negative),
+        Expr::Any(parts) => parts.iter().any(is_negative),
+    }
+}
+
+/// Returns true if matching documents must satisfy a filter.
+fn has_filter(expr: &Expr) -> bool {
+    expr.factors().iter().any(|factor| match factor {
+        Expr::Filter(_) => true,
+        Expr::Any(parts) => parts.iter().all(has_filter),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::message::{Field, Filter, Reading};
+
+    fn pattern(text: &str, syntax: Syntax) -> Expr {
+        Expr::Pattern(Pattern {
+            text: text.to_owned(),
+            syntax,
+            ..Pattern::default()
+        })
+    }
+
+    fn cost(blocks: u64) -> SearchCost {
+        SearchCost {
+            blocks,
+            of: 100_000,
+            share: blocks as f64 / 100_000.0,
+            bytes: 0,
+            milliseconds: 0.0,
+            class: if blocks > 8192 {
+                CostClass::Heavy
+            } else {
+                CostClass::Light
+            },
+        }
+    }
+
+    fn check(expr: Expr, blocks: u64) -> Vec<String> {
+        let query = Query::new(expr, 0).unwrap();
+        let estimate = Estimate {
+            plan: "all".to_owned(),
+            candidates: blocks,
+        };
+        let estimates = vec![estimate; query.expr.patterns().len()];
+        let said = suggestions(&query, &estimates, &cost(blocks));
+        let first = |said: &String| said.split(' ').take(3).collect::<Vec<_>>().join(" ");
+        said.iter().map(first).collect()
+    }
+
+    #[test]
+    fn suggests_longer_patterns_and_filters() {
+        let short = pattern("if", Syntax::Literal);
+        let said = check(short.clone(), 100_000);
+        assert_eq!(said, ["\"if\" has fewer", "restrict the search"]);
+        let regexp = pattern(";$", Syntax::Regexp);
+        assert_eq!(check(regexp, 100_000)[0], "/;$/ has no");
+        let filter = Expr::Filter(Filter {
+            field: Field::Language,
+            reading: Reading::Exact,
+            text: "C".to_owned(),
+        });
+        let filtered = Expr::all([short.clone(), filter]);
+        assert_eq!(check(filtered, 100_000), ["\"if\" has fewer"]);
+        let negative = check(pattern("foo", Syntax::Literal).negated(), 100_000);
+        assert!(
+            negative.contains(&"the query only".to_owned()),
+            "{negative:?}"
+        );
+    }
+
+    #[test]
+    fn suggests_nothing_for_cheap_queries() {
+        assert!(check(pattern("if", Syntax::Literal), 8192).is_empty());
+        assert!(check(pattern("if", Syntax::Literal), 0).is_empty());
+        let common = check(pattern("printf", Syntax::Literal), 9000);
+        assert_eq!(
+            common,
+            ["restrict the search"],
+            "it is not in most of the text"
+        );
+    }
 }

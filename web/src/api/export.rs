@@ -4,6 +4,7 @@ mod csv;
 pub(crate) mod format;
 pub(crate) mod found;
 
+use super::call::Call;
 use super::openapi::described as doc;
 use crate::http::path::Path;
 use crate::http::response;
@@ -12,19 +13,13 @@ use crate::http::watched::Watched;
 use crate::model::BrokenOff;
 use crate::problem::Problem;
 use crate::search::join;
-use crate::search::params::{Params, QUERY, WAIT};
-use crate::state::App;
-use access::Viewer;
-use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use format::{End, Format, Order, head};
 use frontend::query::Notice;
-use frontend::{Renderer, SearchHandle, SearchRequest, SearchResult, WriteMatch};
+use frontend::{Renderer, SearchHandle, SearchResult, WriteMatch};
 use schema::message::TextOrder;
 use std::sync::Arc;
-
-pub(crate) const EXPORT: &[&str] = &["format", "null", "order", "end"];
 
 /// Get all matches of a query.
 ///
@@ -43,29 +38,30 @@ pub(crate) const EXPORT: &[&str] = &["format", "null", "order", "end"];
         ("x-trawl-query" = String, description = "The query as it was understood, percent-encoded")
     )), doc::Searching)
 )]
-pub(crate) async fn by_query(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[QUERY, EXPORT, WAIT])?;
-    let (format, mut parsed) = (Format::parse(&params)?, params.parsed()?);
+pub(crate) async fn by_query(call: Call) -> Result<Response, Problem> {
+    let params = &call.params;
+    params.expect(&[
+        doc::QueryParams::NAMES,
+        doc::ExportParams::NAMES,
+        doc::WaitParam::NAMES,
+    ])?;
+    let (format, mut parsed) = (Format::parse(params)?, params.parsed()?);
     parsed.query = format.query(parsed.query)?;
-    let order = Order::parse(&params, format, &parsed.query)?;
+    let order = Order::parse(params, format, &parsed.query)?;
     parsed.query = parsed.query.with_text(order.of_text(format));
-    let end = End::parse(&params, format)?;
-    let scope = viewer.scope().await?;
+    let end = End::parse(params, format)?;
+    let scope = call.viewer.scope().await?;
     let export = match order {
-        Order::Found => Some(app.exports.begin()?),
+        Order::Found => Some(call.exports.begin()?),
         Order::Rank => None,
     };
-    let search = join::start_noticing(&app.coordinator, &scope, &params, &mut parsed).await?;
-    let watched = Watched::new(&app.coordinator, &viewer, &scope);
+    let search = call.start(&scope, &mut parsed).await?;
+    let watched = call.watched(&scope);
     let response = if let Some(export) = export {
         found::export(export, search, format, end, Some(parsed)).await?
     } else {
         let answer = join::finished(&search, Some(&parsed)).await?;
-        let export = app.exports.begin()?;
+        let export = call.exports.begin()?;
         respond(export, &search, answer, (format, end), &parsed.notices).await?
     };
     Ok(guarded(response, watched, format))
@@ -83,20 +79,16 @@ pub(crate) async fn by_query(
         ("x-trawl-query" = String, description = "The query as it was understood, percent-encoded")
     )), doc::Searching, doc::NotFound)
 )]
-pub(crate) async fn by_id(
-    State(app): State<App>,
-    viewer: Viewer,
-    Path(id): Path<String>,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[EXPORT])?;
-    let format = Format::parse(&params)?;
-    let scope = viewer.scope().await?;
-    let export = app.exports.begin()?;
-    let watched = Watched::new(&app.coordinator, &viewer, &scope);
-    let mut search = join::export_by_id(&app.coordinator, &app.links, &scope, &params, &id).await?;
-    let order = Order::parse(&params, format, search.query())?;
-    let end = End::parse(&params, format)?;
+pub(crate) async fn by_id(call: Call, Path(id): Path<String>) -> Result<Response, Problem> {
+    let params = &call.params;
+    params.expect(&[doc::ExportParams::NAMES])?;
+    let format = Format::parse(params)?;
+    let scope = call.viewer.scope().await?;
+    let export = call.exports.begin()?;
+    let watched = call.watched(&scope);
+    let mut search = call.export_by_id(&scope, &id).await?;
+    let order = Order::parse(params, format, search.query())?;
+    let end = End::parse(params, format)?;
     let mut query = format.query(search.query().clone())?;
     // A search for matches has their text too.
     let text = order.of_text(format);
@@ -104,36 +96,26 @@ pub(crate) async fn by_id(
         query = query.with_text(text);
     }
     if query != *search.query() {
-        let request = SearchRequest {
-            client: join::client_of(&params, &id),
-            generation: Some(search.generation().to_owned()),
-            ..SearchRequest::new(search.scope(), query)
-        };
-        search = app.coordinator.search(request).await?;
+        search = call.rerun(&search, query, &id).await?;
     }
-    if order == Order::Found {
-        let response = found::export(export, search, format, end, None).await?;
-        return Ok(guarded(response, watched, format));
-    }
-    let answer = join::finished(&search, None).await?;
-    let response = respond(export, &search, answer, (format, end), &[]).await?;
+    let response = if order == Order::Found {
+        found::export(export, search, format, end, None).await?
+    } else {
+        let answer = join::finished(&search, None).await?;
+        respond(export, &search, answer, (format, end), &[]).await?
+    };
     Ok(guarded(response, watched, format))
 }
 
 /// Breaks off once the caller loses access.
 fn guarded(response: Response, watched: Watched, format: Format) -> Response {
-    let reason: Option<fn(&Problem) -> Vec<u8>> = match format {
-        Format::Lines => Some(last_line),
-        _ => None,
-    };
+    let reason = (format == Format::Lines).then_some(last_line as fn(&Problem) -> Vec<u8>);
     response.map(|body| watched.guard(body, reason))
 }
 
 fn last_line(problem: &Problem) -> Vec<u8> {
-    let broken_off = BrokenOff {
-        problem: problem.document(),
-    };
-    let mut line = serde_json::to_vec(&broken_off).expect("a problem is plain data");
+    let problem = problem.document();
+    let mut line = serde_json::to_vec(&BrokenOff { problem }).expect("a problem is plain data");
     line.push(b'\n');
     line
 }

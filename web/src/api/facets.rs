@@ -1,21 +1,19 @@
 //! Facets, and the list of all packages.
 
+use super::call::Call;
 use super::openapi::described as doc;
 use crate::http::conditional::KnownTags;
 use crate::http::path::Path;
 use crate::http::response;
-use crate::model::{Facets, Packages, SummaryHead, Timings};
+use crate::model::{Facets, Packages, SummaryHead, Timings, kind_counts};
 use crate::problem::Problem;
 use crate::search::join;
-use crate::search::params::{FORMAT, Params, QUERY};
+use crate::search::params::Params;
 use crate::search::rendered::Rendered;
-use crate::state::App;
-use access::Viewer;
-use axum::extract::State;
 use axum::response::Response;
-use frontend::query::ParsedQuery;
-use frontend::{PackageGroup, SearchHandle, SearchResult, SpoolError};
+use frontend::{SearchResult, SpoolError};
 use schema::message::Want;
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -32,14 +30,8 @@ enum Summary {
 
 impl Summary {
     fn packages(params: &Params) -> Result<Summary, Problem> {
-        match params.text("format")? {
-            None | Some("json") => Ok(Summary::Packages),
-            Some("text") => Ok(Summary::PackageNames),
-            Some(other) => {
-                let detail = format!("format={other}: expected json or text");
-                Err(Problem::bad_request(detail))
-            }
-        }
+        let choices = [("json", Summary::Packages), ("text", Summary::PackageNames)];
+        params.choice("format", Summary::Packages, &choices)
     }
 }
 
@@ -49,14 +41,9 @@ impl Summary {
     params(doc::QueryParams),
     responses((status = 200, description = "Numbers of matches", body = Facets), doc::Unchanged, doc::Searching)
 )]
-pub(crate) async fn facets(
-    State(app): State<App>,
-    viewer: Viewer,
-    known: KnownTags,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[QUERY])?;
-    by_query(&app, &viewer, known, &params, Summary::Facets).await
+pub(crate) async fn facets(call: Call, known: KnownTags) -> Result<Response, Problem> {
+    call.expect(&[doc::QueryParams::NAMES])?;
+    summarize(&call, None, known, Summary::Facets).await
 }
 
 /// Count matches by package, language, kind and directory, by the id of a search.
@@ -66,16 +53,12 @@ pub(crate) async fn facets(
     responses((status = 200, description = "Numbers of matches", body = Facets), doc::Unchanged, doc::Searching, doc::NotFound)
 )]
 pub(crate) async fn facets_by_id(
-    State(app): State<App>,
-    viewer: Viewer,
+    call: Call,
     Path(id): Path<String>,
     known: KnownTags,
-    params: Params,
 ) -> Result<Response, Problem> {
-    params.expect(&[])?;
-    let scope = viewer.scope().await?;
-    let search = join::by_id(&app.coordinator, &app.links, &scope, &params, &id).await?;
-    answer(&app, search, None, known, Summary::Facets).await
+    call.expect(&[])?;
+    summarize(&call, Some(&id), known, Summary::Facets).await
 }
 
 /// List the packages with a match by their best match, by a query.
@@ -86,14 +69,9 @@ pub(crate) async fn facets_by_id(
         (Packages = "application/json"), (String = "application/octet-stream")
     )), doc::Unchanged, doc::Searching)
 )]
-pub(crate) async fn packages(
-    State(app): State<App>,
-    viewer: Viewer,
-    known: KnownTags,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[QUERY, FORMAT])?;
-    by_query(&app, &viewer, known, &params, Summary::packages(&params)?).await
+pub(crate) async fn packages(call: Call, known: KnownTags) -> Result<Response, Problem> {
+    call.expect(&[doc::QueryParams::NAMES, doc::FormatParam::NAMES])?;
+    summarize(&call, None, known, Summary::packages(&call.params)?).await
 }
 
 /// List the packages with a match by their best match, by the id of a search.
@@ -105,56 +83,37 @@ pub(crate) async fn packages(
     )), doc::Unchanged, doc::Searching, doc::NotFound)
 )]
 pub(crate) async fn packages_by_id(
-    State(app): State<App>,
-    viewer: Viewer,
+    call: Call,
     Path(id): Path<String>,
     known: KnownTags,
-    params: Params,
 ) -> Result<Response, Problem> {
-    params.expect(&[FORMAT])?;
-    let summary = Summary::packages(&params)?;
-    let scope = viewer.scope().await?;
-    answer(
-        &app,
-        join::by_id(&app.coordinator, &app.links, &scope, &params, &id).await?,
-        None,
-        known,
-        summary,
-    )
-    .await
+    call.expect(&[doc::FormatParam::NAMES])?;
+    summarize(&call, Some(&id), known, Summary::packages(&call.params)?).await
 }
 
-async fn by_query(
-    app: &App,
-    viewer: &Viewer,
+async fn summarize(
+    call: &Call,
+    id: Option<&str>,
     known: KnownTags,
-    params: &Params,
     summary: Summary,
 ) -> Result<Response, Problem> {
-    let mut parsed = params.parsed()?;
-    let scope = &viewer.scope().await?;
-    if let Some(unchanged) =
-        known.unless_changed(|| join::identity(&app.coordinator, scope, params, &parsed.query))
+    let mut parsed = id.is_none().then(|| call.params.parsed()).transpose()?;
+    let scope = call.viewer.scope().await?;
+    if let Some(parsed) = &parsed
+        && let Some(unchanged) = known.unless_changed(|| call.identity(&scope, &parsed.query))
     {
         return Ok(unchanged);
     }
-    let search = join::start_noticing(&app.coordinator, scope, params, &mut parsed).await?;
-    answer(app, search, Some(parsed), known, summary).await
-}
-
-async fn answer(
-    app: &App,
-    search: SearchHandle,
-    parsed: Option<ParsedQuery>,
-    known: KnownTags,
-    summary: Summary,
-) -> Result<Response, Problem> {
+    let search = match &mut parsed {
+        Some(parsed) => call.start(&scope, parsed).await?,
+        None => call.by_id(&scope, id.unwrap_or_default()).await?,
+    };
     let answer = join::finished(&search, parsed.as_ref()).await?;
     let was_there = search.was_there();
     let notices = parsed.map_or_else(Vec::new, |parsed| parsed.notices);
     let view = format!("{summary:?} {notices:?}");
     let whole = Arc::clone(&answer);
-    let rendered = app.rendered.get(&search, &answer, view, move || {
+    let rendered = call.rendered.get(&search, &answer, view, move || {
         let head = SummaryHead::new(&whole, "", &notices);
         render(&whole, head, summary)
     });
@@ -184,17 +143,22 @@ fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<
             Ok(Rendered::json(&facets, timings()))
         }
         Summary::Packages => {
-            let packages = Packages::new(head, all()?);
+            let packages = all()?;
+            let packages = Packages {
+                head,
+                packages_total: packages.len(),
+                packages: packages.into_iter().map(Into::into).collect(),
+            };
             Ok(Rendered::json(&packages, timings()))
         }
         // Keeps browsers from showing repository bytes as a page.
         Summary::PackageNames => {
-            let names = names(&all()?);
-            Ok(Rendered::plain(
-                "application/octet-stream",
-                names,
-                timings(),
-            ))
+            let (packages, kind) = (all()?, "application/octet-stream");
+            let lines = packages
+                .iter()
+                .map(|package| [&package.name[..], b"\n"].concat());
+            let lines: Vec<Vec<u8>> = lines.collect();
+            Ok(Rendered::plain(kind, lines.concat(), timings()))
         }
     }
 }
@@ -210,16 +174,18 @@ pub(crate) fn facets_of(
     let Some(facets) = answer.facets()? else {
         return Ok(None);
     };
-    let packages = answer.package_list(0..answer.packages())?;
-    let facets = Facets::new(answer, head, packages, PACKAGES_SHOWN_MAX, facets);
-    Ok(Some(facets))
-}
-
-fn names(packages: &[PackageGroup]) -> Vec<u8> {
-    let mut out = Vec::new();
-    for package in packages {
-        out.extend_from_slice(&package.name);
-        out.push(b'\n');
-    }
-    out
+    let mut packages = answer.package_list(0..answer.packages())?;
+    // Stable: ties stay in the order of their best match.
+    packages.sort_by_key(|package| Reverse(package.total));
+    packages.truncate(PACKAGES_SHOWN_MAX);
+    Ok(Some(Facets {
+        head,
+        total: answer.len() as u64,
+        packages_total: answer.packages(),
+        packages: packages.into_iter().map(Into::into).collect(),
+        languages: facets.languages.into_iter().map(Into::into).collect(),
+        kinds: kind_counts(facets.kinds),
+        directories: facets.directories.into_iter().map(Into::into).collect(),
+        other_directories: facets.other_directories,
+    }))
 }

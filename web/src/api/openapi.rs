@@ -7,7 +7,7 @@ pub(crate) mod described;
 
 use super::{
     blame, catalog, commits, complete, copies, events, explain, export, facets, file, limits,
-    outline, search, skipped,
+    search, skipped,
 };
 use crate::http::site::Site;
 use crate::pages::Reference;
@@ -17,7 +17,6 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use described::AnyRequest;
 use std::sync::LazyLock;
-use utoipa::openapi::path::Operation;
 use utoipa::{IntoResponses, Modify, OpenApi};
 
 #[derive(OpenApi)]
@@ -31,7 +30,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
     paths(
         search::by_query, search::by_posted_query, search::by_id, search::cancel, events::by_query, events::by_id, facets::facets,
         facets::facets_by_id, copies::by_query, copies::by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
-        explain::explain, complete::complete, file::raw, outline::outline, limits::limits, catalog::packages, catalog::tree,
+        explain::explain, complete::complete, file::raw, file::outline, limits::limits, catalog::packages, catalog::tree,
         catalog::status, skipped::skipped, commits::commit, commits::commits, commits::log, commits::refs,
         blame::blame, blame::changes,
     ),
@@ -51,16 +50,12 @@ impl Modify for Everywhere {
     fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
         for item in openapi.paths.paths.values_mut() {
             let operations = [&mut item.get, &mut item.post, &mut item.delete];
-            operations.into_iter().flatten().for_each(add_common);
+            for operation in operations.into_iter().flatten() {
+                let responses = &mut operation.responses.responses;
+                responses.extend(AnyRequest::responses());
+            }
         }
     }
-}
-
-fn add_common(operation: &mut Operation) {
-    operation
-        .responses
-        .responses
-        .extend(AnyRequest::responses());
 }
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
@@ -88,9 +83,7 @@ pub(crate) async fn document(State(app): State<App>) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{catalog, commits, copies, export};
     use super::described as doc;
-    use crate::search::params::{FORMAT, QUERY, VIEW, WAIT};
     use utoipa::IntoParams;
     use utoipa::openapi::path::ParameterIn;
 
@@ -102,13 +95,13 @@ mod tests {
 
     #[test]
     fn describes_all_known_parameters() {
-        check::<doc::QueryParams>(QUERY);
-        check::<doc::ViewParams>(VIEW);
-        check::<doc::WaitParam>(WAIT);
-        check::<doc::CopiesParams>(copies::COPIES);
-        check::<doc::ExportParams>(export::EXPORT);
-        check::<doc::FormatParam>(FORMAT);
-        check::<doc::PartParams>(catalog::PART);
-        check::<doc::LogParams>(commits::LOG);
+        check::<doc::QueryParams>(doc::QueryParams::NAMES);
+        check::<doc::ViewParams>(doc::ViewParams::NAMES);
+        check::<doc::WaitParam>(doc::WaitParam::NAMES);
+        check::<doc::CopiesParams>(doc::CopiesParams::NAMES);
+        check::<doc::ExportParams>(doc::ExportParams::NAMES);
+        check::<doc::FormatParam>(doc::FormatParam::NAMES);
+        check::<doc::PartParams>(doc::PartParams::NAMES);
+        check::<doc::LogParams>(doc::LogParams::NAMES);
     }
 }

@@ -1,21 +1,22 @@
 //! Pages of matches: `/api/v2/search`.
 
 use super::body::Posted;
+use super::call::Call;
 use super::openapi::described as doc;
 use crate::http::conditional::KnownTags;
 use crate::http::path::Path;
 use crate::http::response::{self, NO_STORE};
 use crate::http::{blocking, rendering};
 use crate::model::{
-    MatchGroup, Missing, Notice, Overlaps, Page, Progress, Reached, Results, SearchState, Skipped,
-    Timings, TotalRelation, notices,
+    MatchGroup, Missing, Notice, Overlaps, Page, Progress, Reached, Results, SearchState, Timings,
+    TotalRelation, notices,
 };
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
 use crate::search::cursor::{Cursor, Route};
 use crate::search::eta::Eta;
 use crate::search::join::{self, Items, KEEP, Start, View};
-use crate::search::params::{Params, QUERY, VIEW, Wait};
+use crate::search::params::Wait;
 use crate::search::rendered::Rendered;
 use crate::state::App;
 use access::LinkKeys;
@@ -46,8 +47,8 @@ struct PageRequest {
 }
 
 impl PageRequest {
-    fn parse(app: &App, params: &Params, id: Option<&str>) -> Result<PageRequest, Problem> {
-        let keys = app.links.current();
+    fn parse(call: &Call, id: Option<&str>) -> Result<PageRequest, Problem> {
+        let (params, keys) = (&call.params, call.links.current());
         let view = View::parse(params, &keys, Group::None, Copies::All)?;
         let link = id.filter(|id| join::is_link(id));
         Ok(PageRequest {
@@ -83,13 +84,8 @@ impl PageRequest {
     params(doc::QueryParams, doc::ViewParams),
     responses((status = 200, description = "A page of matches", body = Page<'static>), doc::Unchanged, doc::Searching, doc::NotFound)
 )]
-pub(crate) async fn by_query(
-    State(app): State<App>,
-    viewer: Viewer,
-    known: KnownTags,
-    params: Params,
-) -> Result<Response, Problem> {
-    query(&app, &viewer, known, &params).await
+pub(crate) async fn by_query(call: Call, known: KnownTags) -> Result<Response, Problem> {
+    query(&call, known).await
 }
 
 /// Search by a query too long for an address.
@@ -103,48 +99,34 @@ pub(crate) async fn by_posted_query(
     viewer: Viewer,
     Posted(params): Posted,
 ) -> Result<Response, Problem> {
-    query(&app, &viewer, KnownTags::default(), &params).await
+    let call = Call {
+        app,
+        viewer,
+        params,
+    };
+    query(&call, KnownTags::default()).await
 }
 
-async fn query(
-    app: &App,
-    viewer: &Viewer,
-    known: KnownTags,
-    params: &Params,
-) -> Result<Response, Problem> {
-    params.expect(&[QUERY, VIEW])?;
-    let mut request = PageRequest::parse(app, params, None)?;
-    let scope = &viewer.scope().await?;
-    if let (None, Start::Cursor(cursor)) = (params.bytes("q"), request.view.start) {
-        let search =
-            join::resume(&app.coordinator, &app.links, scope, params, &cursor, None).await?;
-        return answer(app, search, request, known).await;
+async fn query(call: &Call, known: KnownTags) -> Result<Response, Problem> {
+    call.expect(&[doc::QueryParams::NAMES, doc::ViewParams::NAMES])?;
+    let mut request = PageRequest::parse(call, None)?;
+    let scope = call.viewer.scope().await?;
+    if let (None, Start::Cursor(cursor)) = (call.params.bytes("q"), request.view.start) {
+        let search = call.resume(&scope, &cursor, None).await?;
+        return answer(call, search, request, known).await;
     }
-    let mut parsed = params.parsed()?;
-    if join::may_be_known(&app.coordinator, params)
-        && let Some(unchanged) =
-            known.unless_changed(|| join::identity(&app.coordinator, scope, params, &parsed.query))
+    let mut parsed = call.params.parsed()?;
+    if join::may_be_known(&call.coordinator, &call.params)
+        && let Some(unchanged) = known.unless_changed(|| call.identity(&scope, &parsed.query))
     {
         return Ok(unchanged);
     }
     let search = match request.view.start {
-        Start::Cursor(cursor) => {
-            join::resume(
-                &app.coordinator,
-                &app.links,
-                scope,
-                params,
-                &cursor,
-                Some(&parsed),
-            )
-            .await?
-        }
-        Start::Page(_) => {
-            join::start_noticing(&app.coordinator, scope, params, &mut parsed).await?
-        }
+        Start::Cursor(cursor) => call.resume(&scope, &cursor, Some(&parsed)).await?,
+        Start::Page(_) => call.start(&scope, &mut parsed).await?,
     };
     request.parsed = Some(parsed);
-    answer(app, search, request, known).await
+    answer(call, search, request, known).await
 }
 
 /// Get a page of a search by its id.
@@ -154,22 +136,20 @@ async fn query(
     responses((status = 200, description = "A page of matches", body = Page<'static>), doc::Unchanged, doc::Searching, doc::NotFound)
 )]
 pub(crate) async fn by_id(
-    State(app): State<App>,
-    viewer: Viewer,
+    call: Call,
     Path(id): Path<String>,
     known: KnownTags,
-    params: Params,
 ) -> Result<Response, Problem> {
-    params.expect(&[VIEW])?;
-    let request = PageRequest::parse(&app, &params, Some(&id))?;
-    let scope = viewer.scope().await?;
-    let search = join::by_id(&app.coordinator, &app.links, &scope, &params, &id).await?;
+    call.expect(&[doc::ViewParams::NAMES])?;
+    let request = PageRequest::parse(&call, Some(&id))?;
+    let scope = call.viewer.scope().await?;
+    let search = call.by_id(&scope, &id).await?;
     if search.pending() == 0
         && let Some(unchanged) = known.unless_changed(|| search.identity().to_owned())
     {
         return Ok(unchanged);
     }
-    answer(&app, search, request, known).await
+    answer(&call, search, request, known).await
 }
 
 /// Stop a search, which continues for its other clients. A finished search does not change.
@@ -178,15 +158,10 @@ pub(crate) async fn by_id(
     params(doc::IdParam),
     responses((status = 204, description = "The search has ended, or is about to"), doc::Any, doc::NotFound)
 )]
-pub(crate) async fn cancel(
-    State(app): State<App>,
-    viewer: Viewer,
-    Path(id): Path<String>,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[])?;
-    let scope = viewer.scope().await?;
-    let search = app.coordinator.get(&scope, &id);
+pub(crate) async fn cancel(call: Call, Path(id): Path<String>) -> Result<Response, Problem> {
+    call.expect(&[])?;
+    let scope = call.viewer.scope().await?;
+    let search = call.coordinator.get(&scope, &id);
     search.ok_or_else(|| join::unknown(&id))?.withdraw();
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -231,34 +206,15 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
         interpreted_as: search.query().interpreted_as(),
         notices: request.notices(),
         state: SearchState::Running,
-        complete: false,
         pending: request.pending,
-        missing: Vec::new(),
-        skipped: Skipped::default(),
-        overlaps: None,
-        searched: None,
-        reached: None,
-        found: None,
         total_relation: TotalRelation::Gte,
         total: progress.matches,
-        unique: None,
-        documents: 0,
-        packages: 0,
-        page: 0,
         per_page: request.view.per_page,
-        pages: 0,
-        link: None,
-        next: None,
         results: Results::Matches(best.iter().map(Into::into).collect()),
-        timings: None,
         progress: Some(Progress::new(progress, eta)),
-        explain: None,
+        ..Page::default()
     };
-    let mut response = response::json(&page);
-    response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, NO_STORE);
-    Ok(response)
+    Ok(([(header::CACHE_CONTROL, NO_STORE)], response::json(&page)).into_response())
 }
 
 /// Leaves the id empty.

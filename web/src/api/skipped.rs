@@ -1,15 +1,13 @@
 //! State of a file or package: indexed, left out, or unknown. The latter needs replies of all
 //! backends.
 
-use super::catalog::{self, PART, next, part};
+use super::call::Call;
+use super::catalog::{self, next, part};
 use super::openapi::described as doc;
 use crate::http::response;
 use crate::model::{PackageState, Why};
 use crate::problem::Problem;
-use crate::search::params::{Params, lossy};
-use crate::state::App;
-use access::Viewer;
-use axum::extract::State;
+use crate::search::params::lossy;
 use axum::response::Response;
 use frontend::Scope;
 use schema::message::{ListEntry, ListKind, ListRequest};
@@ -20,33 +18,29 @@ use schema::message::{ListEntry, ListKind, ListRequest};
     params(doc::MissedParams, doc::PartParams),
     responses((status = 200, description = "Whether it is indexed, and why not", body = Why), doc::Any, doc::BackendLost)
 )]
-pub(crate) async fn skipped(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    params.expect(&[&["package", "path"], PART])?;
-    let of = |name| params.bytes(name).filter(|value| !value.is_empty());
+pub(crate) async fn skipped(call: Call) -> Result<Response, Problem> {
+    call.expect(&[doc::MissedParams::NAMES, doc::PartParams::NAMES])?;
+    let of = |name| call.params.bytes(name).filter(|value| !value.is_empty());
     let why = match (of("package"), of("path")) {
-        (None, None) => everything(&app, &viewer, &params).await?,
+        (None, None) => everything(&call).await?,
         (None, Some(_)) => {
             let problem = Problem::bad_request("path needs the package that it is in");
             return Err(problem.hint("package=i3-wm&path=src/main.c"));
         }
-        (Some(package), None) => of_package(&app, &viewer, &params, package).await?,
-        (Some(package), Some(path)) => of_path(&app, &viewer, &params, package, path).await?,
+        (Some(package), None) => of_package(&call, package).await?,
+        (Some(package), Some(path)) => of_path(&call, package, path).await?,
     };
     Ok(response::json(&why))
 }
 
-async fn everything(app: &App, viewer: &Viewer, params: &Params) -> Result<Why, Problem> {
-    let scope = viewer.scope().await?;
-    let request = part(params, ListKind::Skipped, b"", b"")?;
-    left_out(app, &scope, request).await
+async fn everything(call: &Call) -> Result<Why, Problem> {
+    let scope = call.viewer.scope().await?;
+    let request = part(&call.params, ListKind::Skipped, b"", b"")?;
+    left_out(call, &scope, request).await
 }
 
-async fn left_out(app: &App, scope: &Scope, request: ListRequest) -> Result<Why, Problem> {
-    let list = app.coordinator.listing(scope, &request).await?;
+async fn left_out(call: &Call, scope: &Scope, request: ListRequest) -> Result<Why, Problem> {
+    let list = call.coordinator.listing(scope, &request).await?;
     Ok(Why {
         next: next(&request, &list.entries, list.more),
         skipped: list.entries.into_iter().map(Into::into).collect(),
@@ -55,48 +49,37 @@ async fn left_out(app: &App, scope: &Scope, request: ListRequest) -> Result<Why,
     })
 }
 
-async fn of_package(
-    app: &App,
-    viewer: &Viewer,
-    params: &Params,
-    name: &[u8],
-) -> Result<Why, Problem> {
-    let scope = viewer.scope_with(name).await?;
-    let request = part(params, ListKind::Skipped, name, b"")?;
-    let versions = app.corpus(&scope).versions(name).await?;
+async fn of_package(call: &Call, name: &[u8]) -> Result<Why, Problem> {
+    let scope = call.viewer.scope_with(name).await?;
+    let request = part(&call.params, ListKind::Skipped, name, b"")?;
+    let versions = call.corpus(&scope).versions(name).await?;
     if versions.is_empty() {
-        return unknown_package(app, viewer, name).await;
+        return unknown_package(call, name).await;
     }
-    let mut why = left_out(app, &scope, request).await?;
+    let mut why = left_out(call, &scope, request).await?;
     why.versions = versions.into_iter().map(Into::into).collect();
     Ok(why.of_package(name, PackageState::Indexed))
 }
 
-async fn unknown_package(app: &App, viewer: &Viewer, name: &[u8]) -> Result<Why, Problem> {
-    let scope = viewer.scope().await?;
+async fn unknown_package(call: &Call, name: &[u8]) -> Result<Why, Problem> {
+    let scope = call.viewer.scope().await?;
     let why = Why {
-        similar: shown(app.corpus(&scope).near_packages(name).await?),
+        similar: shown(call.corpus(&scope).near_packages(name).await?),
         ..Why::default()
     };
     Ok(why.of_package(name, PackageState::Unknown))
 }
 
 /// Looks in the last version of the package.
-async fn of_path(
-    app: &App,
-    viewer: &Viewer,
-    params: &Params,
-    name: &[u8],
-    path: &[u8],
-) -> Result<Why, Problem> {
-    let scope = viewer.scope_with(name).await?;
-    let Some(package) = app.corpus(&scope).versions(name).await?.pop() else {
-        return Ok(unknown_package(app, viewer, name).await?.of_path(path));
+async fn of_path(call: &Call, name: &[u8], path: &[u8]) -> Result<Why, Problem> {
+    let scope = call.viewer.scope_with(name).await?;
+    let Some(package) = call.corpus(&scope).versions(name).await?.pop() else {
+        return Ok(unknown_package(call, name).await?.of_path(path));
     };
     let directory = package.package.clone();
     let path = path.strip_suffix(b"/").unwrap_or(path);
-    let request = part(params, ListKind::Skipped, &directory, path)?;
-    let mut list = app.coordinator.listing(&scope, &request).await?;
+    let request = part(&call.params, ListKind::Skipped, &directory, path)?;
+    let mut list = call.coordinator.listing(&scope, &request).await?;
     let next = next(&request, &list.entries, list.more);
     list.entries
         .retain(|entry| is_at_or_around(&entry.path, path));
@@ -107,15 +90,22 @@ async fn of_path(
     };
     let state = if !list.entries.iter().all(|entry| is_below(&entry.path, path)) {
         PackageState::Skipped
-    } else if let Some(document) = document(app, &scope, &directory, path).await? {
+    } else if let Some(document) = children(call, &scope, &directory, path)
+        .await?
+        .into_iter()
+        .find(|entry| entry.path == path)
+    {
         why = why.of_document(document);
         PackageState::Indexed
-    } else if has_documents(app, &scope, &directory, path).await? {
+    } else if !children(call, &scope, &directory, &catalog::directory(path))
+        .await?
+        .is_empty()
+    {
         PackageState::Indexed
     } else if !list.entries.is_empty() {
         PackageState::Skipped
     } else {
-        why.similar = shown(app.corpus(&scope).near_files(&directory, path).await?);
+        why.similar = shown(call.corpus(&scope).near_files(&directory, path).await?);
         PackageState::Unknown
     };
     why.skipped = list.entries.into_iter().map(Into::into).collect();
@@ -138,32 +128,12 @@ fn is_below(left_out: &[u8], path: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 
-async fn document(
-    app: &App,
-    scope: &Scope,
-    package: &[u8],
-    path: &[u8],
-) -> Result<Option<ListEntry>, Problem> {
-    let entries = children(app, scope, package, path).await?;
-    Ok(entries.into_iter().find(|entry| entry.path == path))
-}
-
-async fn has_documents(
-    app: &App,
-    scope: &Scope,
-    package: &[u8],
-    path: &[u8],
-) -> Result<bool, Problem> {
-    let entries = children(app, scope, package, &catalog::directory(path)).await?;
-    Ok(!entries.is_empty())
-}
-
 async fn children(
-    app: &App,
+    call: &Call,
     scope: &Scope,
     package: &[u8],
     prefix: &[u8],
 ) -> Result<Vec<ListEntry>, Problem> {
     let request = ListRequest::new(ListKind::Children, package, prefix, 1);
-    Ok(app.coordinator.list(scope, request).await?.entries)
+    Ok(call.coordinator.list(scope, request).await?.entries)
 }

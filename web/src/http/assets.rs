@@ -26,61 +26,28 @@ const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000,
 type File = (&'static str, &'static [u8]);
 
 macro_rules! files {
-    ($folder:literal: $($name:literal),* $(,)?) => {
+    ($folder:literal: $($name:literal)*) => {
         &[$(($name, include_bytes!(concat!("../../assets/", $folder, $name)))),*]
     };
 }
 
 /// The first declares the tokens of the others, the last prevails.
-const STYLES: &[File] = files!("css/":
-    "tokens.css",
-    "base.css",
-    "code.css",
-    "colours.css",
-    "complete.css",
-    "directory.css",
-    "facets.css",
-    "file.css",
-    "filters.css",
-    "keys.css",
-    "markdown.css",
-    "notices.css",
-    "outline.css",
-    "results.css",
-    "running.css",
-    "start.css",
-    "text.css",
-    "narrow.css",
-    "print.css",
-);
+const STYLES: &[File] = files! { "css/":
+    "tokens.css" "base.css" "code.css" "colours.css" "complete.css" "directory.css" "facets.css"
+    "file.css" "filters.css" "keys.css" "markdown.css" "notices.css" "outline.css" "results.css"
+    "running.css" "start.css" "text.css" "narrow.css" "print.css"
+};
 
-const SCRIPTS: &[File] = files!("js/":
-    "boxes.js",
-    "complete.js",
-    "copy.js",
-    "facets.js",
-    "file.js",
-    "find_file.js",
-    "form.js",
-    "fragment.js",
-    "keys.js",
-    "lines.js",
-    "main.js",
-    "marks.js",
-    "more_lines.js",
-    "move.js",
-    "options.js",
-    "patience.js",
-    "recent.js",
-    "replace.js",
-    "running.js",
-    "say.js",
-    "stream.js",
-    "theme.js",
-    "tree.js",
-);
+const SCRIPTS: &[File] = files! { "js/":
+    "boxes.js" "complete.js" "copy.js" "facets.js" "file.js" "find_file.js" "form.js"
+    "fragment.js" "keys.js" "lines.js" "main.js" "marks.js" "more_lines.js" "move.js"
+    "options.js" "patience.js" "recent.js" "replace.js" "running.js" "say.js" "stream.js"
+    "theme.js" "tree.js"
+};
 
-const ICONS: &[File] = files!("": "icon.svg");
+const ICONS: &[File] = files! { "":
+    "icon.svg"
+};
 
 static ASSETS: LazyLock<Assets> = LazyLock::new(Assets::new);
 

@@ -63,20 +63,13 @@ impl BasePath {
 
     /// Removes the path from an address. `None` for the path itself.
     fn strip(&self, uri: &Uri) -> Option<Uri> {
-        let Some(rest) = uri.path().strip_prefix(self.as_str()) else {
-            return Some(uri.clone());
+        let rest = match uri.path().strip_prefix(self.as_str()) {
+            Some("") => return None,
+            Some(rest) if rest.starts_with('/') => rest,
+            _ => return Some(uri.clone()),
         };
-        if rest.is_empty() {
-            return None;
-        }
-        if !rest.starts_with('/') {
-            return Some(uri.clone());
-        }
-        let query = uri
-            .query()
-            .map_or_else(String::new, |query| format!("?{query}"));
         let mut parts = uri.clone().into_parts();
-        let stripped = PathAndQuery::try_from(format!("{rest}{query}"));
+        let stripped = PathAndQuery::try_from(format!("{rest}{}", query(uri)));
         parts.path_and_query = Some(stripped.expect("a part of an address that was parsed"));
         Some(Uri::from_parts(parts).expect("it has the same parts as before"))
     }
@@ -103,18 +96,18 @@ pub(crate) async fn follow(
 
 /// Adds a slash, so that relative addresses work.
 fn redirect(base: &BasePath, uri: &Uri) -> Response {
-    let query = uri
-        .query()
-        .map_or_else(String::new, |query| format!("?{query}"));
-    let address = format!("{}/{query}", base.as_str());
-    match HeaderValue::from_str(&address) {
-        Ok(address) => (
-            StatusCode::PERMANENT_REDIRECT,
-            [(header::LOCATION, address)],
-        )
-            .into_response(),
+    match HeaderValue::from_str(&format!("{}/{}", base.as_str(), query(uri))) {
+        Ok(address) => {
+            let location = [(header::LOCATION, address)];
+            (StatusCode::PERMANENT_REDIRECT, location).into_response()
+        }
         Err(_) => StatusCode::BAD_REQUEST.into_response(),
     }
+}
+
+fn query(uri: &Uri) -> String {
+    let query = uri.query();
+    query.map_or_else(String::new, |query| format!("?{query}"))
 }
 
 #[cfg(test)]

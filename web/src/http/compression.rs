@@ -76,28 +76,21 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
 
 fn compressed(body: Body, workers: BodyWorkers) -> Body {
     let encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    let start = Some((body.into_data_stream(), encoder, workers));
-    let pieces = stream::unfold(start, async |state| {
-        let (mut pieces, mut encoder, workers) = state?;
-        match pieces.next().await {
-            Some(Ok(piece)) => {
-                let deflate = move || {
-                    let flushed = encoder.write_all(&piece).and_then(|()| encoder.flush());
-                    let deflated = Bytes::from(mem::take(encoder.get_mut()));
-                    (encoder, flushed.map(|()| deflated))
-                };
-                let (encoder, deflated) = workers.blocking(deflate).await;
-                Some((
-                    deflated.map_err(axum::Error::new),
-                    Some((pieces, encoder, workers)),
-                ))
-            }
-            Some(Err(error)) => Some((Err(error), None)),
-            None => {
-                let end = encoder.finish().map(Bytes::from);
-                Some((end.map_err(axum::Error::new), None))
-            }
-        }
+    let start = (body.into_data_stream(), Some(encoder), workers);
+    let pieces = stream::try_unfold(start, async |(mut pieces, encoder, workers)| {
+        let Some(mut encoder) = encoder else {
+            return Ok(None);
+        };
+        let Some(piece) = pieces.next().await.transpose()? else {
+            let end = encoder.finish().map_err(axum::Error::new)?;
+            return Ok(Some((Bytes::from(end), (pieces, None, workers))));
+        };
+        let deflate = move || {
+            let flushed = encoder.write_all(&piece).and_then(|()| encoder.flush());
+            flushed.map(|()| (Bytes::from(mem::take(encoder.get_mut())), encoder))
+        };
+        let (deflated, encoder) = workers.blocking(deflate).await.map_err(axum::Error::new)?;
+        Ok::<_, axum::Error>(Some((deflated, (pieces, Some(encoder), workers))))
     });
     Body::from_stream(pieces)
 }

@@ -7,7 +7,7 @@
 
 use crate::http::assets;
 use crate::http::response::{self, NO_STORE, is_whole};
-use crate::http::theme::Theme;
+use crate::http::site::Theme;
 use crate::model::Timings;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -123,16 +123,17 @@ fn keep(headers: &mut HeaderMap, tag: &str) {
 /// Phases in milliseconds; for a cached answer only the rendering.
 fn server_timing(timings: &Timings, was_there: bool) -> HeaderValue {
     let phases = timings.each();
-    let (mut out, shown) = if was_there {
+    let (hit, shown) = if was_there {
         (
-            vec!["cache;desc=hit".to_owned()],
+            Some("cache;desc=hit".to_owned()),
             &phases[phases.len() - 1..],
         )
     } else {
-        (Vec::new(), &phases[..])
+        (None, &phases[..])
     };
-    let phase = |(phase, ms): &(&str, f64)| format!("{phase};dur={ms:.3}");
-    out.extend(shown.iter().map(phase));
+    let shown = shown.iter();
+    let shown = shown.map(|(phase, ms)| format!("{phase};dur={ms:.3}"));
+    let out: Vec<_> = hit.into_iter().chain(shown).collect();
     HeaderValue::from_str(&out.join(", ")).expect("names and numbers are ASCII")
 }
 

@@ -8,7 +8,7 @@
 //! **Invariant:** shared caches keep no answer that needed a key or a cookie.
 
 use crate::http::client::IsHttps;
-use crate::http::cookies::cookie;
+use crate::http::site::cookie;
 use crate::problem::Problem;
 use access::{Access, Authorization, COOKIE_LIFETIME, Sender};
 use axum::extract::{Request, State};
@@ -160,11 +160,7 @@ pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
 /// Sets a cookie that only our own pages send back.
 pub(crate) fn set_cookie(headers: &mut HeaderMap, name: &str, value: &str, is_https: bool) {
     // An empty value ends the cookie.
-    let age_s = if value.is_empty() {
-        0
-    } else {
-        COOKIE_LIFETIME.as_secs()
-    };
+    let age_s = COOKIE_LIFETIME.as_secs() * u64::from(!value.is_empty());
     let secure = if is_https { "; Secure" } else { "" };
     let text =
         format!("{name}={value}; Path=/; Max-Age={age_s}; HttpOnly; SameSite=Strict{secure}");

@@ -80,10 +80,7 @@ impl Health {
         let addresses: HashMap<_, _> = backends.map(|it| (it.name, it.address)).collect();
         let mut overlaps = Overlaps::clone(&overlaps);
         for package in &mut overlaps.packages {
-            let names = [&mut package.searched]
-                .into_iter()
-                .chain(&mut package.superseded);
-            for name in names {
+            for name in package.superseded.iter_mut().chain([&mut package.searched]) {
                 if let Some(address) = addresses.get(name) {
                     name.clone_from(address);
                 }
@@ -139,13 +136,6 @@ pub(crate) async fn readyz(
         (None, true) => (StatusCode::OK, "degraded"),
         (None, false) => (StatusCode::OK, "ok"),
     };
-    let backend = |status: BackendStatus| BackendHealth {
-        name: status.name,
-        connected: status.connected,
-        reason: status.reason,
-        shards: status.shards,
-        documents: status.documents,
-    };
     let is_hidden = match health.details {
         Details::Public => false,
         Details::WithKey => key.is_none(),
@@ -154,6 +144,13 @@ pub(crate) async fn readyz(
     if is_hidden {
         return (code, Json(serde_json::json!({"status": status}))).into_response();
     }
+    let backend = |status: BackendStatus| BackendHealth {
+        name: status.name,
+        connected: status.connected,
+        reason: status.reason,
+        shards: status.shards,
+        documents: status.documents,
+    };
     let readiness = Readiness {
         status,
         reason,
@@ -172,11 +169,8 @@ async fn last_probe(health: &Health) -> Option<String> {
         return reason.clone();
     }
     let probed = tokio::time::timeout(PROBE_MAX, probe(health)).await;
-    let reason = match probed {
-        Ok(Ok(())) => None,
-        Ok(Err(reason)) => Some(reason),
-        Err(_) => Some(format!("no answer within {} s", PROBE_MAX.as_secs())),
-    };
+    let late = |_| Err(format!("no answer within {} s", PROBE_MAX.as_secs()));
+    let reason = probed.unwrap_or_else(late).err();
     *last = Some((Instant::now(), reason.clone()));
     reason
 }
@@ -193,20 +187,16 @@ async fn probe(health: &Health) -> Result<(), String> {
     let answer = health.coordinator.probe(PROBE_MAX).await;
     let answer = answer.map_err(|error| error.to_string())?;
     blocking(|| ()).await;
-    match answer
-        .missing()
-        .iter()
-        .find(|missing| is_searched(&backends, missing))
-    {
+    // A backend that failed although searched: others may fail, too.
+    let is_searched = |name: &str| {
+        let mut backends = backends.iter();
+        backends.any(|backend| backend.name == name && backend.is_searched())
+    };
+    let mut missing = answer.missing().iter();
+    match missing.find(|missing| is_searched(&missing.backend)) {
         None => Ok(()),
         Some(missing) => Err(format!("{}: {}", missing.backend, missing.reason)),
     }
-}
-
-/// Returns true for a backend that failed although searched: others may fail, too.
-fn is_searched(backends: &[BackendStatus], missing: &frontend::Missing) -> bool {
-    let mut backends = backends.iter();
-    backends.any(|backend| backend.name == missing.backend && backend.is_searched())
 }
 
 /// Prometheus format.
@@ -215,11 +205,8 @@ pub(crate) async fn metrics(State(health): State<Health>) -> impl IntoResponse {
     let connected = backends.iter().filter(|backend| backend.connected).count();
     metrics::gauge!("trawl_frontend_backends").set(backends.len() as f64);
     metrics::gauge!("trawl_frontend_backends_connected").set(connected as f64);
-    let replicas = ["0", "1", "2", "3+"];
-    for (replicas, shards) in replicas
-        .into_iter()
-        .zip(health.coordinator.shards_by_replicas())
-    {
+    let shards = health.coordinator.shards_by_replicas();
+    for (replicas, shards) in ["0", "1", "2", "3+"].into_iter().zip(shards) {
         metrics::gauge!("trawl_frontend_shards", "replicas" => replicas).set(shards as f64);
     }
     metrics::gauge!("trawl_frontend_spool_bytes").set(health.coordinator.spool_bytes() as f64);

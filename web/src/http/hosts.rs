@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, Method, Version, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -35,10 +35,8 @@ pub enum HostNames {
 impl HostNames {
     /// Names for a server at `address`, with those that the operator lists.
     pub fn new(address: IpAddr, listed: &[String]) -> HostNames {
-        let listed: Arc<[String]> = listed
-            .iter()
-            .map(|name| name.to_ascii_lowercase())
-            .collect();
+        let listed = listed.iter().map(|name| name.to_ascii_lowercase());
+        let listed: Arc<[String]> = listed.collect();
         match (address.is_loopback(), listed.is_empty()) {
             (true, _) => HostNames::Loopback(listed),
             (false, true) => HostNames::Any,
@@ -70,44 +68,42 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// Refuses other hosts, and cross-site changes.
-pub(crate) async fn check(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
-    match hosts.fault(&request) {
-        None => next.run(request).await,
-        Some(problem) => problem.into_response(),
-    }
+pub(crate) async fn check(
+    State(hosts): State<Hosts>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    hosts.check(&request)?;
+    Ok(next.run(request).await)
 }
 
 impl Hosts {
-    fn fault(&self, request: &Request) -> Option<Problem> {
-        let headers = request.headers();
-        let named = match named(request) {
-            Ok(named) => named,
-            Err(detail) => return Some(Problem::bad_request(detail)),
-        };
+    fn check(&self, request: &Request) -> Result<(), Problem> {
+        let named = named(request).map_err(Problem::bad_request)?;
         let in_address = request.uri().authority().map(Authority::as_str);
         // HTTP/1.0 has no host; browsers always send it.
-        let host = in_address.or(named)?;
+        let Some(host) = in_address.or(named) else {
+            return Ok(());
+        };
         let authority: Option<Authority> = host.parse().ok();
         let name = authority.as_ref().map_or("", |authority| authority.host());
         if !self.hosts.accept(name) {
             let detail = format!("this server is not {host}");
             let hint =
                 "use the address that the server printed; its operator can list names with --host";
-            return Some(Problem::misdirected(detail).hint(hint));
+            return Err(Problem::misdirected(detail).hint(hint));
         }
-        if matches!(
-            *request.method(),
-            Method::GET | Method::HEAD | Method::OPTIONS
-        ) {
-            return None;
-        }
-        let origin = headers.get(header::ORIGIN)?.to_str().unwrap_or_default();
+        let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
+        let Some(origin) = request.headers().get(header::ORIGIN).filter(|_| !is_read) else {
+            return Ok(());
+        };
+        let origin = origin.to_str().unwrap_or_default();
         let is_allowed = |allowed: &String| allowed == "*" || allowed == origin;
         if is_of(origin, host) || self.origins.iter().any(is_allowed) {
-            return None;
+            return Ok(());
         }
         let detail = format!("a page of {origin} may not send this request");
-        Some(Problem::foreign(detail).hint("the operator can allow it with --cors-origin"))
+        Err(Problem::foreign(detail).hint("the operator can allow it with --cors-origin"))
     }
 }
 
@@ -147,11 +143,7 @@ fn is_host(text: &str) -> bool {
 
 /// Returns true for requests from our own pages, or from no page.
 pub(crate) fn is_from_own_page(headers: &HeaderMap) -> bool {
-    let text = |name: &HeaderName| {
-        headers
-            .get(name)
-            .map(|value| value.to_str().unwrap_or_default())
-    };
+    let text = |name: &HeaderName| Some(headers.get(name)?.to_str().unwrap_or_default());
     let host = text(&header::HOST).unwrap_or_default();
     text(&header::ORIGIN).is_none_or(|origin: &str| is_of(origin, host))
 }
@@ -185,8 +177,8 @@ mod tests {
             hosts: hosts.clone(),
             origins: ["https://code.example.org".to_owned()].into(),
         };
-        let fault = hosts.fault(&request.body(Body::empty()).unwrap());
-        fault.map(|problem| problem.kind.status.as_u16())
+        let checked = hosts.check(&request.body(Body::empty()).unwrap());
+        checked.err().map(|problem| problem.kind.status.as_u16())
     }
 
     #[test]

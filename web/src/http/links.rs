@@ -44,11 +44,19 @@ impl RepositoryAddress<'_> {
     }
 
     fn parameters(self) -> String {
-        let repo = encode(self.repo.as_bytes());
-        match self.rev {
-            "" => format!("repo={repo}"),
-            rev => format!("repo={repo}&rev={}", encode(rev.as_bytes())),
-        }
+        at_revision(
+            '&',
+            format!("repo={}", encode(self.repo.as_bytes())),
+            self.rev,
+        )
+    }
+}
+
+/// Adds the parameter of a revision after `separator`, except of the current one.
+fn at_revision(separator: char, address: String, revision: &str) -> String {
+    match revision {
+        "" => address,
+        revision => format!("{address}{separator}rev={}", encode(revision.as_bytes())),
     }
 }
 
@@ -63,12 +71,8 @@ fn encode_part(name: &[u8]) -> String {
 impl<'a> FileAddress<'a> {
     /// Permanent address: at the indexed commit.
     pub(crate) fn of(document: &'a Document) -> FileAddress<'a> {
-        FileAddress {
-            package: &document.package,
-            path: &document.path,
-            revision: &document.revisions.commit,
-            query: "",
-        }
+        let current = FileAddress::current(&document.package, &document.path);
+        current.at(&document.revisions.commit)
     }
 
     pub(crate) fn current(package: &'a [u8], path: &'a [u8]) -> FileAddress<'a> {
@@ -91,10 +95,7 @@ impl<'a> FileAddress<'a> {
     /// The path ends with `/` or is empty.
     pub(crate) fn directory_href(self) -> String {
         let href = format!("{}{}", package_href(self.package), encode(self.path));
-        match self.revision {
-            "" => href,
-            revision => format!("{href}?rev={}", encode(revision.as_bytes())),
-        }
+        at_revision('?', href, self.revision)
     }
 
     /// Page at a line, or at its beginning if the line is 0.
@@ -128,23 +129,15 @@ impl<'a> FileAddress<'a> {
         match self.revision {
             "" => format!("/raw/p/{package}/{path}"),
             revision => {
-                format!(
-                    "/raw/g/{package}/{}/{path}",
-                    encode_part(revision.as_bytes())
-                )
+                let revision = encode_part(revision.as_bytes());
+                format!("/raw/g/{package}/{revision}/{path}")
             }
         }
     }
 
     fn parameters(self) -> String {
         let (package, path) = (encode(self.package), encode(self.path));
-        match self.revision {
-            "" => format!("package={package}&path={path}"),
-            revision => format!(
-                "package={package}&path={path}&rev={}",
-                encode(revision.as_bytes())
-            ),
-        }
+        at_revision('&', format!("package={package}&path={path}"), self.revision)
     }
 }
 

@@ -34,13 +34,7 @@ pub(crate) async fn name(request: Request, next: Next) -> Response {
     let response = trace::scope(trace.clone(), answered).await;
     request_trace::answered(&trace, response.status());
     // Bodies may log while they are sent. The trace lasts until their end.
-    let in_span = |body| {
-        Body::new(KeptBody {
-            body,
-            span,
-            _kept: trace,
-        })
-    };
+    let in_span = |body| Body::new(KeptBody::new(body, span, trace));
     let mut response = response.map(in_span);
     let id = HeaderValue::from_str(&id).expect("an id is a token");
     response.headers_mut().insert(HEADER, id);

@@ -7,13 +7,10 @@
 //! while all others are taken.
 
 mod clients;
-mod limits;
-mod sent_before_error;
 mod timed_stream;
 
-pub use clients::{BadNetwork, TrustedProxies};
-pub(crate) use limits::BodyTime;
-pub use limits::ConnectionLimits;
+pub(crate) use clients::BodyTime;
+pub use clients::{BadNetwork, ConnectionLimits, TrustedProxies};
 
 use crate::http::client::{Client, IsHttps};
 use crate::http::kept_body::KeptBody;
@@ -21,6 +18,7 @@ use crate::problem::Problem;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use clients::{Clients, Held};
 use frontend::Serving;
@@ -28,7 +26,6 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use sent_before_error::SentBeforeError;
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::pending;
@@ -92,13 +89,11 @@ pub async fn serve_until_drained(
         limits,
         tls,
         serving: serving.clone(),
-        open: watch::Sender::new(0),
+        open: watch::Sender::new(()),
     });
-    let mut open = server.open.subscribe();
     let mut drained = pin!(async {
         reached(&mut serving, Serving::Draining).await;
-        // The sender is in `server`.
-        let _ = open.wait_for(|open| *open == 0).await;
+        server.open.closed().await;
     });
     loop {
         let accepted = tokio::select! {
@@ -137,7 +132,8 @@ struct Server {
     limits: ConnectionLimits,
     tls: Option<Current<ServerConfig>>,
     serving: watch::Receiver<Serving>,
-    open: watch::Sender<usize>,
+    /// Each connection has a receiver.
+    open: watch::Sender<()>,
 }
 
 impl Server {
@@ -150,16 +146,12 @@ impl Server {
         } else {
             limits.per_client_max
         };
-        let held = Clients::hold(
-            &self.clients,
-            client,
-            limits.connections_max,
-            per_client_max,
-        );
+        let most = (limits.connections_max, per_client_max);
+        let held = Clients::hold(&self.clients, client, most, false);
         let is_reserved = held.is_none();
         let held = held.or_else(|| {
             let most = (limits.connections_max + RESERVED, RESERVED_PER_CLIENT);
-            Clients::hold_reserved(&self.clients, client, most.0, most.1)
+            Clients::hold(&self.clients, client, most, true)
         });
         let Some(held) = held else {
             metrics::counter!("trawl_http_connections_refused_total").increment(1);
@@ -167,62 +159,38 @@ impl Server {
         };
         // Only an optimization: failures are ignored.
         let _ = stream.set_nodelay(true);
-        let open = OpenConnection::new(self);
-        let served = Arc::clone(self).serve_connection(stream, peer, held, is_reserved);
+        let open = self.open.subscribe();
+        let server = Arc::clone(self);
         tokio::spawn(async move {
-            served.await;
+            metrics::gauge!("trawl_http_connections").increment(1.0);
+            if let Err(error) = server.serve_connection(stream, peer, is_reserved).await {
+                tracing::debug!(%peer, error, "a connection ended");
+            }
+            drop(held);
+            metrics::gauge!("trawl_http_connections").decrement(1.0);
             drop(open);
         });
     }
 
+    /// A handshake has the time limits of a request.
     async fn serve_connection(
-        self: Arc<Self>,
-        stream: TcpStream,
-        peer: SocketAddr,
-        held: Held,
-        is_reserved: bool,
-    ) {
-        metrics::gauge!("trawl_http_connections").increment(1.0);
-        let served = match self.tls.as_ref().map(|tls| Arc::clone(&tls.borrow())) {
-            None => self.serve_plain(stream, peer, is_reserved).await,
-            Some(config) => {
-                self.serve_encrypted(stream, config, peer, is_reserved)
-                    .await
-            }
-        };
-        if let Err(error) = served {
-            tracing::debug!(%peer, error, "a connection ended");
-        }
-        drop(held);
-        metrics::gauge!("trawl_http_connections").decrement(1.0);
-    }
-
-    async fn serve_plain(
-        self: &Arc<Self>,
-        stream: TcpStream,
-        peer: SocketAddr,
-        is_reserved: bool,
-    ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let phase = Arc::new(Phase::default());
-        let stream = TimedStream::new(stream, Arc::clone(&phase), &self.limits);
-        Ok(self
-            .serve_requests(stream, phase, peer, is_reserved)
-            .await?)
-    }
-
-    /// Handshakes within the time limits of a request.
-    async fn serve_encrypted(
         self: &Arc<Self>,
         mut stream: TcpStream,
-        config: Arc<ServerConfig>,
         peer: SocketAddr,
         is_reserved: bool,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        if !tls::server::is_handshake(&mut stream, self.limits.head_max).await? {
+        let tls = self.tls.as_ref().map(|tls| Arc::clone(&tls.borrow()));
+        let limits = &self.limits;
+        if tls.is_some() && !tls::server::is_handshake(&mut stream, limits.head_max).await? {
             return Err("the client does not speak TLS".into());
         }
         let phase = Arc::new(Phase::default());
-        let stream = TimedStream::new(stream, Arc::clone(&phase), &self.limits);
+        let stream = TimedStream::new(stream, Arc::clone(&phase), limits);
+        let Some(config) = tls else {
+            return Ok(self
+                .serve_requests(stream, phase, peer, is_reserved)
+                .await?);
+        };
         let stream = TlsAcceptor::from(config).accept(stream).await?;
         Ok(self
             .serve_requests(stream, phase, peer, is_reserved)
@@ -241,11 +209,8 @@ impl Server {
             let (server, busy) = (Arc::clone(self), phase.begin());
             async move {
                 let (response, held) = server.respond(request, peer, is_reserved).await;
-                let body = |body| KeptBody {
-                    body: Body::new(SentBeforeError::new(body)),
-                    span: Span::none(),
-                    _kept: (busy, held),
-                };
+                let kept = (busy, held);
+                let body = |body| KeptBody::new(body, Span::none(), kept);
                 Ok::<_, Infallible>(response.map(body))
             }
         });
@@ -280,7 +245,8 @@ impl Server {
         let client = limits.trusted_proxies.client(peer.ip(), request.headers());
         let mut held = None;
         if client != Client::new(peer.ip()) {
-            held = Clients::hold(&self.clients, client, usize::MAX, limits.per_client_max);
+            let most = (usize::MAX, limits.per_client_max);
+            held = Clients::hold(&self.clients, client, most, false);
             if held.is_none() {
                 return (refused("requests of this client are being answered"), None);
             }
@@ -302,21 +268,6 @@ impl Server {
     }
 }
 
-struct OpenConnection(watch::Sender<usize>);
-
-impl OpenConnection {
-    fn new(server: &Server) -> OpenConnection {
-        server.open.send_modify(|open| *open += 1);
-        OpenConnection(server.open.clone())
-    }
-}
-
-impl Drop for OpenConnection {
-    fn drop(&mut self) {
-        self.0.send_modify(|open| *open -= 1);
-    }
-}
-
 fn draining() -> Response {
     let detail = "this server is about to stop, and the answer is not there yet; ask again";
     Problem::draining(detail, RETRY_DRAINING_S).into_response()
@@ -325,8 +276,7 @@ fn draining() -> Response {
 fn refused(what: &str) -> Response {
     metrics::counter!("trawl_http_connections_refused_total").increment(1);
     let mut response = Problem::busy(format!("too many {what}"), RETRY_AFTER_S).into_response();
-    let close = axum::http::HeaderValue::from_static("close");
-    let headers = response.headers_mut();
-    headers.insert(axum::http::header::CONNECTION, close);
+    let close = HeaderValue::from_static("close");
+    response.headers_mut().insert(header::CONNECTION, close);
     response
 }

@@ -1,14 +1,15 @@
 //! Site as one client sees it: values of every page, beside its content.
 
 use crate::http::base_path::BasePath;
-use crate::http::theme::Theme;
 use access::KeyName;
 use askama::Template;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{Extensions, HeaderMap};
+use axum::http::{Extensions, HeaderMap, header};
 use std::any::Any;
 use std::convert::Infallible;
+
+const THEME_COOKIE: &str = "trawl-theme";
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Site {
@@ -49,4 +50,39 @@ impl askama::Values for Site {
     fn get_value<'a>(&'a self, key: &str) -> Option<&'a dyn Any> {
         (key == Site::BASE).then_some(&self.base)
     }
+}
+
+/// Colours chosen by the user: a cookie set by our script. The server marks the page, so that its
+/// first paint has these colours. Without the cookie the system decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Theme {
+    Light,
+    Dark,
+}
+
+impl Theme {
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Theme> {
+        match cookie(headers, THEME_COOKIE)? {
+            "light" => Some(Theme::Light),
+            "dark" => Some(Theme::Dark),
+            _ => None,
+        }
+    }
+
+    /// Value of `data-theme`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        }
+    }
+}
+
+pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let values = headers.get_all(header::COOKIE).iter();
+    let mut pairs = values
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='));
+    Some(pairs.find(|(known, _)| *known == name)?.1)
 }

@@ -104,18 +104,14 @@ impl ReadMemory {
 
     /// Bytes of a window; two if one is rendered ahead.
     fn window_bytes(&self) -> usize {
-        if self.is_ahead() {
-            self.bytes / 2
-        } else {
-            self.bytes
-        }
+        self.bytes / if self.is_ahead() { 2 } else { 1 }
     }
 }
 
 /// Bound of concurrent exports, and of their memory.
 #[derive(Clone)]
 pub(crate) struct Exports {
-    coordinator: Arc<Coordinator>,
+    pub(crate) coordinator: Arc<Coordinator>,
     permits: Arc<Semaphore>,
     renderers: BodyWorkers,
 }
@@ -127,10 +123,6 @@ impl Exports {
             permits: Arc::new(Semaphore::new(exports_max)),
             renderers: BodyWorkers::default(),
         }
-    }
-
-    pub(crate) fn coordinator(&self) -> &Coordinator {
-        &self.coordinator
     }
 
     /// Fails at the limit of exports or of their memory.
@@ -150,21 +142,13 @@ impl Exports {
 }
 
 pub(crate) struct Export {
-    coordinator: Arc<Coordinator>,
-    renderers: BodyWorkers,
+    pub(crate) coordinator: Arc<Coordinator>,
+    pub(crate) renderers: BodyWorkers,
     _permit: OwnedSemaphorePermit,
     _memory: Reservation,
 }
 
 impl Export {
-    pub(crate) fn coordinator(&self) -> &Coordinator {
-        &self.coordinator
-    }
-
-    pub(crate) fn renderers(&self) -> BodyWorkers {
-        self.renderers.clone()
-    }
-
     /// A short body has a length. A failure before the first piece is a problem with a status; a
     /// later one aborts the transfer, so that the client does not take it for the end.
     pub(crate) async fn body(self, source: impl Source, scope: &Scope) -> Result<Body, Problem> {

@@ -9,7 +9,6 @@ use futures_util::stream::{self, StreamExt};
 use http_body::Body as _;
 use std::future::pending;
 use std::io;
-use std::ops::ControlFlow;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -25,7 +24,7 @@ const UNDECIDED_RETRY_S: u64 = 5;
 
 pub(crate) struct Watched {
     scope: Scope,
-    serving: watch::Receiver<Serving>,
+    pub(crate) serving: watch::Receiver<Serving>,
     look: Option<Look>,
 }
 
@@ -55,14 +54,6 @@ impl Watched {
             serving: coordinator.serving(),
             look,
         }
-    }
-
-    pub(crate) fn serving(&self) -> watch::Receiver<Serving> {
-        self.serving.clone()
-    }
-
-    pub(crate) fn scope(&self) -> &Scope {
-        &self.scope
     }
 
     /// Waits for the next [`look`](Self::look).
@@ -110,9 +101,9 @@ impl Watched {
             body: body.into_data_stream().boxed(),
             reason,
             is_line_begun: false,
+            error: None,
         };
-        let pieces = stream::unfold(ControlFlow::Continue(guarded), Guarded::next);
-        Body::from_stream(pieces)
+        Body::from_stream(stream::try_unfold(guarded, Guarded::next))
     }
 }
 
@@ -122,52 +113,45 @@ struct Guarded {
     reason: Option<fn(&Problem) -> Vec<u8>>,
     /// The last piece ended within a line.
     is_line_begun: bool,
+    /// Follows the last line.
+    error: Option<io::Error>,
 }
 
-type Piece = Result<Bytes, io::Error>;
-
 impl Guarded {
-    async fn next(
-        state: ControlFlow<Option<io::Error>, Guarded>,
-    ) -> Option<(Piece, ControlFlow<Option<io::Error>, Guarded>)> {
-        let mut guarded = match state {
-            ControlFlow::Continue(guarded) => guarded,
-            ControlFlow::Break(error) => {
-                let error = error?;
-                tokio::time::sleep(LAST_LINE_MAX).await;
-                return Some((Err(error), ControlFlow::Break(None)));
-            }
-        };
+    async fn next(mut self) -> io::Result<Option<(Bytes, Guarded)>> {
+        if let Some(error) = self.error.take() {
+            tokio::time::sleep(LAST_LINE_MAX).await;
+            return Err(error);
+        }
         loop {
             tokio::select! {
                 biased;
-                () = guarded.watched.due() => {
-                    if let Some(problem) = guarded.watched.look().await {
-                        return Some(guarded.end(&problem));
+                () = self.watched.due() => {
+                    if let Some(problem) = self.watched.look().await {
+                        return self.end(&problem);
                     }
                 }
-                piece = guarded.body.next() => return match piece? {
-                    Ok(piece) => {
-                        guarded.is_line_begun = piece.last().is_some_and(|&last| last != b'\n');
-                        Some((Ok(piece), ControlFlow::Continue(guarded)))
-                    }
-                    Err(error) => Some((Err(io::Error::other(error)), ControlFlow::Break(None))),
-                },
+                piece = self.body.next() => {
+                    let piece = piece.transpose().map_err(io::Error::other)?;
+                    return Ok(piece.map(|piece| {
+                        self.is_line_begun = piece.last().is_some_and(|&last| last != b'\n');
+                        (piece, self)
+                    }));
+                }
             }
         }
     }
 
     /// Aborts the transfer, so that the client does not take it for the end.
-    fn end(self, problem: &Problem) -> (Piece, ControlFlow<Option<io::Error>, Guarded>) {
+    fn end(mut self, problem: &Problem) -> io::Result<Option<(Bytes, Guarded)>> {
         tracing::info!(reason = %problem, "an answer is broken off");
         let error = io::Error::other(problem.to_string());
-        match self.reason {
-            None => (Err(error), ControlFlow::Break(None)),
-            Some(render) => {
-                let begin: &[u8] = if self.is_line_begun { b"\n" } else { b"" };
-                let line = [begin, &render(problem)].concat();
-                (Ok(line.into()), ControlFlow::Break(Some(error)))
-            }
-        }
+        let Some(render) = self.reason else {
+            return Err(error);
+        };
+        let begin: &[u8] = if self.is_line_begun { b"\n" } else { b"" };
+        let line = [begin, &render(problem)].concat();
+        self.error = Some(error);
+        Ok(Some((line.into(), self)))
     }
 }

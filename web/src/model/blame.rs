@@ -3,136 +3,99 @@
 use super::bytes::readable_owned;
 use super::commits::date;
 use schema::message;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-/// Commits of a file's lines, like `git blame`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Blame {
-    pub repo: String,
-    /// Requested revision; empty: the default branch.
-    pub rev: String,
-    pub path: String,
-    /// Present if not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub path_base64: Option<String>,
-    /// Id of the revision's commit.
-    pub commit: String,
-    /// True if the commit of each line was found. Otherwise a limit was reached, and some hunks are
-    /// `or_earlier`.
-    pub complete: bool,
-    /// All lines, ascending.
-    pub hunks: Vec<BlameHunk>,
-    /// Commits of the hunks.
-    pub commits: Vec<BlameCommit>,
-}
+shapes! {
+    /// Commits of a file's lines, like `git blame`.
+    #[derive(PartialEq, Eq)]
+    struct Blame {
+        repo: String,
+        /// Requested revision; empty: the default branch.
+        rev: String,
+        path / path_base64: String,
+        /// Id of the revision's commit.
+        commit: String,
+        /// True if the commit of each line was found. Otherwise a limit was reached, and some hunks
+        /// are `or_earlier`.
+        complete: bool,
+        /// All lines, ascending.
+        hunks: Vec<BlameHunk>,
+        /// Commits of the hunks.
+        commits: Vec<BlameCommit>,
+    }
 
-/// Lines from one commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct BlameHunk {
-    /// From 1.
-    pub first: u32,
-    pub last: u32,
-    /// Index in `commits`.
-    pub commit: u32,
-    /// Number of the first of these lines in that commit's file.
-    pub line: u32,
-    /// Present and true if the lines may be older.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[schema(required = false)]
-    pub or_earlier: bool,
-}
+    /// Lines from one commit.
+    #[derive(Copy, PartialEq, Eq)]
+    struct BlameHunk {
+        /// From 1.
+        first: u32,
+        last: u32,
+        /// Index in `commits`.
+        commit: u32,
+        /// Number of the first of these lines in that commit's file.
+        line: u32,
+        /// Present and true if the lines may be older.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[schema(required = false)]
+        or_earlier: bool,
+    }
 
-/// Commit of some lines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct BlameCommit {
-    pub id: String,
-    /// Name, as lossy UTF-8.
-    pub author: String,
-    /// Author date, with time zone; null if git recorded no possible date.
-    #[schema(required, example = "2024-02-29T23:59:59+01:30")]
-    pub date: Option<String>,
-    /// Author date in seconds since 1970.
-    pub seconds: i64,
-    /// Beginning of the message's first paragraph, as lossy UTF-8; empty if the answer would be too
-    /// long.
-    pub subject: String,
-    /// Present if the file had another path in this commit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub path: Option<String>,
-    /// File before this commit, to request the earlier blame.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub previous: Option<BlamePrevious>,
-}
+    /// Commit of some lines.
+    #[derive(PartialEq, Eq)]
+    struct BlameCommit {
+        id: String,
+        /// Name, as lossy UTF-8.
+        author: String,
+        /// Author date, with time zone; null if git recorded no possible date.
+        #[schema(required, example = "2024-02-29T23:59:59+01:30")]
+        date: Option<String>,
+        /// Author date in seconds since 1970.
+        seconds: i64,
+        /// Beginning of the message's first paragraph, as lossy UTF-8; empty if the answer would be
+        /// too long.
+        subject: String,
+        /// Present if the file had another path in this commit.
+        path?: String,
+        /// File before this commit, to request the earlier blame.
+        previous?: BlamePrevious,
+    }
 
-/// File before a commit changed it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct BlamePrevious {
-    pub rev: String,
-    pub path: String,
-    /// Present if not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub path_base64: Option<String>,
-}
+    /// File before a commit changed it.
+    #[derive(PartialEq, Eq)]
+    struct BlamePrevious {
+        rev: String,
+        path / path_base64: String,
+    }
 
-/// Files that a commit changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Changes {
-    pub repo: String,
-    /// Requested revision; empty: the default branch.
-    pub rev: String,
-    /// Id of the commit.
-    pub commit: String,
-    /// By path. A merge is compared with its first parent; a moved file is removed and added.
-    pub changes: Vec<ChangedFile>,
-    /// True if all changes are listed.
-    pub complete: bool,
-}
+    /// Files that a commit changed.
+    #[derive(PartialEq, Eq)]
+    struct Changes {
+        repo: String,
+        /// Requested revision; empty: the default branch.
+        rev: String,
+        /// Id of the commit.
+        commit: String,
+        /// By path. A merge is compared with its first parent; a moved file is removed and added.
+        changes: Vec<ChangedFile>,
+        /// True if all changes are listed.
+        complete: bool,
+    }
 
-/// File that a commit changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ChangedFile {
-    pub path: String,
-    /// Present if not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub path_base64: Option<String>,
-    pub kind: ChangedFileKind,
-}
+    /// File that a commit changed.
+    #[derive(PartialEq, Eq)]
+    struct ChangedFile {
+        path / path_base64: String,
+        kind: ChangedFileKind,
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ChangedFileKind {
-    Added,
-    Removed,
-    Modified,
-}
-
-impl Blame {
-    /// `None` if the file was not found.
-    pub(crate) fn new(repo: &str, rev: &str, path: &[u8], found: &message::Blame) -> Option<Blame> {
-        let (shown, path_base64) = readable_owned(path);
-        found.found.then(|| Blame {
-            repo: repo.to_owned(),
-            rev: rev.to_owned(),
-            path: shown,
-            path_base64,
-            commit: found.commit.clone(),
-            complete: found.complete,
-            hunks: found.hunks.iter().map(BlameHunk::new).collect(),
-            commits: (found.sources.iter())
-                .map(|source| BlameCommit::new(source, path))
-                .collect(),
-        })
+    enum ChangedFileKind {
+        Added,
+        Removed,
+        Modified,
     }
 }
 
 impl BlameHunk {
-    fn new(hunk: &message::BlameHunk) -> BlameHunk {
+    pub(crate) fn new(hunk: &message::BlameHunk) -> BlameHunk {
         BlameHunk {
             first: hunk.first,
             last: hunk.first.saturating_add(hunk.lines - 1),
@@ -144,7 +107,7 @@ impl BlameHunk {
 }
 
 impl BlameCommit {
-    fn new(source: &message::BlameSource, asked: &[u8]) -> BlameCommit {
+    pub(crate) fn new(source: &message::BlameSource, asked: &[u8]) -> BlameCommit {
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let or_asked = |path: &[u8]| if path.is_empty() { asked } else { path }.to_vec();
         let (path, path_base64) = readable_owned(&or_asked(&source.previous_path));
@@ -164,20 +127,8 @@ impl BlameCommit {
     }
 }
 
-impl Changes {
-    pub(crate) fn new(repo: &str, rev: &str, found: &message::ChangeList) -> Changes {
-        Changes {
-            repo: repo.to_owned(),
-            rev: rev.to_owned(),
-            commit: found.commit.clone(),
-            changes: found.changes.iter().map(ChangedFile::new).collect(),
-            complete: !found.more,
-        }
-    }
-}
-
 impl ChangedFile {
-    fn new(change: &message::Change) -> ChangedFile {
+    pub(crate) fn new(change: &message::Change) -> ChangedFile {
         let (path, path_base64) = readable_owned(&change.path);
         ChangedFile {
             path,

@@ -2,289 +2,203 @@
 
 use super::bytes::{hex, readable_owned};
 use super::page::Overlaps;
-use frontend::{Listing, Served};
 use schema::message::{IndexedRevision, ListEntry};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-/// List of packages, or a part of it.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct IndexPackages {
-    /// True if all backends have answered.
-    pub complete: bool,
-    pub missing: Vec<Unreachable>,
-    pub packages: Vec<IndexPackage>,
-    /// Value of `after` for the rest; null at the end.
-    pub next: Option<String>,
-}
+shapes! {
+    /// List of packages, or a part of it.
+    struct IndexPackages {
+        /// True if all backends have answered.
+        complete: bool,
+        missing: Vec<Unreachable>,
+        packages: Vec<IndexPackage>,
+        /// Value of `after` for the rest; null at the end.
+        next: Option<String>,
+    }
 
-/// Backend without an answer.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Unreachable {
-    pub backend: String,
-    pub reason: String,
-}
+    /// Backend without an answer.
+    struct Unreachable {
+        backend: String,
+        reason: String,
+    }
 
-/// Indexed package.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct IndexPackage {
-    /// Package, named after its directory.
-    pub package: String,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub package_base64: Option<String>,
-    /// Name without the version.
-    pub name: String,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub name_base64: Option<String>,
-    pub documents: u32,
-    pub bytes: u64,
-    pub lines: u64,
-    /// Time of indexing, in seconds since 1970.
-    pub indexed: u64,
-}
+    /// Indexed package.
+    struct IndexPackage {
+        /// Package, named after its directory.
+        package / package_base64: String,
+        /// Name without the version.
+        name / name_base64: String,
+        documents: u32,
+        bytes: u64,
+        lines: u64,
+        /// Time of indexing, in seconds since 1970.
+        indexed: u64,
+    }
 
-/// Entries of a directory.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Tree {
-    /// Package, named after its directory.
-    pub package: String,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub package_base64: Option<String>,
-    /// Path of the directory, with a slash at its end; empty: the package itself.
-    pub path: String,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub path_base64: Option<String>,
-    /// Time of indexing, in seconds since 1970.
-    pub indexed: u64,
-    pub entries: Vec<TreeEntry>,
-    /// Value of `after` for the rest; null at the end.
-    #[schema(required)]
-    pub next: Option<String>,
-}
+    /// Entries of a directory.
+    struct Tree {
+        /// Package, named after its directory.
+        package / package_base64: String,
+        /// Path of the directory, with a slash at its end; empty: the package itself.
+        path / path_base64: String,
+        /// Time of indexing, in seconds since 1970.
+        indexed: u64,
+        entries: Vec<TreeEntry>,
+        /// Value of `after` for the rest; null at the end.
+        #[schema(required)]
+        next: Option<String>,
+    }
 
-/// File, or directory with the sums of its files.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct TreeEntry {
-    pub kind: TreeEntryKind,
-    pub name: String,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub name_base64: Option<String>,
-    pub path: String,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub path_base64: Option<String>,
-    /// Present for a directory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub documents: Option<u32>,
-    pub bytes: u64,
-    pub lines: u64,
-    /// Present for a file; empty if unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub language: Option<String>,
-    /// Present for a file: BLAKE3 of its text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub hash: Option<String>,
-}
+    /// File, or directory with the sums of its files.
+    struct TreeEntry {
+        kind: TreeEntryKind,
+        name / name_base64: String,
+        path / path_base64: String,
+        /// Present for a directory.
+        documents?: u32,
+        bytes: u64,
+        lines: u64,
+        /// Present for a file; empty if unknown.
+        language?: String,
+        /// Present for a file: BLAKE3 of its text.
+        hash?: String,
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TreeEntryKind {
-    File,
-    Directory,
-}
+    enum TreeEntryKind {
+        File,
+        Directory,
+    }
 
-/// State of a package or path in the index.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-pub struct Why {
-    /// Requested package, or the directory that has it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub package: Option<String>,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub package_base64: Option<String>,
-    /// Requested path.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub path: Option<String>,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub path_base64: Option<String>,
-    /// Present if a package or path was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub state: Option<PackageState>,
-    /// Present for a document.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub bytes: Option<u64>,
-    /// Present for a document.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub lines: Option<u64>,
-    /// Present for a document; empty if unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub language: Option<String>,
-    /// Present for a document: BLAKE3 of its text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub hash: Option<String>,
-    /// Present for a document: time of indexing, in seconds since 1970.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub indexed: Option<u64>,
-    /// Indexed versions of the package.
-    pub versions: Vec<IndexPackage>,
-    /// Files left out: of the package, or at the path or its directory.
-    pub skipped: Vec<LeftOut>,
-    /// Similar names.
-    pub similar: Vec<String>,
-    /// Backends without an answer, which may know more.
-    pub missing: Vec<Unreachable>,
-    /// Value of `after` for the rest; null at the end.
-    #[schema(required)]
-    pub next: Option<String>,
-}
+    /// State of a package or path in the index.
+    #[derive(Default)]
+    struct Why {
+        /// Requested package, or the directory that has it.
+        package? / package_base64: String,
+        /// Requested path.
+        path? / path_base64: String,
+        /// Present if a package or path was requested.
+        state?: PackageState,
+        /// Present for a document.
+        bytes?: u64,
+        /// Present for a document.
+        lines?: u64,
+        /// Present for a document; empty if unknown.
+        language?: String,
+        /// Present for a document: BLAKE3 of its text.
+        hash?: String,
+        /// Present for a document: time of indexing, in seconds since 1970.
+        indexed?: u64,
+        /// Indexed versions of the package.
+        versions: Vec<IndexPackage>,
+        /// Files left out: of the package, or at the path or its directory.
+        skipped: Vec<LeftOut>,
+        /// Similar names.
+        similar: Vec<String>,
+        /// Backends without an answer, which may know more.
+        missing: Vec<Unreachable>,
+        /// Value of `after` for the rest; null at the end.
+        #[schema(required)]
+        next: Option<String>,
+    }
 
-/// State of a package or path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = Known)]
-pub enum PackageState {
-    Indexed,
-    Skipped,
-    Unknown,
-}
+    /// State of a package or path.
+    #[schema(as = Known)]
+    enum PackageState {
+        Indexed,
+        Skipped,
+        Unknown,
+    }
 
-/// File left out of the index, with a reason.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct LeftOut {
-    pub package: String,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub package_base64: Option<String>,
-    pub path: String,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub path_base64: Option<String>,
-    /// Fixed name, such as `binary` or `ignored`.
-    pub reason: String,
-    /// Reason in words.
-    pub words: String,
-    /// Present for an ignored file: the rule and its file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub rule: Option<String>,
-}
+    /// File left out of the index, with a reason.
+    struct LeftOut {
+        package / package_base64: String,
+        path / path_base64: String,
+        /// Fixed name, such as `binary` or `ignored`.
+        reason: String,
+        /// Reason in words.
+        words: String,
+        /// Present for an ignored file: the rule and its file.
+        rule?: String,
+    }
 
-/// State of the index and its backends.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Status {
-    pub version: String,
-    pub generation: String,
-    /// True if all backends and visible packages are searched.
-    pub complete: bool,
-    /// Present if access to packages is unknown, so that they are left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    pub missing: Vec<Unreachable>,
-    pub shards: u64,
-    pub packages: u64,
-    pub documents: u64,
-    pub bytes: u64,
-    /// Time of the oldest index, in seconds since 1970.
-    pub updated: Option<u64>,
-    /// Age of the oldest index.
-    pub age_s: Option<u64>,
-    pub backends: Vec<BackendStatus>,
-    /// Packages on several backends, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub overlaps: Option<Overlaps>,
-    /// First indexed git repositories, by name; absent without any.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    pub repositories: Vec<RepositoryStatus>,
-    /// Present and true if there are more.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[schema(required = false)]
-    pub more_repositories: bool,
-}
+    /// State of the index and its backends.
+    struct Status {
+        version: String,
+        generation: String,
+        /// True if all backends and visible packages are searched.
+        complete: bool,
+        /// Present if access to packages is unknown, so that they are left out.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schema(required = false)]
+        missing: Vec<Unreachable>,
+        shards: u64,
+        packages: u64,
+        documents: u64,
+        bytes: u64,
+        /// Time of the oldest index, in seconds since 1970.
+        updated: Option<u64>,
+        /// Age of the oldest index.
+        age_s: Option<u64>,
+        backends: Vec<BackendStatus>,
+        /// Packages on several backends, if any.
+        overlaps?: Overlaps,
+        /// First indexed git repositories, by name; absent without any.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schema(required = false)]
+        repositories: Vec<RepositoryStatus>,
+        /// Present and true if there are more.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[schema(required = false)]
+        more_repositories: bool,
+    }
 
-/// Indexed git repository.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct RepositoryStatus {
-    /// Package of the repository.
-    pub package: String,
-    /// Present if not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub package_base64: Option<String>,
-    /// Short name of the default revision.
-    pub default: String,
-    /// Time of the last fetch, in seconds since 1970; null without any.
-    #[schema(required)]
-    pub fetched: Option<u64>,
-    /// Time of indexing, in seconds since 1970.
-    pub indexed: u64,
-    /// Age of the index.
-    pub age_s: u64,
-    /// Reason for the failure of the last update.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub problem: Option<String>,
-    /// First revisions; the default one leads.
-    pub revisions: Vec<RevisionStatus>,
-    /// Number of indexed revisions.
-    pub revision_count: u32,
-}
+    /// Indexed git repository.
+    struct RepositoryStatus {
+        /// Package of the repository.
+        package / package_base64: String,
+        /// Short name of the default revision.
+        default: String,
+        /// Time of the last fetch, in seconds since 1970; null without any.
+        #[schema(required)]
+        fetched: Option<u64>,
+        /// Time of indexing, in seconds since 1970.
+        indexed: u64,
+        /// Age of the index.
+        age_s: u64,
+        /// Reason for the failure of the last update.
+        problem?: String,
+        /// First revisions; the default one leads.
+        revisions: Vec<RevisionStatus>,
+        /// Number of indexed revisions.
+        revision_count: u32,
+    }
 
-/// Indexed revision.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct RevisionStatus {
-    /// Full name, such as `refs/heads/main`.
-    pub name: String,
-    /// Indexed commit.
-    pub commit: String,
-    /// Commit time, in seconds since 1970.
-    pub committed: i64,
-    /// Commits missing in the index, at most 1,000; null if the repository is slow or unreadable.
-    #[schema(required)]
-    pub behind: Option<u32>,
-}
+    /// Indexed revision.
+    struct RevisionStatus {
+        /// Full name, such as `refs/heads/main`.
+        name: String,
+        /// Indexed commit.
+        commit: String,
+        /// Commit time, in seconds since 1970.
+        committed: i64,
+        /// Commits missing in the index, at most 1,000; null if the repository is slow or
+        /// unreadable.
+        #[schema(required)]
+        behind: Option<u32>,
+    }
 
-/// Indexed data of a backend.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct BackendStatus {
-    pub name: String,
-    pub connected: bool,
-    /// Reason for not searching it: not connected, or other semantics than the frontend's.
-    pub reason: Option<String>,
-    pub shards: usize,
-    pub packages: u64,
-    pub documents: u64,
-    pub bytes: u64,
-    pub updated: Option<u64>,
-    pub age_s: Option<u64>,
+    /// Indexed data of a backend.
+    struct BackendStatus {
+        name: String,
+        connected: bool,
+        /// Reason for not searching it: not connected, or other semantics than the frontend's.
+        reason: Option<String>,
+        shards: usize,
+        packages: u64,
+        documents: u64,
+        bytes: u64,
+        updated: Option<u64>,
+        age_s: Option<u64>,
+    }
 }
 
 impl From<(String, String)> for Unreachable {
@@ -306,29 +220,6 @@ impl From<ListEntry> for IndexPackage {
             bytes: entry.text_bytes,
             lines: entry.lines,
             indexed: entry.indexed,
-        }
-    }
-}
-
-impl Tree {
-    /// Entries of the directory `path`.
-    pub(crate) fn new(
-        package: &ListEntry,
-        path: &[u8],
-        entries: Vec<ListEntry>,
-        next: Option<String>,
-    ) -> Self {
-        let indexed = package.indexed;
-        let (package, package_base64) = readable_owned(&package.package);
-        let (path, path_base64) = readable_owned(path);
-        Tree {
-            package,
-            package_base64,
-            path,
-            path_base64,
-            indexed,
-            entries: entries.into_iter().map(Into::into).collect(),
-            next,
         }
     }
 }
@@ -436,17 +327,15 @@ fn words(reason: &str, detail: &str) -> String {
     }
 }
 
+copied! {
+    IndexedRevision => RevisionStatus { name, commit, committed, behind }
+}
+
 impl RepositoryStatus {
-    /// `None` if the entry is not a repository.
-    fn new(entry: ListEntry, now: u64) -> Option<Self> {
+    /// `None` if the entry is not a repository. `now` is in seconds since 1970.
+    pub(crate) fn new(entry: ListEntry, now: u64) -> Option<Self> {
         let repository = entry.repository?;
         let (package, package_base64) = readable_owned(&entry.package);
-        let revision = |revision: IndexedRevision| RevisionStatus {
-            name: revision.name,
-            commit: revision.commit,
-            committed: revision.committed,
-            behind: revision.behind,
-        };
         Some(RepositoryStatus {
             package,
             package_base64,
@@ -455,53 +344,8 @@ impl RepositoryStatus {
             indexed: entry.indexed,
             age_s: now.saturating_sub(entry.indexed),
             problem: Some(repository.problem).filter(|problem| !problem.is_empty()),
-            revisions: repository.revisions.into_iter().map(revision).collect(),
+            revisions: repository.revisions.iter().map(Into::into).collect(),
             revision_count: repository.revision_count,
         })
-    }
-}
-
-impl Status {
-    /// `now` is in seconds since 1970.
-    pub(crate) fn new(
-        served: Served,
-        undecided: Option<(String, String)>,
-        backends: Vec<frontend::BackendStatus>,
-        overlaps: &frontend::Overlaps,
-        repositories: Listing,
-        now: u64,
-    ) -> Self {
-        let age = |updated: Option<u64>| updated.map(|updated| now.saturating_sub(updated));
-        let backend = |backend: frontend::BackendStatus| BackendStatus {
-            name: backend.name,
-            connected: backend.connected,
-            reason: backend.reason,
-            shards: backend.shards,
-            packages: backend.packages,
-            documents: backend.documents,
-            bytes: backend.text_bytes,
-            updated: backend.updated,
-            age_s: age(backend.updated),
-        };
-        Status {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            generation: served.generation,
-            complete: undecided.is_none() && backends.iter().all(|backend| backend.is_searched()),
-            missing: undecided.into_iter().map(Into::into).collect(),
-            shards: served.shards,
-            packages: served.packages,
-            documents: served.documents,
-            bytes: served.text_bytes,
-            updated: served.updated,
-            age_s: age(served.updated),
-            backends: backends.into_iter().map(backend).collect(),
-            overlaps: Overlaps::of(overlaps),
-            more_repositories: repositories.more,
-            repositories: repositories
-                .entries
-                .into_iter()
-                .filter_map(|entry| RepositoryStatus::new(entry, now))
-                .collect(),
-        }
     }
 }

@@ -5,143 +5,111 @@ use super::bytes::readable_owned;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 use schema::message;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-/// Commit of a repository.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Commit {
-    pub repo: String,
-    /// Requested revision; empty: the default branch. In a history: the commit's id.
-    pub rev: String,
-    pub id: String,
-    pub tree: String,
-    pub parents: Vec<String>,
-    pub author: Person,
-    pub committer: Person,
-    /// First paragraph of the message, as one line.
-    pub subject: String,
-    /// Present if not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub subject_base64: Option<String>,
-    /// Rest of the message.
-    pub body: String,
-    /// Present if not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub body_base64: Option<String>,
-    /// Short names of its tags, as lossy UTF-8; `/api/v2/refs` has exact names.
-    /// names.
-    pub tags: Vec<String>,
-    /// Present and true if a name, the message, the parents or the tags are cut off.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[schema(required = false)]
-    pub shortened: bool,
-}
+shapes! {
+    /// Commit of a repository.
+    #[derive(PartialEq, Eq)]
+    struct Commit {
+        repo: String,
+        /// Requested revision; empty: the default branch. In a history: the commit's id.
+        rev: String,
+        id: String,
+        tree: String,
+        parents: Vec<String>,
+        author: Person,
+        committer: Person,
+        /// First paragraph of the message, as one line.
+        subject / subject_base64: String,
+        /// Rest of the message.
+        body / body_base64: String,
+        /// Short names of its tags, as lossy UTF-8; `/api/v2/refs` has exact names.
+        /// names.
+        tags: Vec<String>,
+        /// Present and true if a name, the message, the parents or the tags are cut off.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[schema(required = false)]
+        shortened: bool,
+    }
 
-/// Author or committer of a change, with the time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Person {
-    pub name: String,
-    /// Present if not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub name_base64: Option<String>,
-    pub email: String,
-    /// Present if not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub email_base64: Option<String>,
-    /// Date with time zone; null if git recorded no possible date.
-    #[schema(required, example = "2024-02-29T23:59:59+01:30")]
-    pub date: Option<String>,
-    /// Date in seconds since 1970.
-    pub seconds: i64,
-}
+    /// Author or committer of a change, with the time.
+    #[derive(PartialEq, Eq)]
+    struct Person {
+        name / name_base64: String,
+        email / email_base64: String,
+        /// Date with time zone; null if git recorded no possible date.
+        #[schema(required, example = "2024-02-29T23:59:59+01:30")]
+        date: Option<String>,
+        /// Date in seconds since 1970.
+        seconds: i64,
+    }
 
-/// Commits of a request.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({"revisions": [{"repo": "project", "rev": "HEAD~1"}, {"repo": "project"}]}))]
-pub struct RevisionNames {
-    pub revisions: Vec<RevisionName>,
-}
+    /// Commits of a request.
+    #[serde(deny_unknown_fields)]
+    #[schema(example = json!({"revisions": [{"repo": "project", "rev": "HEAD~1"}, {"repo": "project"}]}))]
+    struct RevisionNames {
+        revisions: Vec<RevisionName>,
+    }
 
-/// Revision of a repository.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RevisionName {
-    pub repo: String,
-    /// Absent: the default branch.
-    #[serde(default)]
-    #[schema(required = false)]
-    pub rev: String,
-}
+    /// Revision of a repository.
+    #[serde(deny_unknown_fields)]
+    struct RevisionName {
+        repo: String,
+        /// Absent: the default branch.
+        #[serde(default)]
+        #[schema(required = false)]
+        rev: String,
+    }
 
-/// Commits or problems, in the order of the request.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Commits {
-    pub commits: Vec<CommitEntry>,
-}
+    /// Commits or problems, in the order of the request.
+    struct Commits {
+        commits: Vec<CommitEntry>,
+    }
 
-/// Commit, or the problem that prevents it.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct CommitEntry {
-    pub repo: String,
-    pub rev: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub commit: Option<Commit>,
-    /// Answer to a request for this commit alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub problem: Option<ProblemDocument>,
-}
+    /// Commit, or the problem that prevents it.
+    struct CommitEntry {
+        repo: String,
+        rev: String,
+        commit?: Commit,
+        /// Answer to a request for this commit alone.
+        problem?: ProblemDocument,
+    }
 
-/// Part of a history, in the order of `git log`.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct CommitLog {
-    pub repo: String,
-    pub rev: String,
-    pub commits: Vec<Commit>,
-    /// Value of `cursor` for the rest; null at the end.
-    #[schema(required)]
-    pub next: Option<String>,
-}
+    /// Part of a history, in the order of `git log`.
+    struct CommitLog {
+        repo: String,
+        rev: String,
+        commits: Vec<Commit>,
+        /// Value of `cursor` for the rest; null at the end.
+        #[schema(required)]
+        next: Option<String>,
+    }
 
-/// Part of the references of a repository, by name.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Refs {
-    pub repo: String,
-    pub refs: Vec<Ref>,
-    /// Value of `after` for the rest; null at the end.
-    #[schema(required)]
-    pub next: Option<String>,
-}
+    /// Part of the references of a repository, by name.
+    struct Refs {
+        repo: String,
+        refs: Vec<Ref>,
+        /// Value of `after` for the rest; null at the end.
+        #[schema(required)]
+        next: Option<String>,
+    }
 
-/// Name of a commit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Ref {
-    /// Full name, such as `refs/heads/main`.
-    pub name: String,
-    /// Present if not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub name_base64: Option<String>,
-    pub kind: RefKind,
-    /// Id of the commit.
-    pub id: String,
-    /// True if it can be searched.
-    pub indexed: bool,
-}
+    /// Name of a commit.
+    #[derive(PartialEq, Eq)]
+    struct Ref {
+        /// Full name, such as `refs/heads/main`.
+        name / name_base64: String,
+        kind: RefKind,
+        /// Id of the commit.
+        id: String,
+        /// True if it can be searched.
+        indexed: bool,
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum RefKind {
-    Branch,
-    Tag,
-    Other,
+    enum RefKind {
+        Branch,
+        Tag,
+        Other,
+    }
 }
 
 impl Commit {
@@ -149,7 +117,7 @@ impl Commit {
     pub fn new(repo: &str, rev: &str, commit: &message::Commit) -> Commit {
         let (subject, subject_base64) = readable_owned(&commit.subject);
         let (body, body_base64) = readable_owned(&commit.body);
-        let tags = commit.tags.iter();
+        let lossy = |tag: &Vec<u8>| String::from_utf8_lossy(tag).into_owned();
         Commit {
             repo: repo.to_owned(),
             rev: rev.to_owned(),
@@ -162,9 +130,7 @@ impl Commit {
             subject_base64,
             body,
             body_base64,
-            tags: tags
-                .map(|tag| String::from_utf8_lossy(tag).into_owned())
-                .collect(),
+            tags: commit.tags.iter().map(lossy).collect(),
             shortened: commit.shortened,
         }
     }
@@ -194,15 +160,7 @@ pub(super) fn date(seconds: i64, offset_minutes: i32) -> Option<String> {
     }
     let sign = if offset_minutes < 0 { '-' } else { '+' };
     let (hours, minutes) = (offset_minutes.abs() / 60, offset_minutes.abs() % 60);
-    Some(format!(
-        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}{sign}{hours:02}:{minutes:02}",
-        at.year(),
-        at.month(),
-        at.day(),
-        at.hour(),
-        at.minute(),
-        at.second(),
-    ))
+    Some(format!("{at}{sign}{hours:02}:{minutes:02}"))
 }
 
 impl From<&message::Reference> for Ref {

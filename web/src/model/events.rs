@@ -19,27 +19,14 @@ pub struct Event {
     pub data: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum EventName {
-    Notice,
-    Progress,
-    Matches,
-    Facets,
-    Reconnect,
-    Done,
-}
-
-impl EventName {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            EventName::Notice => "notice",
-            EventName::Progress => "progress",
-            EventName::Matches => "matches",
-            EventName::Facets => "facets",
-            EventName::Reconnect => "reconnect",
-            EventName::Done => "done",
-        }
+shapes! {
+    enum EventName {
+        Notice,
+        Progress,
+        Matches,
+        Facets,
+        Reconnect,
+        Done,
     }
 }
 

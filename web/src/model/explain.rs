@@ -1,73 +1,70 @@
 //! Cost of a query: its expression tree, and the amount of text to read.
 
-use super::page::{Missing, Notice, notices};
-use frontend::SearchResult;
-use frontend::query::Query;
+use super::page::{Missing, Notice};
 use schema::message::{Estimate, Expr, Field, Filter, Pattern, Reading, Syntax};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use utoipa::ToSchema;
 
-/// Estimated cost of a query.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Explanation {
-    pub generation: String,
-    pub interpreted_as: String,
-    pub notices: Vec<Notice>,
-    /// True if every shard has answered.
-    pub complete: bool,
-    pub missing: Vec<Missing>,
-    /// Condition on matching documents.
-    pub expression: ExpressionTree,
-    /// True if only names of documents match.
-    pub names: bool,
-    /// Trigram query of the whole expression.
-    pub plan: String,
-    /// Patterns of the expression, in order.
-    pub patterns: Vec<PatternCost>,
-    pub cost: SearchCost,
-    /// Suggestions that reduce the cost.
-    pub cheaper: Vec<String>,
-}
+shapes! {
+    /// Estimated cost of a query.
+    struct Explanation {
+        generation: String,
+        interpreted_as: String,
+        notices: Vec<Notice>,
+        /// True if every shard has answered.
+        complete: bool,
+        missing: Vec<Missing>,
+        /// Condition on matching documents.
+        expression: ExpressionTree,
+        /// True if only names of documents match.
+        names: bool,
+        /// Trigram query of the whole expression.
+        plan: String,
+        /// Patterns of the expression, in order.
+        patterns: Vec<PatternCost>,
+        cost: SearchCost,
+        /// Suggestions that reduce the cost.
+        cheaper: Vec<String>,
+    }
 
-/// Cost of one pattern alone, within the filters.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct PatternCost {
-    pub pattern: PatternLeaf,
-    /// Trigram query.
-    pub plan: String,
-    /// Candidate blocks.
-    pub blocks: u64,
-    /// Share of all blocks, from 0 to 1.
-    pub share: f64,
-}
+    /// Cost of one pattern alone, within the filters.
+    struct PatternCost {
+        pattern: PatternLeaf,
+        /// Trigram query.
+        plan: String,
+        /// Candidate blocks.
+        blocks: u64,
+        /// Share of all blocks, from 0 to 1.
+        share: f64,
+    }
 
-/// Amount of data to read, and time for it.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
-#[schema(as = Cost)]
-pub struct SearchCost {
-    /// Candidate blocks, which the index cannot rule out.
-    pub blocks: u64,
-    /// All blocks.
-    pub of: u64,
-    /// `blocks` of `of`, from 0 to 1.
-    pub share: f64,
-    /// Approximate bytes of the candidate blocks.
-    pub bytes: u64,
-    /// Approximate processor time of the backends: that of the estimate, plus a constant per block.
-    pub milliseconds: f64,
-    pub class: CostClass,
-}
+    /// Amount of data to read, and time for it.
+    #[derive(Copy)]
+    #[schema(as = Cost)]
+    struct SearchCost {
+        /// Candidate blocks, which the index cannot rule out.
+        blocks: u64,
+        /// All blocks.
+        of: u64,
+        /// `blocks` of `of`, from 0 to 1.
+        share: f64,
+        /// Approximate bytes of the candidate blocks.
+        bytes: u64,
+        /// Approximate processor time of the backends: that of the estimate, plus a constant per
+        /// block.
+        milliseconds: f64,
+        class: CostClass,
+    }
 
-/// Admission class of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = Class)]
-pub enum CostClass {
-    /// Starts at once.
-    Light,
-    /// May wait for other heavy searches.
-    Heavy,
+    /// Admission class of a search.
+    #[schema(as = Class)]
+    enum CostClass {
+        /// Starts at once.
+        Light,
+        /// May wait for other heavy searches.
+        Heavy,
+    }
 }
 
 /// Expression tree: an object with one field, named after the kind of node.
@@ -93,65 +90,35 @@ pub enum ExpressionTree {
     Line(Box<ExpressionTree>),
 }
 
-/// Text or regular expression.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[schema(as = Pattern)]
-pub struct PatternLeaf {
-    pub text: String,
-    /// `literal` or `regexp`.
-    pub syntax: Cow<'static, str>,
-    pub ignore_case: bool,
-    /// Only whole words match.
-    pub word: bool,
-    /// Searches the path instead of the text.
-    pub in_path: bool,
-}
+shapes! {
+    /// Text or regular expression.
+    #[schema(as = Pattern)]
+    struct PatternLeaf {
+        text: String,
+        /// `literal` or `regexp`.
+        syntax: Cow<'static, str>,
+        ignore_case: bool,
+        /// Only whole words match.
+        word: bool,
+        /// Searches the path instead of the text.
+        in_path: bool,
+    }
 
-/// Condition on a document, checked without its text.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[schema(as = Filter)]
-pub struct FilterLeaf {
-    /// `package`, `path`, `language`, `extension`, `name`, `revision`, `branch` or `kind`.
-    pub field: Cow<'static, str>,
-    /// `regexp`, `exact` or `glob`.
-    pub reading: Cow<'static, str>,
-    pub text: String,
-    #[serde(default)]
-    pub ignore_case: bool,
-}
-
-impl Explanation {
-    /// Explains a query by the estimates in `answer`.
-    pub(crate) fn new(
-        query: &Query,
-        about_query: &[frontend::query::Notice],
-        answer: &SearchResult,
-        cost: SearchCost,
-        cheaper: Vec<String>,
-    ) -> Explanation {
-        let explain = answer.explain();
-        let patterns = query.expr.patterns().into_iter();
-        let patterns = patterns.zip(&explain.estimates);
-        Explanation {
-            generation: answer.generation().to_owned(),
-            interpreted_as: query.interpreted_as(),
-            notices: notices(about_query),
-            complete: answer.is_complete(),
-            missing: Missing::of(answer),
-            expression: (&query.expr).into(),
-            names: query.names,
-            plan: explain.plan.clone(),
-            patterns: patterns
-                .map(|(pattern, estimate)| PatternCost::new(pattern, estimate, cost.of))
-                .collect(),
-            cost,
-            cheaper,
-        }
+    /// Condition on a document, checked without its text.
+    #[schema(as = Filter)]
+    struct FilterLeaf {
+        /// `package`, `path`, `language`, `extension`, `name`, `revision`, `branch` or `kind`.
+        field: Cow<'static, str>,
+        /// `regexp`, `exact` or `glob`.
+        reading: Cow<'static, str>,
+        text: String,
+        #[serde(default)]
+        ignore_case: bool,
     }
 }
 
 impl PatternCost {
-    fn new(pattern: &Pattern, estimate: &Estimate, of: u64) -> Self {
+    pub(crate) fn new(pattern: &Pattern, estimate: &Estimate, of: u64) -> Self {
         PatternCost {
             pattern: pattern.into(),
             plan: estimate.plan.clone(),

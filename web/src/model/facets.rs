@@ -1,56 +1,82 @@
-//! Summaries of an answer: matches by package, language, kind and directory.
+//! Summaries of an answer: matches by package, language, kind and directory, and the copies of a
+//! match.
 
 use super::bytes::readable_owned;
 use super::page::{Missing, Notice, notices};
 use frontend::{PackageGroup, SearchResult};
-use schema::message::{DocumentKind, Facet, SpoolFacets};
+use schema::message::{DocumentKind, Facet};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Common head of the summaries of an answer.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[schema(as = Head)]
-pub struct SummaryHead {
-    pub id: String,
-    pub generation: String,
-    pub interpreted_as: String,
-    pub notices: Vec<Notice>,
-    pub complete: bool,
-    /// Parts that were not searched, with reasons; absent if complete.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    pub missing: Vec<Missing>,
-}
+shapes! {
+    /// Common head of the summaries of an answer.
+    #[schema(as = Head)]
+    struct SummaryHead {
+        id: String,
+        generation: String,
+        interpreted_as: String,
+        notices: Vec<Notice>,
+        complete: bool,
+        /// Parts that were not searched, with reasons; absent if complete.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schema(required = false)]
+        missing: Vec<Missing>,
+    }
 
-/// Matches by package, language, kind and directory.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Facets {
-    #[serde(flatten)]
-    pub head: SummaryHead,
-    /// All matches.
-    pub total: u64,
+    /// Matches by package, language, kind and directory.
+    struct Facets {
+        #[serde(flatten)]
+        head: SummaryHead,
+        /// All matches.
+        total: u64,
+        /// Packages with a match.
+        packages_total: usize,
+        /// Packages with the most matches.
+        packages: Vec<PackageCount>,
+        languages: Vec<LanguageCount>,
+        /// Kinds of documents with a match.
+        kinds: Vec<KindCount>,
+        /// First directory of a path, empty without one. If the query selects a directory
+        /// (`path:^src/`), the first one below it (`src/lib`), or it itself.
+        directories: Vec<DirectoryCount>,
+        /// Matches in further directories.
+        other_directories: u64,
+    }
+
     /// Packages with a match.
-    pub packages_total: usize,
-    /// Packages with the most matches.
-    pub packages: Vec<PackageCount>,
-    pub languages: Vec<LanguageCount>,
-    /// Kinds of documents with a match.
-    pub kinds: Vec<KindCount>,
-    /// First directory of a path, empty without one. If the query selects a directory
-    /// (`path:^src/`), the first one below it (`src/lib`), or it itself.
-    pub directories: Vec<DirectoryCount>,
-    /// Matches in further directories.
-    pub other_directories: u64,
-}
+    struct Packages {
+        #[serde(flatten)]
+        head: SummaryHead,
+        packages_total: usize,
+        /// By best match.
+        packages: Vec<PackageCount>,
+    }
 
-/// Packages with a match.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Packages {
-    #[serde(flatten)]
-    pub head: SummaryHead,
-    pub packages_total: usize,
-    /// By best match.
-    pub packages: Vec<PackageCount>,
+    /// Documents with the same text and matching lines.
+    struct CopyList {
+        #[serde(flatten)]
+        head: SummaryHead,
+        /// Number of documents, including the requested one.
+        total: u64,
+        /// Page number, from 0.
+        page: u64,
+        per_page: usize,
+        pages: u64,
+        /// By best match: folded copies show the first.
+        documents: Vec<CopyDocument>,
+    }
+
+    /// Document of a list of copies.
+    struct CopyDocument {
+        package / package_base64: String,
+        path / path_base64: String,
+        language: String,
+        /// Short names of the first revisions that have it, the default one first; empty outside
+        /// git.
+        revisions: Vec<String>,
+        /// Indexed commit of the first revision.
+        commit?: String,
+    }
 }
 
 macro_rules! counts {
@@ -84,13 +110,14 @@ counts! {
     DirectoryCount: directory, directory_base64;
 }
 
-/// Matches in a kind of document.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct KindCount {
-    /// `source`, `documentation` (with configuration and others), `tests` (with examples and
-    /// benchmarks) or `vendored` (third-party or generated).
-    pub kind: String,
-    pub total: u64,
+shapes! {
+    /// Matches in a kind of document.
+    struct KindCount {
+        /// `source`, `documentation` (with configuration and others), `tests` (with examples and
+        /// benchmarks) or `vendored` (third-party or generated).
+        kind: String,
+        total: u64,
+    }
 }
 
 impl SummaryHead {
@@ -110,47 +137,13 @@ impl SummaryHead {
     }
 }
 
-impl Facets {
-    /// `packages` are all, in the order of their best match; `packages_max` are listed.
-    pub(crate) fn new(
-        answer: &SearchResult,
-        head: SummaryHead,
-        mut packages: Vec<PackageGroup>,
-        packages_max: usize,
-        facets: SpoolFacets,
-    ) -> Self {
-        // Stable: ties stay in the order of their best match.
-        packages.sort_by_key(|package| std::cmp::Reverse(package.total));
-        packages.truncate(packages_max);
-        Facets {
-            head,
-            total: answer.len() as u64,
-            packages_total: answer.packages(),
-            packages: package_counts(packages),
-            languages: facets.languages.into_iter().map(Into::into).collect(),
-            kinds: kind_counts(facets.kinds),
-            directories: facets.directories.into_iter().map(Into::into).collect(),
-            other_directories: facets.other_directories,
-        }
+impl From<PackageGroup> for PackageCount {
+    fn from(package: PackageGroup) -> Self {
+        (package.name, package.total).into()
     }
 }
 
-impl Packages {
-    pub(crate) fn new(head: SummaryHead, packages: Vec<PackageGroup>) -> Self {
-        Packages {
-            head,
-            packages_total: packages.len(),
-            packages: package_counts(packages),
-        }
-    }
-}
-
-fn package_counts(packages: Vec<PackageGroup>) -> Vec<PackageCount> {
-    let count = |package: PackageGroup| PackageCount::from((package.name, package.total));
-    packages.into_iter().map(count).collect()
-}
-
-fn kind_counts(kinds: [u64; DocumentKind::ALL.len()]) -> Vec<KindCount> {
+pub(crate) fn kind_counts(kinds: [u64; DocumentKind::ALL.len()]) -> Vec<KindCount> {
     let counts = DocumentKind::ALL.into_iter().zip(kinds);
     let counts = counts.filter(|(_, total)| *total > 0);
     let count = |(kind, total): (DocumentKind, u64)| KindCount {
@@ -158,4 +151,21 @@ fn kind_counts(kinds: [u64; DocumentKind::ALL.len()]) -> Vec<KindCount> {
         total,
     };
     counts.map(count).collect()
+}
+
+impl From<&frontend::Document> for CopyDocument {
+    fn from(document: &frontend::Document) -> Self {
+        let (package, package_base64) = readable_owned(&document.package);
+        let (path, path_base64) = readable_owned(&document.path);
+        let commit = &document.revisions.commit;
+        CopyDocument {
+            package,
+            package_base64,
+            path,
+            path_base64,
+            language: document.language.clone(),
+            revisions: document.revisions.names.clone(),
+            commit: (!commit.is_empty()).then(|| commit.clone()),
+        }
+    }
 }

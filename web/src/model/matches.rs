@@ -10,106 +10,80 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-/// Matching line, span of lines, or name of a document.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Match<'a> {
-    /// Package, named after its directory.
-    pub package: Cow<'a, str>,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub package_base64: Option<String>,
-    /// Path within the package.
-    pub path: Cow<'a, str>,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub path_base64: Option<String>,
-    /// Line number, from 1; 0 for a match of the name.
-    pub line: u32,
-    /// Number of lines, if more than one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, minimum = 2)]
-    pub lines: Option<u32>,
-    /// Line without its end, lines joined by line feeds, or the path.
-    pub text: Cow<'a, str>,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub text_base64: Option<String>,
-    /// Start and end of each matching part, in bytes of the text.
-    pub ranges: Vec<[usize; 2]>,
-    pub context: Context<'a>,
-    /// Language; empty if unknown.
-    pub language: Cow<'a, str>,
-    /// Matches are ordered by rank, highest first.
-    pub rank: f32,
-    /// BLAKE3 of the document's text.
-    pub hash: String,
-    /// At most 64 short names of git revisions that have the document, the default one first, the
-    /// others ascending. Absent outside git.
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    #[schema(required = false, value_type = Vec<String>)]
-    pub revisions: Cow<'a, [String]>,
-    /// Number of revisions that have it. Absent outside git.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub revision_count: Option<u32>,
-    /// Id of the first revision's indexed commit, as `rev` of a permanent link. Absent outside git.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub commit: Option<Cow<'a, str>>,
-    /// Offset of the line in the document, in bytes.
-    pub offset: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub window: Option<MatchWindow>,
-    /// Present on pages if the document has copies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub copies: Option<DocumentCopies>,
-}
+shapes! {
+    /// Matching line, span of lines, or name of a document.
+    struct Match<'a> {
+        /// Package, named after its directory.
+        package / package_base64: Cow<'a, str>,
+        /// Path within the package.
+        path / path_base64: Cow<'a, str>,
+        /// Line number, from 1; 0 for a match of the name.
+        line: u32,
+        /// Number of lines, if more than one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false, minimum = 2)]
+        lines: Option<u32>,
+        /// Line without its end, lines joined by line feeds, or the path.
+        text / text_base64: Cow<'a, str>,
+        /// Start and end of each matching part, in bytes of the text.
+        ranges: Vec<[usize; 2]>,
+        context: Context<'a>,
+        /// Language; empty if unknown.
+        language: Cow<'a, str>,
+        /// Matches are ordered by rank, highest first.
+        rank: f32,
+        /// BLAKE3 of the document's text.
+        hash: String,
+        /// At most 64 short names of git revisions that have the document, the default one first,
+        /// the others ascending. Absent outside git.
+        #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+        #[schema(required = false, value_type = Vec<String>)]
+        revisions: Cow<'a, [String]>,
+        /// Number of revisions that have it. Absent outside git.
+        revision_count?: u32,
+        /// Id of the first revision's indexed commit, as `rev` of a permanent link. Absent outside
+        /// git.
+        commit?: Cow<'a, str>,
+        /// Offset of the line in the document, in bytes.
+        offset: u64,
+        window?: MatchWindow,
+        /// Present on pages if the document has copies.
+        copies?: DocumentCopies,
+    }
 
-/// Other documents with the same text and matching lines.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
-#[schema(as = Copies)]
-pub struct DocumentCopies {
-    /// Number of copies.
-    #[schema(minimum = 1)]
-    pub count: u64,
-    /// Position among all matches, from 0, to list the copies by `/api/v2/copies`.
-    pub position: u64,
-}
+    /// Other documents with the same text and matching lines.
+    #[derive(Copy)]
+    #[schema(as = Copies)]
+    struct DocumentCopies {
+        /// Number of copies.
+        #[schema(minimum = 1)]
+        count: u64,
+        /// Position among all matches, from 0, to list the copies by `/api/v2/copies`.
+        position: u64,
+    }
 
-/// Requested lines around a match.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Context<'a> {
-    pub before: Vec<ContextLine<'a>>,
-    pub after: Vec<ContextLine<'a>>,
-}
+    /// Requested lines around a match.
+    struct Context<'a> {
+        before: Vec<ContextLine<'a>>,
+        after: Vec<ContextLine<'a>>,
+    }
 
-/// Line beside a match.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct ContextLine<'a> {
-    pub line: u32,
-    pub text: Cow<'a, str>,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub text_base64: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub window: Option<MatchWindow>,
-}
+    /// Line beside a match.
+    struct ContextLine<'a> {
+        line: u32,
+        text / text_base64: Cow<'a, str>,
+        window?: MatchWindow,
+    }
 
-/// Shown part of a long line.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
-#[schema(as = Window)]
-pub struct MatchWindow {
-    /// Offset in the line, in bytes.
-    pub start: u64,
-    /// Bytes of the whole line.
-    pub line_bytes: u64,
+    /// Shown part of a long line.
+    #[derive(Copy)]
+    #[schema(as = Window)]
+    struct MatchWindow {
+        /// Offset in the line, in bytes.
+        start: u64,
+        /// Bytes of the whole line.
+        line_bytes: u64,
+    }
 }
 
 /// Matches of a page, in order or in groups.
@@ -120,49 +94,39 @@ pub enum Results<'a> {
     Groups(Vec<MatchGroup<'a>>),
 }
 
-/// First matches of a package or document.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[schema(as = Group)]
-pub struct MatchGroup<'a> {
-    pub package: Cow<'a, str>,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub package_base64: Option<String>,
-    /// Present for a document.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub path: Option<Cow<'a, str>>,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub path_base64: Option<String>,
-    /// Present for a document.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub language: Option<Cow<'a, str>>,
-    /// Present for a document: BLAKE3 of its text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub hash: Option<String>,
-    /// Present for a document in git: its revisions, as in a match.
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    #[schema(required = false, value_type = Vec<String>)]
-    pub revisions: Cow<'a, [String]>,
-    /// Present for a document in git: number of its revisions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub revision_count: Option<u32>,
-    /// Present for a document in git: its first revision's indexed commit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub commit: Option<Cow<'a, str>>,
-    /// Number of matches; null if more documents match than are counted.
-    #[schema(required)]
-    pub total: Option<u64>,
-    /// Best matches: of a package by rank, of a document by line. Context lines of a document never
-    /// overlap.
-    pub matches: Vec<Match<'a>>,
+shapes! {
+    /// First matches of a package or document.
+    #[derive(Default)]
+    #[schema(as = Group)]
+    struct MatchGroup<'a> {
+        package / package_base64: Cow<'a, str>,
+        /// Present for a document.
+        path? / path_base64: Cow<'a, str>,
+        /// Present for a document.
+        language?: Cow<'a, str>,
+        /// Present for a document: BLAKE3 of its text.
+        hash?: String,
+        /// Present for a document in git: its revisions, as in a match.
+        #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+        #[schema(required = false, value_type = Vec<String>)]
+        revisions: Cow<'a, [String]>,
+        /// Present for a document in git: number of its revisions.
+        revision_count?: u32,
+        /// Present for a document in git: its first revision's indexed commit.
+        commit?: Cow<'a, str>,
+        /// Number of matches; null if more documents match than are counted.
+        #[schema(required)]
+        total: Option<u64>,
+        /// Best matches: of a package by rank, of a document by line. Context lines of a document
+        /// never overlap.
+        matches: Vec<Match<'a>>,
+    }
+}
+
+impl Default for Results<'_> {
+    fn default() -> Self {
+        Results::Matches(Vec::new())
+    }
 }
 
 impl<'a> From<&'a frontend::Match> for Match<'a> {
@@ -193,11 +157,8 @@ impl<'a> From<&'a frontend::Match> for Match<'a> {
             revision_count: revision_count(document),
             commit: commit(document),
             offset: found.offset,
-            window: found.window.map(Into::into),
-            copies: found.copies.map(|copies| DocumentCopies {
-                count: copies.count,
-                position: copies.position,
-            }),
+            window: found.window.as_ref().map(Into::into),
+            copies: found.copies.as_ref().map(Into::into),
         }
     }
 }
@@ -230,11 +191,8 @@ impl TryFrom<Match<'_>> for frontend::Match {
             after: lines(read.context.after)?,
             rank: read.rank,
             offset: read.offset,
-            window: read.window.map(Into::into),
-            copies: read.copies.map(|copies| Copies {
-                count: copies.count,
-                position: copies.position,
-            }),
+            window: read.window.as_ref().map(Into::into),
+            copies: read.copies.as_ref().map(Into::into),
         })
     }
 }
@@ -255,7 +213,7 @@ impl<'a> From<&'a frontend::ContextLine> for ContextLine<'a> {
             line: line.line,
             text,
             text_base64,
-            window: line.window.map(Into::into),
+            window: line.window.as_ref().map(Into::into),
         }
     }
 }
@@ -267,21 +225,16 @@ impl TryFrom<ContextLine<'_>> for frontend::ContextLine {
         Ok(frontend::ContextLine {
             line: read.line,
             text: exact(read.text, read.text_base64.as_deref())?,
-            window: read.window.map(Into::into),
+            window: read.window.as_ref().map(Into::into),
         })
     }
 }
 
-impl From<frontend::Window> for MatchWindow {
-    fn from(frontend::Window { start, line_bytes }: frontend::Window) -> Self {
-        MatchWindow { start, line_bytes }
-    }
-}
-
-impl From<MatchWindow> for frontend::Window {
-    fn from(MatchWindow { start, line_bytes }: MatchWindow) -> Self {
-        frontend::Window { start, line_bytes }
-    }
+copied! {
+    frontend::Window => MatchWindow { start, line_bytes }
+    MatchWindow => frontend::Window { start, line_bytes }
+    Copies => DocumentCopies { count, position }
+    DocumentCopies => Copies { count, position }
 }
 
 impl<'a> MatchGroup<'a> {
@@ -293,15 +246,9 @@ impl<'a> MatchGroup<'a> {
         MatchGroup {
             package: name,
             package_base64,
-            path: None,
-            path_base64: None,
-            language: None,
-            hash: None,
-            revisions: Cow::default(),
-            revision_count: None,
-            commit: None,
             total: Some(package.total),
             matches: matches.iter().map(Into::into).collect(),
+            ..MatchGroup::default()
         }
     }
 

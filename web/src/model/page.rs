@@ -1,129 +1,258 @@
 //! Page of an answer with the state of its search. An export in the order of finding ends with the
 //! same state.
 
-use super::bytes::{hex, readable_owned};
+use super::bytes::hex;
 use super::matches::Results;
-use frontend::{Explain, SearchResult};
-use serde::{Deserialize, Serialize};
+use frontend::SearchResult;
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
-use utoipa::ToSchema;
 
-/// Page of an answer or of a running search.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Page<'a> {
-    /// Id of the search, or the cursor or link of the request.
-    pub id: Cow<'a, str>,
-    /// Identifies the searched documents.
-    pub generation: Cow<'a, str>,
-    /// Name of the answer for callers with the same access, on every frontend with the same
-    /// secrets. It replaces an id while these documents are served. Null while the search runs.
-    #[serde(default)]
-    #[schema(required)]
-    pub link: Option<String>,
-    /// Cursor of the next page; null on the last page, or while the search runs.
-    pub next: Option<String>,
-    /// Interpreted query, in the query language.
-    pub interpreted_as: String,
-    pub notices: Vec<Notice>,
-    pub state: SearchState,
-    /// True if every shard was searched to its end.
-    pub complete: bool,
-    /// Number of known changed files that are not indexed yet.
-    #[serde(default)]
-    #[schema(required)]
-    pub pending: u64,
-    /// Parts that were not searched, with reasons.
-    pub missing: Vec<Missing>,
-    pub skipped: Skipped,
-    /// Packages on several backends, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub overlaps: Option<Overlaps>,
-    /// Null while the search runs.
-    pub searched: Option<Searched>,
-    /// Present if the answer is incomplete.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub reached: Option<Reached>,
-    /// Number of matches, also beyond `limit`; null while the search runs.
-    pub found: Option<u64>,
-    /// Relation of `found` to the number of all matches.
-    #[serde(default)]
-    #[schema(required)]
-    pub total_relation: TotalRelation,
-    /// Number of matches; with `copies=all`, on all pages.
-    pub total: u64,
-    /// Number without copies; with `copies=folded`, on all pages. Null while the search runs, with
-    /// a limit, or without requested matches.
-    #[serde(default)]
-    #[schema(required)]
-    pub unique: Option<u64>,
-    /// Documents with a match.
-    pub documents: u64,
-    /// Packages with a match.
-    pub packages: usize,
-    /// Page number, from 0.
-    pub page: usize,
-    pub per_page: usize,
-    /// Number of pages.
-    pub pages: usize,
-    #[serde(flatten)]
-    pub results: Results<'a>,
-    /// Null on a page by `cursor` or link, which is the same on every frontend.
-    pub timings: Option<Timings>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub progress: Option<Progress>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub explain: Option<IndexUse>,
-}
+shapes! {
+    /// Page of an answer or of a running search.
+    #[derive(Default)]
+    struct Page<'a> {
+        /// Id of the search, or the cursor or link of the request.
+        id: Cow<'a, str>,
+        /// Identifies the searched documents.
+        generation: Cow<'a, str>,
+        /// Name of the answer for callers with the same access, on every frontend with the same
+        /// secrets. It replaces an id while these documents are served. Null while the search runs.
+        #[serde(default)]
+        #[schema(required)]
+        link: Option<String>,
+        /// Cursor of the next page; null on the last page, or while the search runs.
+        next: Option<String>,
+        /// Interpreted query, in the query language.
+        interpreted_as: String,
+        notices: Vec<Notice>,
+        state: SearchState,
+        /// True if every shard was searched to its end.
+        complete: bool,
+        /// Number of known changed files that are not indexed yet.
+        #[serde(default)]
+        #[schema(required)]
+        pending: u64,
+        /// Parts that were not searched, with reasons.
+        missing: Vec<Missing>,
+        skipped: Skipped,
+        /// Packages on several backends, if any.
+        overlaps?: Overlaps,
+        /// Null while the search runs.
+        searched: Option<Searched>,
+        /// Present if the answer is incomplete.
+        reached?: Reached,
+        /// Number of matches, also beyond `limit`; null while the search runs.
+        found: Option<u64>,
+        /// Relation of `found` to the number of all matches.
+        #[serde(default)]
+        #[schema(required)]
+        total_relation: TotalRelation,
+        /// Number of matches; with `copies=all`, on all pages.
+        total: u64,
+        /// Number without copies; with `copies=folded`, on all pages. Null while the search runs,
+        /// with a limit, or without requested matches.
+        #[serde(default)]
+        #[schema(required)]
+        unique: Option<u64>,
+        /// Documents with a match.
+        documents: u64,
+        /// Packages with a match.
+        packages: usize,
+        /// Page number, from 0.
+        page: usize,
+        per_page: usize,
+        /// Number of pages.
+        pages: usize,
+        #[serde(flatten)]
+        results: Results<'a>,
+        /// Null on a page by `cursor` or link, which is the same on every frontend.
+        timings: Option<Timings>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        progress: Option<Progress>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        explain: Option<IndexUse>,
+    }
 
-/// Part of a query that may have another meaning.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Notice {
-    /// Position in the query, in bytes.
-    pub at: Option<usize>,
-    /// Chosen meaning.
-    pub reason: String,
-    /// Text for the other meaning.
-    pub hint: Option<String>,
-}
+    /// Part of a query that may have another meaning.
+    struct Notice {
+        /// Position in the query, in bytes.
+        at: Option<usize>,
+        /// Chosen meaning.
+        reason: String,
+        /// Text for the other meaning.
+        hint: Option<String>,
+    }
 
-/// Known documents that were searched to the end.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Searched {
-    pub documents: u64,
-    pub of: u64,
-}
+    /// Known documents that were searched to the end.
+    #[derive(Copy)]
+    struct Searched {
+        documents: u64,
+        of: u64,
+    }
 
-/// Progress of an incomplete search.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Reached {
-    /// Searched candidate blocks.
-    pub blocks_done: u64,
-    /// Candidate blocks, on the backends that had counted theirs.
-    pub blocks_total: u64,
-    /// Documents that were searched, at least in part.
-    pub documents: u64,
-}
+    /// Progress of an incomplete search.
+    #[derive(Copy)]
+    struct Reached {
+        /// Searched candidate blocks.
+        blocks_done: u64,
+        /// Candidate blocks, on the backends that had counted theirs.
+        blocks_total: u64,
+        /// Documents that were searched, at least in part.
+        documents: u64,
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = State)]
-pub enum SearchState {
-    Running,
-    Done,
-}
+    #[derive(Default)]
+    #[schema(as = State)]
+    enum SearchState {
+        #[default]
+        Running,
+        Done,
+    }
 
-/// Relation of a number of matches to all matches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TotalRelation {
-    /// It is exact.
-    #[default]
-    Eq,
-    /// It is a lower bound.
-    Gte,
+    /// Relation of a number of matches to all matches.
+    #[derive(Default)]
+    enum TotalRelation {
+        /// It is exact.
+        #[default]
+        Eq,
+        /// It is a lower bound.
+        Gte,
+    }
+
+    /// Backend with shards that were not searched to the end.
+    struct Missing {
+        backend: String,
+        reason: String,
+        shards: Vec<String>,
+        /// Seconds since 1970.
+        since: u64,
+    }
+
+    /// Packages on several backends; only the newest build of each was searched and counted.
+    #[derive(Default)]
+    struct Overlaps {
+        count: u64,
+        /// First of these packages.
+        packages: Vec<OverlappingPackage>,
+    }
+
+    /// Package on several backends.
+    struct OverlappingPackage {
+        package / package_base64: String,
+        /// Backend with the newest build.
+        searched: String,
+        /// Backends with the other builds, one for each.
+        superseded: Vec<String>,
+    }
+
+    /// Documents that could not be searched, with reasons.
+    #[derive(Default)]
+    struct Skipped {
+        count: u64,
+        /// First of these documents.
+        documents: Vec<SkippedDocument>,
+    }
+
+    /// Document that could not be searched.
+    struct SkippedDocument {
+        package / package_base64: String,
+        path / path_base64: String,
+        reason: String,
+    }
+
+    /// Duration of each phase of a search.
+    #[derive(Copy)]
+    struct Timings {
+        queue_ms: f64,
+        /// This and the next two are parts of `stream_ms`, each of its slowest backend.
+        plan_ms: f64,
+        candidates_ms: f64,
+        verify_ms: f64,
+        stream_ms: f64,
+        rank_ms: f64,
+        render_ms: f64,
+    }
+
+    /// Progress of a running search.
+    struct Progress {
+        blocks_done: u64,
+        blocks_total: u64,
+        documents: u64,
+        matches: u64,
+        /// No later match has a higher rank; null if unknown.
+        bound: Option<f32>,
+        elapsed_ms: u64,
+        /// Estimate; null without one.
+        eta_ms: Option<u64>,
+        backends: Vec<BackendProgress>,
+    }
+
+    /// Progress of a backend.
+    struct BackendProgress {
+        name: String,
+        blocks_done: u64,
+        blocks_total: u64,
+        documents: u64,
+        matches: u64,
+        bound: Option<f32>,
+    }
+
+    /// Use of the index by a search.
+    #[derive(Default)]
+    #[schema(as = Explain)]
+    struct IndexUse {
+        plan: String,
+        shards: u64,
+        blocks: u64,
+        candidates: u64,
+        matched_blocks: u64,
+        documents: u64,
+        verified_bytes: u64,
+    }
+
+    /// Last line of `format=jsonl` with `order=found`: the end of the search.
+    struct ExportEnd {
+        done: ExportDone,
+    }
+
+    /// Last line of `format=jsonl` for a reader that has lost access; the transfer then breaks off.
+    struct BrokenOff {
+        problem: super::ProblemDocument,
+    }
+
+    /// State of a finished search.
+    struct ExportDone {
+        /// Id of the search.
+        id: String,
+        /// Identifies the searched documents.
+        generation: String,
+        /// True if every shard was searched to its end.
+        complete: bool,
+        /// Number of known changed files that are not indexed yet.
+        #[serde(default)]
+        #[schema(required)]
+        pending: u64,
+        /// Parts that were not searched, with reasons.
+        missing: Vec<Missing>,
+        skipped: Skipped,
+        /// Packages on several backends, if any.
+        overlaps?: Overlaps,
+        searched: Searched,
+        /// Present if the answer is incomplete.
+        reached?: Reached,
+        /// Number of matches, also beyond `limit`.
+        found: u64,
+        /// Matches written above; lines of text.
+        total: u64,
+        /// Documents with a match.
+        documents: u64,
+        /// Packages with a match.
+        packages: usize,
+        explain: IndexUse,
+        /// Remarks about the query; absent without any.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notices: Vec<Notice>,
+    }
 }
 
 impl TotalRelation {
@@ -136,120 +265,28 @@ impl TotalRelation {
     }
 }
 
-/// Backend with shards that were not searched to the end.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Missing {
-    pub backend: String,
-    pub reason: String,
-    pub shards: Vec<String>,
-    /// Seconds since 1970.
-    pub since: u64,
+copied! {
+    frontend::query::Notice => Notice { at, reason, hint }
+    frontend::Reached => Reached { blocks_done, blocks_total, documents }
+    frontend::OverlappingPackage => OverlappingPackage {
+        searched, superseded; package / package_base64
+    }
+    frontend::SkippedDocument => SkippedDocument {
+        reason; package / package_base64, path / path_base64
+    }
 }
 
-/// Packages on several backends; only the newest build of each was searched and counted.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-pub struct Overlaps {
-    pub count: u64,
-    /// First of these packages.
-    pub packages: Vec<OverlappingPackage>,
-}
-
-/// Package on several backends.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct OverlappingPackage {
-    pub package: String,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub package_base64: Option<String>,
-    /// Backend with the newest build.
-    pub searched: String,
-    /// Backends with the other builds, one for each.
-    pub superseded: Vec<String>,
-}
-
-/// Documents that could not be searched, with reasons.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-pub struct Skipped {
-    pub count: u64,
-    /// First of these documents.
-    pub documents: Vec<SkippedDocument>,
-}
-
-/// Document that could not be searched.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct SkippedDocument {
-    pub package: String,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub package_base64: Option<String>,
-    pub path: String,
-    /// Present if not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub path_base64: Option<String>,
-    pub reason: String,
-}
-
-/// Duration of each phase of a search.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Timings {
-    pub queue_ms: f64,
-    /// This and the next two are parts of `stream_ms`, each of its slowest backend.
-    pub plan_ms: f64,
-    pub candidates_ms: f64,
-    pub verify_ms: f64,
-    pub stream_ms: f64,
-    pub rank_ms: f64,
-    pub render_ms: f64,
-}
-
-/// Progress of a running search.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Progress {
-    pub blocks_done: u64,
-    pub blocks_total: u64,
-    pub documents: u64,
-    pub matches: u64,
-    /// No later match has a higher rank; null if unknown.
-    pub bound: Option<f32>,
-    pub elapsed_ms: u64,
-    /// Estimate; null without one.
-    pub eta_ms: Option<u64>,
-    pub backends: Vec<BackendProgress>,
-}
-
-/// Progress of a backend.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct BackendProgress {
-    pub name: String,
-    pub blocks_done: u64,
-    pub blocks_total: u64,
-    pub documents: u64,
-    pub matches: u64,
-    pub bound: Option<f32>,
-}
-
-/// Use of the index by a search.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[schema(as = Explain)]
-pub struct IndexUse {
-    pub plan: String,
-    pub shards: u64,
-    pub blocks: u64,
-    pub candidates: u64,
-    pub matched_blocks: u64,
-    pub documents: u64,
-    pub verified_bytes: u64,
-}
-
-impl From<&frontend::query::Notice> for Notice {
-    fn from(notice: &frontend::query::Notice) -> Self {
-        Notice {
-            at: notice.at,
-            reason: notice.reason.clone(),
-            hint: notice.hint.clone(),
+impl From<&frontend::Explain> for IndexUse {
+    fn from(explain: &frontend::Explain) -> Self {
+        let sum = &explain.sum;
+        IndexUse {
+            plan: explain.plan.clone(),
+            shards: explain.shards,
+            blocks: sum.blocks,
+            candidates: sum.candidates,
+            matched_blocks: sum.matched_blocks,
+            documents: sum.documents,
+            verified_bytes: sum.verified_bytes,
         }
     }
 }
@@ -270,12 +307,7 @@ impl From<&SearchResult> for Searched {
 impl Reached {
     /// `None` for a complete answer.
     pub(crate) fn of(answer: &SearchResult) -> Option<Reached> {
-        let reached = answer.search.outcome.reached;
-        (!answer.is_complete()).then_some(Reached {
-            blocks_done: reached.blocks_done,
-            blocks_total: reached.blocks_total,
-            documents: reached.documents,
-        })
+        (!answer.is_complete()).then(|| Reached::from(&answer.search.outcome.reached))
     }
 }
 
@@ -298,38 +330,18 @@ impl Missing {
 impl Overlaps {
     /// `None` without overlaps.
     pub(crate) fn of(overlaps: &frontend::Overlaps) -> Option<Overlaps> {
-        let describe = |overlap: &frontend::OverlappingPackage| {
-            let (package, package_base64) = readable_owned(&overlap.package);
-            OverlappingPackage {
-                package,
-                package_base64,
-                searched: overlap.searched.clone(),
-                superseded: overlap.superseded.clone(),
-            }
-        };
         (!overlaps.packages.is_empty()).then(|| Overlaps {
             count: overlaps.packages.len() as u64,
-            packages: overlaps.listed().iter().map(describe).collect(),
+            packages: overlaps.listed().iter().map(Into::into).collect(),
         })
     }
 }
 
 impl From<&frontend::Skipped> for Skipped {
     fn from(skipped: &frontend::Skipped) -> Self {
-        let document = |document: &frontend::SkippedDocument| {
-            let (package, package_base64) = readable_owned(&document.package);
-            let (path, path_base64) = readable_owned(&document.path);
-            SkippedDocument {
-                package,
-                package_base64,
-                path,
-                path_base64,
-                reason: document.reason.clone(),
-            }
-        };
         Skipped {
             count: skipped.count,
-            documents: skipped.documents.iter().map(document).collect(),
+            documents: skipped.documents.iter().map(Into::into).collect(),
         }
     }
 }
@@ -386,71 +398,6 @@ impl Progress {
             backends: progress.backends.into_iter().map(backend).collect(),
         }
     }
-}
-
-impl From<&Explain> for IndexUse {
-    fn from(explain: &Explain) -> Self {
-        IndexUse {
-            plan: explain.plan.clone(),
-            shards: explain.shards,
-            blocks: explain.sum.blocks,
-            candidates: explain.sum.candidates,
-            matched_blocks: explain.sum.matched_blocks,
-            documents: explain.sum.documents,
-            verified_bytes: explain.sum.verified_bytes,
-        }
-    }
-}
-
-/// Last line of `format=jsonl` with `order=found`: the end of the search.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct ExportEnd {
-    pub done: ExportDone,
-}
-
-/// Last line of `format=jsonl` for a reader that has lost access; the transfer then breaks off.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct BrokenOff {
-    pub problem: super::ProblemDocument,
-}
-
-/// State of a finished search.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct ExportDone {
-    /// Id of the search.
-    pub id: String,
-    /// Identifies the searched documents.
-    pub generation: String,
-    /// True if every shard was searched to its end.
-    pub complete: bool,
-    /// Number of known changed files that are not indexed yet.
-    #[serde(default)]
-    #[schema(required)]
-    pub pending: u64,
-    /// Parts that were not searched, with reasons.
-    pub missing: Vec<Missing>,
-    pub skipped: Skipped,
-    /// Packages on several backends, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub overlaps: Option<Overlaps>,
-    pub searched: Searched,
-    /// Present if the answer is incomplete.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub reached: Option<Reached>,
-    /// Number of matches, also beyond `limit`.
-    pub found: u64,
-    /// Matches written above; lines of text.
-    pub total: u64,
-    /// Documents with a match.
-    pub documents: u64,
-    /// Packages with a match.
-    pub packages: usize,
-    pub explain: IndexUse,
-    /// Remarks about the query; absent without any.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notices: Vec<Notice>,
 }
 
 impl ExportEnd {

@@ -329,6 +329,7 @@ fn choice<C: Choice>(params: &Params, name: &str) -> Option<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::openapi::described::{QueryParams, ViewParams};
 
     #[test]
     fn addresses_keep_filters_and_can_drop_one() {
@@ -379,11 +380,8 @@ mod tests {
             .split('&')
             .map(|pair| pair.split('=').next().unwrap())
             .collect();
-        for name in crate::search::params::QUERY
-            .iter()
-            .chain(crate::search::params::VIEW)
-        {
-            assert!(names.contains(name) || left_out.contains(name), "{name}");
+        for name in [QueryParams::NAMES, ViewParams::NAMES].concat() {
+            assert!(names.contains(&name) || left_out.contains(&name), "{name}");
         }
         let params = Params::parse(kept).unwrap();
         let href = Form::new(&params).href(0);

@@ -8,7 +8,7 @@ use super::form::Form;
 use crate::http::client::{Client, IsHttps};
 use crate::http::guard::{self, SIGN_IN};
 use crate::http::hosts::is_from_own_page;
-use crate::http::request_body;
+use crate::http::request_limits::read_body;
 use crate::http::response::NO_STORE;
 use crate::http::site::Site;
 use crate::problem::{self, Problem};
@@ -63,7 +63,7 @@ pub(crate) async fn sign_in(State(app): State<App>, request: Request) -> Result<
             "a page of another site may not send a key",
         ));
     }
-    let body = request_body::read(body, FORM_BYTES_MAX, &parts.extensions).await?;
+    let body = read_body(body, FORM_BYTES_MAX, &parts.extensions).await?;
     let body = str::from_utf8(&body).map_err(|_| Problem::bad_request("the form is not text"))?;
     let params = Params::parse(body)?;
     let key = params.bytes("key").unwrap_or_default().trim_ascii();

@@ -15,16 +15,18 @@ pub(crate) trait Choice: Copy + PartialEq + 'static {
 
     /// Label on the page.
     fn label(self) -> &'static str {
-        let mut all = Self::ALL.iter();
-        let found = all.find(|(choice, ..)| *choice == self);
-        found.map_or("", |(.., label)| label)
+        self.row().2
     }
 
     /// Name in addresses.
     fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    fn row(self) -> &'static (Self, &'static str, &'static str) {
         let mut all = Self::ALL.iter();
         let found = all.find(|(choice, ..)| *choice == self);
-        found.map_or("", |(_, name, _)| name)
+        found.expect("all choices are there")
     }
 }
 

@@ -95,10 +95,7 @@ impl Cursor {
     }
 
     pub(crate) fn encode(&self, query: &Query, keys: &LinkKeys) -> String {
-        let folded = match self.copies {
-            Copies::Folded => FOLDED,
-            Copies::All => 0,
-        };
+        let folded = FOLDED * u8::from(self.copies == Copies::Folded);
         let mut bytes = self.route.0.to_be_bytes().to_vec();
         bytes.extend([VERSION, self.group as u8 | folded]);
         for number in [self.generation, self.answer, self.offset] {
@@ -146,11 +143,7 @@ fn parse(bytes: &[u8]) -> Option<(Cursor, Query)> {
     let cursor = Cursor {
         route: Route(u32::from_be_bytes(*route)),
         group: *groups.get(usize::from(head[1] & !FOLDED))?,
-        copies: if head[1] & FOLDED == 0 {
-            Copies::All
-        } else {
-            Copies::Folded
-        },
+        copies: [Copies::All, Copies::Folded][usize::from(head[1] & FOLDED != 0)],
         generation: number_at(0),
         answer: number_at(1),
         offset: number_at(2),

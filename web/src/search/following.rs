@@ -45,7 +45,7 @@ pub(crate) async fn follow(
     let mut news = search.news();
     // Existing matches are news as well.
     news.mark_changed();
-    let mut serving = watched.serving();
+    let mut serving = watched.serving.clone();
     let mut wait = EVERY;
     let mut next = Instant::now() + wait;
     loop {

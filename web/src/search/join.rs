@@ -1,24 +1,22 @@
-//! Finds the search of a request, and its [`View`]: a page of the answer.
+//! Starts the search of a request, and reads its [`View`]: a page of the answer.
 //!
-//! A search is started by a query, joined by an id, or resumed by a cursor. Interfaces start the
-//! search of a request here, except the API of Debian Code Search: its queries have no timeout and
-//! no generation.
+//! All interfaces start searches here, except the API of Debian Code Search: its queries have no
+//! timeout and no generation. `api::call` joins a search by its id, or resumes it by a cursor.
 
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
 use crate::search::cursor::{BadCursor, Cursor, Route};
 use crate::search::params::{Params, Wait};
-use access::{LinkKeys, LinkSecrets};
+use access::LinkKeys;
 use frontend::page::{
     DOCUMENTS_PER_PAGE_DEFAULT, PACKAGES_PER_PAGE_DEFAULT, PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX,
     PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX, PER_PAGE_DEFAULT, PER_PAGE_MAX, PageRange,
 };
 use frontend::query::{ParsedQuery, Query};
 use frontend::{
-    Coordinator, DocumentGroup, Match, PackageGroup, Scope, SearchClient, SearchError,
-    SearchHandle, SearchRequest, SearchResult, SpoolError,
+    Coordinator, DocumentGroup, Match, PackageGroup, Scope, SearchError, SearchHandle,
+    SearchRequest, SearchResult, SpoolError,
 };
-use schema::message::TextOrder;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -70,19 +68,6 @@ pub(crate) fn may_be_known(coordinator: &Coordinator, params: &Params) -> bool {
     coordinator.pending() == 0 && params.bytes("wait") != Some(b"fresh")
 }
 
-/// Like [`start`], with a notice if only the default revisions are searched.
-pub(crate) async fn start_noticing(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    params: &Params,
-    parsed: &mut ParsedQuery,
-) -> Result<SearchHandle, Problem> {
-    let search = start(coordinator, scope, params, parsed).await?;
-    let notice = coordinator.notice_of_revisions(scope, &parsed.query);
-    parsed.notices.extend(notice);
-    Ok(search)
-}
-
 /// Locates a backend's error in the typed query.
 pub(crate) async fn finished(
     search: &SearchHandle,
@@ -95,110 +80,13 @@ pub(crate) async fn finished(
     })?)
 }
 
-/// Searches again if the result was evicted, or is an export without matches. Links stay valid on
-/// every frontend.
-pub(crate) async fn by_id(
-    coordinator: &Coordinator,
-    links: &LinkSecrets,
-    scope: &Scope,
-    params: &Params,
-    id: &str,
-) -> Result<SearchHandle, Problem> {
-    let search = export_by_id(coordinator, links, scope, params, id).await?;
-    if search.query().text == TextOrder::None {
-        return Ok(search);
-    }
-    let query = search.query().clone().with_text(TextOrder::None);
-    let request = SearchRequest {
-        client: client_of(params, id),
-        generation: Some(search.generation().to_owned()),
-        ..SearchRequest::new(search.scope(), query)
-    };
-    Ok(coordinator.search(request).await?)
-}
-
-/// Client of a search that is rerun for `id`. Keeps the route, so a proxy sends the new id here.
-pub(crate) fn client_of(params: &Params, id: &str) -> SearchClient {
-    SearchClient {
-        number: params.client,
-        route: route_of(id).unwrap_or_default(),
-    }
-}
-
 /// Route at the start of an id or a link.
-fn route_of(id: &str) -> Option<u32> {
+pub(crate) fn route_of(id: &str) -> Option<u32> {
     u32::from_str_radix(id.get(..8)?, 16).ok()
-}
-
-/// Like [`by_id`], also for exports without matches.
-pub(crate) async fn export_by_id(
-    coordinator: &Coordinator,
-    links: &LinkSecrets,
-    scope: &Scope,
-    params: &Params,
-    id: &str,
-) -> Result<SearchHandle, Problem> {
-    if !is_link(id) {
-        let search = coordinator.get_or_rerun(scope, id).await?;
-        return search.ok_or_else(|| unknown(id));
-    }
-    let decoded = Cursor::decode(id, &links.current());
-    let (cursor, query) = decoded.map_err(|bad| match bad {
-        BadCursor::Malformed => unknown(id),
-        BadCursor::Unsigned => unsigned(),
-    })?;
-    let search = search_again(coordinator, scope, params, query, &cursor).await?;
-    let answer = finished(&search, None).await?;
-    if cursor.is_of(&answer) {
-        Ok(search)
-    } else {
-        Err(expired())
-    }
 }
 
 pub(crate) fn is_link(id: &str) -> bool {
     id.len() > ID_LEN
-}
-
-/// Returns the search of a cursor, or searches again over the same documents.
-pub(crate) async fn resume(
-    coordinator: &Coordinator,
-    links: &LinkSecrets,
-    scope: &Scope,
-    params: &Params,
-    cursor: &Cursor,
-    parsed: Option<&ParsedQuery>,
-) -> Result<SearchHandle, Problem> {
-    let text = params.text("cursor")?.unwrap_or_default();
-    let (_, query) = Cursor::decode(text, &links.current()).map_err(bad_cursor)?;
-    if parsed.is_some_and(|parsed| parsed.query != query) {
-        let detail = "the cursor belongs to another query";
-        return Err(Problem::bad_request(detail).hint("leave out the query, or the cursor"));
-    }
-    search_again(coordinator, scope, params, query, cursor).await
-}
-
-async fn search_again(
-    coordinator: &Coordinator,
-    scope: &Scope,
-    params: &Params,
-    query: Query,
-    cursor: &Cursor,
-) -> Result<SearchHandle, Problem> {
-    let request = SearchRequest {
-        client: SearchClient {
-            number: params.client,
-            route: cursor.route.0,
-        },
-        generation: Some(cursor.generation()),
-        is_resumed: true,
-        ..SearchRequest::new(scope, query)
-    };
-    match coordinator.search(request).await {
-        Ok(search) => Ok(search),
-        Err(SearchError::Gone { .. }) => Err(gone()),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Route of the cursor or the id, else of the query as typed.
@@ -221,12 +109,6 @@ pub(crate) fn identity(
         Ok(Some(generation)) => query.identity(scope, generation),
         _ => coordinator.identity(scope, query),
     }
-}
-
-fn gone() -> Problem {
-    let detail =
-        "the cursor has expired: the index has changed, and its documents are no longer served";
-    Problem::gone(detail).hint("search again, from the first page")
 }
 
 pub(crate) fn expired() -> Problem {
@@ -312,7 +194,10 @@ impl View {
         Ok(match self.group {
             Group::None => match self.copies {
                 Copies::All => answer.len(),
-                Copies::Folded => answer.unique().ok_or_else(not_folded)?,
+                Copies::Folded => answer.unique().ok_or_else(|| {
+                    Problem::bad_request("copies=folded needs all matches, and limits reduce those")
+                        .hint("leave out copies, or limit and want=count")
+                })?,
             },
             Group::Package => answer.packages(),
             Group::Document => match self.copies {
@@ -374,12 +259,7 @@ impl View {
     }
 }
 
-fn not_folded() -> Problem {
-    Problem::bad_request("copies=folded needs all matches, and limits reduce those")
-        .hint("leave out copies, or limit and want=count")
-}
-
-fn bad_cursor(bad: BadCursor) -> Problem {
+pub(crate) fn bad_cursor(bad: BadCursor) -> Problem {
     match bad {
         BadCursor::Malformed => Problem::bad_request("the cursor is malformed")
             .hint("use `next` of an earlier page, unchanged"),
@@ -387,7 +267,7 @@ fn bad_cursor(bad: BadCursor) -> Problem {
     }
 }
 
-fn unsigned() -> Problem {
+pub(crate) fn unsigned() -> Problem {
     let detail =
         "the cursor was changed, or signed with a secret that this server does not have (any more)";
     Problem::bad_request(detail).hint("search again, from the first page")

@@ -20,37 +20,6 @@ use schema::message::Field;
 use std::borrow::Cow;
 use std::time::Duration;
 
-pub(crate) const QUERY: &[&str] = &[
-    "q",
-    "mode",
-    "case",
-    "word",
-    "lang",
-    "package",
-    "path",
-    "rev",
-    "branch",
-    "kind",
-    "context",
-    "want",
-    "limit",
-    "total",
-    "timeout",
-    "generation",
-];
-
-pub(crate) const VIEW: &[&str] = &[
-    "page",
-    "per_page",
-    "group",
-    "per_package",
-    "per_document",
-    "copies",
-    "wait",
-    "explain",
-    "cursor",
-];
-
 /// Event that a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
@@ -60,15 +29,11 @@ pub(crate) enum Wait {
     Fresh,
 }
 
-pub(crate) const WAIT: &[&str] = &["wait"];
-
 /// Origin of a position in lists of the API.
 pub(crate) const NEXT: &str = "`next` of an earlier answer";
 
 /// Bound of parameters. Only filters repeat, and an expression has at most 64.
 pub(crate) const PARAMETERS_MAX: usize = 256;
-
-pub(crate) const FORMAT: &[&str] = &["format"];
 
 /// Decoded names and values, in the order of the address.
 #[derive(Clone, Debug, Default)]
@@ -84,11 +49,9 @@ impl<S: Sync> FromRequestParts<S> for Params {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let params = Params::parse(parts.uri.query().unwrap_or_default())?;
-        let site = Site::of(&parts.headers, &parts.extensions);
-        Ok(Params {
-            site,
-            ..params.sent_by(&parts.extensions)
-        })
+        let mut params = params.sent_by(&parts.extensions);
+        params.site = Site::of(&parts.headers, &parts.extensions);
+        Ok(params)
     }
 }
 
@@ -119,18 +82,16 @@ impl Params {
     }
 
     pub(crate) fn with(mut self, name: &str, value: &str) -> Params {
-        self.pairs
-            .push((name.to_owned(), value.as_bytes().to_vec()));
+        let value = value.as_bytes().to_vec();
+        self.pairs.push((name.to_owned(), value));
         self
     }
 
-    pub(crate) fn sent_by(self, extensions: &Extensions) -> Params {
+    pub(crate) fn sent_by(mut self, extensions: &Extensions) -> Params {
         let key = extensions.get::<KeyName>().map(KeyName::number);
         let address = || extensions.get::<Client>().map(Client::key);
-        Params {
-            client: key.or_else(address).unwrap_or_default(),
-            ..self
-        }
+        self.client = key.or_else(address).unwrap_or_default();
+        self
     }
 
     pub(crate) fn search_client(&self) -> SearchClient {
@@ -151,10 +112,8 @@ impl Params {
     }
 
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
-        self.bytes(name)
-            .map(std::str::from_utf8)
-            .transpose()
-            .map_err(|_| Problem::bad_request(format!("{name} is not UTF-8")))
+        let text = self.bytes(name).map(str::from_utf8).transpose();
+        text.map_err(|_| Problem::bad_request(format!("{name} is not UTF-8")))
     }
 
     pub(crate) fn number<T: std::str::FromStr>(
@@ -171,14 +130,26 @@ impl Params {
     }
 
     pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, Problem> {
-        match self.text(name)? {
-            None => Ok(default),
-            Some("true") => Ok(true),
-            Some("false") => Ok(false),
-            Some(other) => Err(Problem::bad_request(format!(
-                "{name}={other}: expected true or false"
-            ))),
-        }
+        self.choice(name, default, &[("true", true), ("false", false)])
+    }
+
+    /// Value of a name in `choices`.
+    pub(crate) fn choice<T: Copy>(
+        &self,
+        name: &str,
+        default: T,
+        choices: &[(&str, T)],
+    ) -> Result<T, Problem> {
+        let Some(typed) = self.text(name)? else {
+            return Ok(default);
+        };
+        let chosen = choices.iter().find(|(known, _)| *known == typed);
+        chosen.map(|(_, choice)| *choice).ok_or_else(|| {
+            let (last, others) = choices.split_last().expect("there are choices");
+            let others: Vec<_> = others.iter().map(|(known, _)| *known).collect();
+            let expected = format!("{} or {}", others.join(", "), last.0);
+            Problem::bad_request(format!("{name}={typed}: expected {expected}"))
+        })
     }
 
     /// Start of a part of a list; `expected` is its origin.
@@ -205,28 +176,25 @@ impl Params {
         let Some(text) = self.text("timeout")?.filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
-        match time(text) {
-            Some(timeout) if timeout <= max => Ok(Some(timeout)),
-            Some(_) => Err(Problem::bad_request(format!(
-                "timeout={text} is too long, the limit is {} s",
-                max.as_secs_f64()
-            ))),
-            None => Err(
-                Problem::bad_request(format!("timeout={text} is not a time"))
-                    .hint("expected seconds, such as 2 or 0.5, or milliseconds, such as 500ms"),
-            ),
+        let timeout = time(text).ok_or_else(|| {
+            Problem::bad_request(format!("timeout={text} is not a time"))
+                .hint("expected seconds, such as 2 or 0.5, or milliseconds, such as 500ms")
+        })?;
+        if timeout <= max {
+            return Ok(Some(timeout));
         }
+        let max = max.as_secs_f64();
+        let detail = format!("timeout={text} is too long, the limit is {max} s");
+        Err(Problem::bad_request(detail))
     }
 
     pub(crate) fn wait(&self) -> Result<Wait, Problem> {
-        match self.text("wait")?.unwrap_or("true") {
-            "true" => Ok(Wait::Finished),
-            "false" => Ok(Wait::Nothing),
-            "fresh" => Ok(Wait::Fresh),
-            other => Err(Problem::bad_request(format!(
-                "wait={other}: expected true, false or fresh"
-            ))),
-        }
+        let choices = [
+            ("true", Wait::Finished),
+            ("false", Wait::Nothing),
+            ("fresh", Wait::Fresh),
+        ];
+        self.choice("wait", Wait::Finished, &choices)
     }
 
     pub(crate) fn generation(&self) -> Result<Option<&str>, Problem> {
@@ -234,21 +202,11 @@ impl Params {
     }
 
     pub(crate) fn group(&self, default: Group) -> Result<Group, Problem> {
-        let Some(typed) = self.text("group")? else {
-            return Ok(default);
-        };
-        Group::parse(typed.as_bytes()).ok_or_else(|| {
-            let detail = format!("group={typed}: expected none, package or document");
-            Problem::bad_request(detail)
-        })
+        self.choice("group", default, &names())
     }
 
     pub(crate) fn copies(&self, default: Copies) -> Result<Copies, Problem> {
-        let Some(typed) = self.text("copies")? else {
-            return Ok(default);
-        };
-        Copies::parse(typed.as_bytes())
-            .ok_or_else(|| Problem::bad_request(format!("copies={typed}: expected all or folded")))
+        self.choice("copies", default, &names())
     }
 
     pub(crate) fn filters(&self) -> impl Iterator<Item = (Field, &str, &[u8])> {
@@ -272,10 +230,9 @@ impl Params {
             let value = self.bytes(name);
             value.map(|value| utf8(name, value)).transpose()
         };
-        let filters: Result<Vec<_>, BadQuery> = self
-            .filters()
-            .map(|(field, name, value)| Ok((field, utf8(name, value)?)))
-            .collect();
+        let filters = self.filters();
+        let filters = filters.map(|(field, name, value)| Ok((field, utf8(name, value)?)));
+        let filters: Result<Vec<_>, BadQuery> = filters.collect();
         Query::parse(&QueryInput {
             q: text("q")?.unwrap_or_default(),
             mode: text("mode")?,
@@ -305,6 +262,11 @@ impl Params {
     }
 }
 
+fn names<C: Choice>() -> Vec<(&'static str, C)> {
+    let all = C::ALL.iter();
+    all.map(|(choice, name, _)| (*name, *choice)).collect()
+}
+
 /// Decodes percent-encoding, and `+` as a space.
 fn decode(text: &str) -> Result<Vec<u8>, Problem> {
     decode_path(&text.replace('+', " "))
@@ -325,6 +287,9 @@ pub(crate) fn lossy(bytes: Option<&[u8]>) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::openapi::described::{QueryParams, ViewParams};
+
+    const SEARCH: &[&[&str]] = &[QueryParams::NAMES, ViewParams::NAMES];
 
     fn parse(query: &str) -> Params {
         Params::parse(query).unwrap()
@@ -381,7 +346,7 @@ mod tests {
 
     #[test]
     fn suggests_names_for_unknown_parameters() {
-        let check = |query: &str| parse(query).expect(&[QUERY, VIEW]).unwrap_err();
+        let check = |query: &str| parse(query).expect(SEARCH).unwrap_err();
         assert_eq!(
             check("q=x&perpage=3").hint.as_deref(),
             Some("did you mean per_page?")
@@ -398,11 +363,7 @@ mod tests {
                 .starts_with("the parameters are q, mode")
         );
         assert!(check("q=a&q=b").hint.as_deref().is_none());
-        assert!(
-            parse("q=a&page=1&explain=true")
-                .expect(&[QUERY, VIEW])
-                .is_ok()
-        );
+        assert!(parse("q=a&page=1&explain=true").expect(SEARCH).is_ok());
     }
 
     #[test]

@@ -10,8 +10,8 @@ use crate::http::{blocking, rendering};
 use crate::model::Timings;
 use crate::problem::Problem;
 use axum::body::Body;
-use axum::http::{HeaderValue, header};
-use axum::response::Response;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use frontend::cache::{Built, Cache, CacheConfig, CacheError};
 use frontend::{Query, SearchHandle, SearchResult};
@@ -152,13 +152,8 @@ impl Rendered {
         } else {
             Bytes::new()
         };
-        let body = TwoParts([head, self.bytes]);
-        let mut response = Response::new(Body::new(body));
-        let content_type = HeaderValue::from_static(self.content_type);
-        response
-            .headers_mut()
-            .insert(header::CONTENT_TYPE, content_type);
-        response
+        let content_type = [(header::CONTENT_TYPE, self.content_type)];
+        (content_type, Body::new(TwoParts([head, self.bytes]))).into_response()
     }
 }
 

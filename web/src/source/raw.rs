@@ -64,7 +64,7 @@ async fn file(
     };
     let request = named(&uri, range)?;
     let corpus = Corpus {
-        coordinator: exports.coordinator(),
+        coordinator: &exports.coordinator,
         scope: &viewer.scope_of(&request.package).await?,
     };
     let Fetched { package, reply } = match corpus.fetch_file(request.clone()).await {

@@ -52,14 +52,9 @@ impl Cell {
         let is_formula = begins.starts_with(['=', '+', '-', '@']);
         let shown = format!("{}{text}", if is_formula { "'" } else { "" });
         let is_exact = shown.as_bytes() == bytes;
-        Cell {
-            exact: if is_exact {
-                String::new()
-            } else {
-                BASE64.encode(bytes)
-            },
-            shown,
-        }
+        let inexact = if is_exact { &[][..] } else { bytes };
+        let exact = BASE64.encode(inexact);
+        Cell { shown, exact }
     }
 
     fn write(&self, out: &mut Vec<u8>) {

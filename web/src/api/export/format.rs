@@ -30,16 +30,13 @@ pub(crate) enum Format {
 impl Format {
     pub(crate) fn parse(params: &Params) -> Result<Format, Problem> {
         let null = params.flag("null", false)?;
-        let format = match params.text("format")? {
-            None | Some("jsonl") => Format::Lines,
-            Some("csv") => Format::Csv,
-            Some("text") => Format::Text,
-            Some("paths") => Format::Paths(if null { 0 } else { b'\n' }),
-            Some(other) => {
-                let detail = format!("format={other}: expected jsonl, csv, paths or text");
-                return Err(Problem::bad_request(detail));
-            }
-        };
+        let choices = [
+            ("jsonl", Format::Lines),
+            ("csv", Format::Csv),
+            ("paths", Format::Paths(if null { 0 } else { b'\n' })),
+            ("text", Format::Text),
+        ];
+        let format = params.choice("format", Format::Lines, &choices)?;
         if null && format != Format::Paths(0) {
             let detail = "null needs format=paths; other formats have lines";
             return Err(Problem::bad_request(detail));
@@ -89,13 +86,9 @@ pub(crate) enum Order {
 
 impl Order {
     pub(crate) fn parse(params: &Params, format: Format, query: &Query) -> Result<Order, Problem> {
-        match params.text("order")? {
-            None | Some("rank") => return Ok(Order::Rank),
-            Some("found") => {}
-            Some(other) => {
-                let detail = format!("order={other}: expected rank or found");
-                return Err(Problem::bad_request(detail));
-            }
+        let choices = [("rank", Order::Rank), ("found", Order::Found)];
+        if params.choice("order", Order::Rank, &choices)? == Order::Rank {
+            return Ok(Order::Rank);
         }
         if !matches!(format, Format::Lines | Format::Text) {
             let detail = "order=found needs format=jsonl or format=text";
@@ -107,9 +100,7 @@ impl Order {
         }
         Ok(Order::Found)
     }
-}
 
-impl Order {
     pub(crate) fn of_text(self, format: Format) -> TextOrder {
         match (format, self) {
             (Format::Text, Order::Rank) => TextOrder::Ranked,

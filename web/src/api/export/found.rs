@@ -33,13 +33,21 @@ pub(crate) async fn export(
     parsed: Option<ParsedQuery>,
 ) -> Result<Response, Problem> {
     let notices = parsed.as_ref().map(|parsed| &parsed.notices[..]);
-    let about = head(
-        search.id(),
-        search.query(),
+    let notices = notices.unwrap_or_default();
+    let about = head(search.id(), search.query(), format, notices);
+    let export = FoundExport {
+        export,
+        follower: search.follower(),
+        news: search.news(),
+        search,
         format,
-        notices.unwrap_or_default(),
-    );
-    let export = FoundExport::new(export, search, format, end, parsed);
+        end,
+        parsed,
+        document: Vec::new().into_iter(),
+        line: None,
+        written: 0,
+        answer: None,
+    };
     let mut answer = None;
     let body = match export.part().await? {
         None => Body::empty(),
@@ -76,33 +84,11 @@ struct FoundExport {
 }
 
 impl FoundExport {
-    fn new(
-        export: Export,
-        search: SearchHandle,
-        format: Format,
-        end: End,
-        parsed: Option<ParsedQuery>,
-    ) -> FoundExport {
-        FoundExport {
-            export,
-            follower: search.follower(),
-            news: search.news(),
-            search,
-            format,
-            end,
-            parsed,
-            document: Vec::new().into_iter(),
-            line: None,
-            written: 0,
-            answer: None,
-        }
-    }
-
     async fn part(mut self) -> Result<Option<(Bytes, FoundExport)>, Problem> {
         while self.answer.is_none() {
             if let Some(line) = &mut self.line {
                 let scope = self.search.scope();
-                if let Some(piece) = line.piece(self.export.coordinator(), scope).await? {
+                if let Some(piece) = line.piece(&self.export.coordinator, scope).await? {
                     self.written += lines_of(&piece);
                     return Ok(Some((piece.into(), self)));
                 }
@@ -111,7 +97,7 @@ impl FoundExport {
             // Checked first, so that the next round has later matches.
             let has_ended = self.search.is_finished();
             if has_ended || self.follower.has_more() || self.document.len() > 0 {
-                let renderers = self.export.renderers();
+                let renderers = self.export.renderers.clone();
                 let read = move || {
                     let part = self.read(has_ended);
                     (self, part)
@@ -134,15 +120,10 @@ impl FoundExport {
     fn read(&mut self, has_ended: bool) -> Result<Vec<u8>, SpoolError> {
         let mut out = Vec::new();
         if let Format::Text = self.format {
-            let FoundExport {
-                follower,
-                document,
-                line,
-                ..
-            } = self;
+            let (document, line) = (&mut self.document, &mut self.line);
             if write_text(document, line, &mut out).is_continue() {
                 // A break loses nothing, as below.
-                let _ = follower.read_text(has_ended, &mut |text| match text {
+                let _ = self.follower.read_text(has_ended, &mut |text| match text {
                     FoundText::Lines(lines) => {
                         out.extend_from_slice(lines);
                         flow(&out)
@@ -156,24 +137,15 @@ impl FoundExport {
             self.written += lines_of(&out);
             return Ok(out);
         }
-        if self.write_document(&mut out).is_continue() {
-            let FoundExport {
-                follower,
-                document,
-                written,
-                ..
-            } = self;
+        let (document, written) = (&mut self.document, &mut self.written);
+        if write(document, written, &mut out).is_continue() {
             // A break loses nothing: unwritten matches stay in `document`.
-            let _ = follower.read(has_ended, &mut |matches| {
+            let _ = self.follower.read(has_ended, &mut |matches| {
                 *document = matches.into_iter();
                 write(document, written, &mut out)
             })?;
         }
         Ok(out)
-    }
-
-    fn write_document(&mut self, out: &mut Vec<u8>) -> ControlFlow<()> {
-        write(&mut self.document, &mut self.written, out)
     }
 
     /// Last part, after all matches.
@@ -184,12 +156,8 @@ impl FoundExport {
             End::Line => {
                 let parsed = self.parsed.as_ref();
                 let notices = parsed.map_or(&[][..], |parsed| &parsed.notices);
-                let end = ExportEnd::new(
-                    &answer,
-                    (self.search.id(), self.search.pending()),
-                    self.written,
-                    notices,
-                );
+                let about = (self.search.id(), self.search.pending());
+                let end = ExportEnd::new(&answer, about, self.written, notices);
                 let mut line = serde_json::to_vec(&end).expect("an end is plain data");
                 line.push(b'\n');
                 Ok(Some((line.into(), self)))

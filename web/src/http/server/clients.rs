@@ -1,32 +1,68 @@
-//! Connections of each client, and the clients of proxies.
+//! Limits on connections, those of each client, and the clients of proxies.
 
 use crate::http::client::Client;
 use axum::http::HeaderMap;
 use ipnet::IpNet;
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// `http` or `https`.
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
-#[derive(Debug, Default)]
-pub(super) struct Clients {
-    counts: Mutex<Counts>,
+/// Connection limits.
+#[derive(Clone, Debug)]
+pub struct ConnectionLimits {
+    /// Total connections.
+    pub connections_max: usize,
+    /// Connections of a client. Behind a trusted proxy: its concurrent requests.
+    pub per_client_max: usize,
+    /// Time for a request's head.
+    pub head_max: Duration,
+    /// Time for a body, after its head.
+    pub body_max: Duration,
+    /// Time between two requests.
+    pub idle_max: Duration,
+    /// Time for an unread response.
+    pub unread_max: Duration,
+    /// Proxies that name clients.
+    pub trusted_proxies: TrustedProxies,
 }
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodyTime(pub(crate) Duration);
+
+impl Default for BodyTime {
+    fn default() -> BodyTime {
+        BodyTime(Duration::from_secs(30))
+    }
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> ConnectionLimits {
+        ConnectionLimits {
+            connections_max: 12_000,
+            per_client_max: 512,
+            head_max: Duration::from_secs(10),
+            body_max: BodyTime::default().0,
+            idle_max: Duration::from_secs(75),
+            unread_max: Duration::from_secs(30),
+            trusted_proxies: TrustedProxies::default(),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Clients(Mutex<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
-    clients: HashMap<Client, Count>,
-}
-
-#[derive(Debug, Default)]
-struct Count {
-    usual: usize,
-    reserved: usize,
+    /// Usual ones, and reserved ones.
+    clients: HashMap<Client, [usize; 2]>,
 }
 
 /// Counted until it is dropped.
@@ -38,30 +74,11 @@ pub(super) struct Held {
 }
 
 impl Clients {
-    /// `None` at the limit.
+    /// `None` at the limit of all or of this client.
     pub(super) fn hold(
         clients: &Arc<Clients>,
         client: Client,
-        all_max: usize,
-        client_max: usize,
-    ) -> Option<Held> {
-        Clients::count(clients, client, all_max, client_max, false)
-    }
-
-    pub(super) fn hold_reserved(
-        clients: &Arc<Clients>,
-        client: Client,
-        all_max: usize,
-        client_max: usize,
-    ) -> Option<Held> {
-        Clients::count(clients, client, all_max, client_max, true)
-    }
-
-    fn count(
-        clients: &Arc<Clients>,
-        client: Client,
-        all_max: usize,
-        client_max: usize,
+        (all_max, client_max): (usize, usize),
         is_reserved: bool,
     ) -> Option<Held> {
         let mut counts = clients.lock();
@@ -69,11 +86,7 @@ impl Clients {
             return None;
         }
         let count = counts.clients.entry(client).or_default();
-        let count = if is_reserved {
-            &mut count.reserved
-        } else {
-            &mut count.usual
-        };
+        let count = &mut count[usize::from(is_reserved)];
         // A full entry has connections, so no empty one remains.
         if *count >= client_max {
             return None;
@@ -88,7 +101,7 @@ impl Clients {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -97,12 +110,8 @@ impl Drop for Held {
         let mut counts = self.clients.lock();
         counts.all -= 1;
         let count = counts.clients.entry(self.client).or_default();
-        let (usual, reserved) = match self.is_reserved {
-            false => (count.usual - 1, count.reserved),
-            true => (count.usual, count.reserved - 1),
-        };
-        *count = Count { usual, reserved };
-        if usual + reserved == 0 {
+        count[usize::from(self.is_reserved)] -= 1;
+        if *count == [0, 0] {
             counts.clients.remove(&self.client);
         }
     }
@@ -125,11 +134,8 @@ impl TrustedProxies {
             let network = address.or_else(|_| text.parse::<IpNet>());
             network.map_err(|_| BadNetwork(text.clone()))
         };
-        networks
-            .iter()
-            .map(network)
-            .collect::<Result<_, _>>()
-            .map(TrustedProxies)
+        let networks: Result<_, _> = networks.iter().map(network).collect();
+        networks.map(TrustedProxies)
     }
 
     pub(super) fn contains(&self, address: IpAddr) -> bool {
@@ -164,12 +170,9 @@ impl TrustedProxies {
 }
 
 fn address(text: &str) -> Option<IpAddr> {
-    let with_port = text
-        .parse::<std::net::SocketAddr>()
-        .map(|address| address.ip());
-    let bracketed = text
-        .strip_prefix('[')
-        .and_then(|text| text.strip_suffix(']'));
+    let with_port = text.parse().map(|address: SocketAddr| address.ip());
+    let rest = text.strip_prefix('[');
+    let bracketed = rest.and_then(|text| text.strip_suffix(']'));
     let bare = bracketed.unwrap_or(text).parse();
     with_port.or(bare).ok()
 }
@@ -187,12 +190,12 @@ mod tests {
     fn counts_connections_of_all_and_of_each_client() {
         let clients = Arc::default();
         let (one, other) = (Client::new(ip("10.0.0.1")), Client::new(ip("10.0.0.2")));
-        let hold = |client| Clients::hold(&clients, client, 3, 2);
+        let hold = |client| Clients::hold(&clients, client, (3, 2), false);
         let first = hold(one);
         let held = [hold(one), hold(other)];
         assert!(first.is_some() && held.iter().all(Option::is_some));
         assert!(hold(one).is_none() && hold(other).is_none());
-        assert!(Clients::hold_reserved(&clients, one, 4, 1).is_some());
+        assert!(Clients::hold(&clients, one, (4, 1), true).is_some());
         drop(first);
         let again = hold(other);
         assert!(again.is_some() && hold(one).is_none());

@@ -1,7 +1,7 @@
 //! Connection that fails when its client is too slow: to send the head of a request or the next
 //! request, or to read a response.
 
-use super::limits::ConnectionLimits;
+use super::clients::ConnectionLimits;
 use futures_util::task::AtomicWaker;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,14 +31,6 @@ impl Phase {
         self.requests.fetch_add(1, Relaxed);
         self.begun.fetch_add(1, Relaxed);
         Busy(Arc::clone(self))
-    }
-
-    fn is_busy(&self) -> bool {
-        self.requests.load(Acquire) > 0
-    }
-
-    fn begun(&self) -> u32 {
-        self.begun.load(Relaxed)
     }
 }
 
@@ -130,9 +122,9 @@ impl AsyncRead for TimedStream {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         // Registered first: a request that ends after the check wakes the task.
         self.phase.task.register(context.waker());
-        let is_busy = self.phase.is_busy();
+        let is_busy = self.phase.requests.load(Acquire) > 0;
         // A request can begin and end between two reads.
-        let begun = self.phase.begun();
+        let begun = self.phase.begun.load(Relaxed);
         if mem::replace(&mut self.begun, begun) != begun {
             self.waiting = Waiting::No;
         }

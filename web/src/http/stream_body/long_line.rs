@@ -40,12 +40,8 @@ impl LongLine {
 
     fn name(&self, out: &mut Vec<u8>) {
         let Document { package, path, .. } = &*self.document;
-        for part in [
-            &package[..],
-            b"/",
-            path,
-            format!(":{}:", self.number).as_bytes(),
-        ] {
+        let number = format!(":{}:", self.number);
+        for part in [&package[..], b"/", path, number.as_bytes()] {
             out.extend_from_slice(part);
         }
     }
@@ -89,10 +85,8 @@ impl LongLine {
     async fn fetch(&self, coordinator: &Coordinator, scope: &Scope) -> Result<Bytes, Problem> {
         let document = &self.document;
         let count = FETCHED_BYTES.min(self.end - self.at);
-        let range = FileRange::Bytes {
-            offset: self.at,
-            count,
-        };
+        let offset = self.at;
+        let range = FileRange::Bytes { offset, count };
         let commit = &document.revisions.commit;
         let request = FileRequest::new(&document.package, &document.path, commit, range);
         let reply = coordinator.file(scope, &request).await?;

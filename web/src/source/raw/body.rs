@@ -148,7 +148,7 @@ impl FileBody {
             ..self.request.clone()
         };
         let scope = self.viewer.scope_of(&request.package).await?;
-        let reply = self.exports.coordinator().file(&scope, &request).await?;
+        let reply = self.exports.coordinator.file(&scope, &request).await?;
         let taken = reply.text.len() as u64;
         let is_same = reply.found && reply.hash == self.hash && reply.offset == range.start;
         if !is_same || taken == 0 || taken > range.end - range.start {
