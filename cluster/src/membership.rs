@@ -10,6 +10,7 @@ pub mod registration;
 pub mod view;
 pub mod watcher;
 
+#[cfg(feature = "dns")]
 mod dns;
 mod etcd;
 mod pace;

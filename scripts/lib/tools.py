@@ -97,7 +97,7 @@ def trawl() -> str:
 
 def binary(path: AnyPath) -> str:
     if not shutil.which(path):
-        raise Failure(f"{path} does not exist: run `cargo build --release`, or set TRAWL to a binary")
+        raise Failure(f"{path} does not exist: run `cargo build --release --features full`, or set TRAWL to a binary")
     return os.path.abspath(path)
 
 

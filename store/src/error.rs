@@ -10,6 +10,9 @@ pub enum StoreError {
     /// Not a store.
     #[error("{0}: not a store; give a directory, or s3://BUCKET/PREFIX")]
     BadUrl(String),
+    /// Built without the feature `s3`.
+    #[error("{0}: this build has no buckets; build Trawl with `--features s3`")]
+    NoBuckets(String),
     /// File I/O failed.
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },

@@ -4,6 +4,7 @@
 
 mod directory;
 mod object;
+#[cfg(feature = "s3")]
 mod s3;
 
 pub use object::{Object, Put, Storage, Version};
@@ -11,6 +12,7 @@ pub(crate) use object::{random_name, seconds};
 
 use crate::error::StoreError;
 use directory::Directory;
+#[cfg(feature = "s3")]
 use s3::S3;
 use std::ops::Deref;
 use std::path::Path;
@@ -33,7 +35,10 @@ impl Objects {
     /// Opens a directory (created if needed), or `s3://BUCKET/PREFIX`.
     pub fn open(url: &str) -> Result<Objects, StoreError> {
         Ok(Objects(match url.split_once("://") {
+            #[cfg(feature = "s3")]
             Some(("s3", place)) => Arc::new(S3::open(url, place)?),
+            #[cfg(not(feature = "s3"))]
+            Some(("s3", _)) => return Err(StoreError::NoBuckets(url.to_owned())),
             Some(_) => return Err(StoreError::BadUrl(url.to_owned())),
             None if url.is_empty() => return Err(StoreError::BadUrl(url.to_owned())),
             None => Arc::new(Directory::open(Path::new(url))?),

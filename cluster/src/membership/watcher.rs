@@ -1,5 +1,6 @@
 //! Polls a source, keeps the map on disk, publishes changes.
 
+#[cfg(feature = "dns")]
 use super::dns::Names;
 use super::etcd::{Etcd, follow::follow};
 use super::view::{Absence, Frozen, NodeMap, View, WouldLose};
@@ -190,6 +191,11 @@ fn ask(
             sent.expect("the channel is empty");
             Ok("static")
         }
+        #[cfg(not(feature = "dns"))]
+        Source::Dns { .. } => Err(WatchError(
+            "this build has no DNS; build Trawl with `--features dns`".to_owned(),
+        )),
+        #[cfg(feature = "dns")]
         Source::Dns { names, server } => {
             let names = Names::new(names, *server);
             let names =
