@@ -15,6 +15,7 @@ mod config;
 mod drain;
 mod explain;
 mod frontend;
+mod grep;
 mod index;
 mod inspect;
 mod key;
@@ -49,6 +50,7 @@ use std::ffi::OsString;
                                            clone a git repository, or update the clone
   trawl search --index I -F 'errno == EINTR'
                                            ... and search it without a server
+  trawl grep -n 'errno == EINTR'           search the files below this directory, as rg does
   trawl search 'malloc free lang:c'        search with the server on this machine
   trawl explain 'malloc lang:c'            show the cost of that search
   trawl key build-robot                    make a key for a client of a server
@@ -66,6 +68,7 @@ enum Command {
     Mirror(mirror::MirrorArguments),
     Serve(serve::ServeArguments),
     Search(search::SearchArguments),
+    Grep(grep::GrepArguments),
     Backend(backend::BackendArguments),
     Frontend(frontend::FrontendArguments),
     Inspect(inspect::InspectArguments),
@@ -91,6 +94,9 @@ fn definition() -> clap::Command {
 
 pub(crate) fn run() -> Result<Exit> {
     let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(exit) = grep::run_if_called(&words) {
+        return Ok(exit);
+    }
     renamed::report_flags(&words);
     let matches = crate::config::matches(definition(), words)?;
     let line = matches.and_then(|matches| CommandLine::from_arg_matches(&matches));
@@ -123,6 +129,7 @@ fn run_command(command: &Command) -> Result<Exit> {
         Command::Mirror(arguments) => mirror::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Search(arguments) => search::run(arguments),
+        Command::Grep(arguments) => Ok(grep::run(arguments)),
         Command::Backend(arguments) => backend::run(arguments),
         Command::Frontend(arguments) => frontend::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),

@@ -64,7 +64,7 @@ pub(super) fn in_order<W, T: Send>(
     thread::scope(|scope| {
         // Dropped with this closure, so workers end.
         let (jobs, results) = (jobs, results);
-        let start = |_| thread::Builder::new().spawn_scoped(scope, &work).is_ok();
+        let start = |_| thread::Builder::new().spawn_scoped(scope, work).is_ok();
         if (0..threads).filter(|number| start(*number)).count() == 0 {
             // No thread is available.
             let mut worker = new_worker();

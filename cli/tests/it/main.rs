@@ -19,6 +19,7 @@ mod file_selection;
 mod filters;
 mod frontend_restart;
 mod git_sources;
+mod grep;
 mod home;
 mod http;
 mod http_errors;

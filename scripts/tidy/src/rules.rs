@@ -26,7 +26,7 @@ const HTTP: &[&str] = &["askama", "axum", "hyper", "tower-http", "utoipa"];
 /// HTTP, and git, which belongs to `git` and processes with an index.
 const HTTP_AND_GIT: &[&str] = &["askama", "axum", "gix", "hyper", "tower-http", "utoipa"];
 
-pub(crate) const CRATES: [Crate; 17] = [
+pub(crate) const CRATES: [Crate; 18] = [
     Crate {
         name: "schema",
         uses: &[],
@@ -217,10 +217,25 @@ pub(crate) const CRATES: [Crate; 17] = [
         shared_names: &[],
     },
     Crate {
+        name: "cli/local",
+        uses: &[],
+        never: HTTP_AND_GIT,
+        layers: &[
+            "search",
+            "worker",
+            "haystack",
+            "pattern input help",
+            "flags config",
+            "diagnostics",
+            "arguments program",
+        ],
+        shared_names: &[],
+    },
+    Crate {
         name: "cli",
         uses: &[
-            "web", "frontend", "backend", "cluster", "git", "index", "language", "schema", "store",
-            "tls", "trace",
+            "web", "frontend", "backend", "cluster", "git", "index", "language", "local", "schema",
+            "store", "tls", "trace",
         ],
         never: &[],
         layers: &[

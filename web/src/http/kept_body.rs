@@ -1,5 +1,6 @@
-//! Response body that keeps a value until it is sent or dropped, and renders in a log span. It fails
-//! only after its earlier bytes were written.
+//! Response body that keeps a value until it is sent or dropped, and renders in a log span.
+//!
+//! It fails only after its earlier bytes were written.
 
 use axum::body::Body;
 use bytes::Bytes;

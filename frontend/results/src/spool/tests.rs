@@ -210,9 +210,11 @@ fn finished(spool: &Arc<Spool>) -> ResultFiles {
     files.append_frames(0, &frame(&[1; 64])).unwrap();
     files.append(files.order.part(0), &[2; 64]).unwrap();
     files.append(files.order.part(2), &[2; 96]).unwrap();
+    files.append(&files.facets, &[3; 2]).unwrap();
     let manifest = SpoolManifest {
         frame_bytes: files.frame_bytes_by_backend(),
         order_bytes: files.order.bytes(),
+        facets_bytes: 2,
         pointers: 3,
         ..SpoolManifest::default()
     };

@@ -108,12 +108,12 @@ impl Named {
             query: "",
             ..file
         };
-        if !self.path.is_empty() && !self.path.ends_with(b"/") {
-            if let Ok(reply) = corpus.file(&beginning(target)).await
-                && reply.found
-            {
-                return self.file(target, &reply);
-            }
+        if !self.path.is_empty()
+            && !self.path.ends_with(b"/")
+            && let Ok(reply) = corpus.file(&beginning(target)).await
+            && reply.found
+        {
+            return self.file(target, &reply);
         }
         (corpus.directory_href(target).await, None)
     }

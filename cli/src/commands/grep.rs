@@ -1,0 +1,47 @@
+//! `trawl grep`, and the binary under the name `rg`.
+
+use crate::exit::Exit;
+use local::{Outcome, Program};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// Search the files below this directory, with the flags and the output of ripgrep
+#[derive(clap::Args)]
+#[command(disable_help_flag = true, after_help = "See trawl grep --help.")]
+pub(crate) struct GrepArguments {
+    /// Flags, a pattern and paths, as for rg
+    #[arg(
+        value_name = "ARGUMENT",
+        allow_hyphen_values = true,
+        trailing_var_arg = true
+    )]
+    words: Vec<OsString>,
+}
+
+/// Runs such a command line, which is ripgrep's and none of clap's.
+pub(super) fn run_if_called(words: &[OsString]) -> Option<Exit> {
+    let [program, rest @ ..] = words else {
+        return None;
+    };
+    if Path::new(program).file_name() == Some(OsStr::new("rg")) {
+        return Some(exit(local::run(Program::Ripgrep, rest.to_vec())));
+    }
+    match rest {
+        [command, rest @ ..] if command == "grep" => {
+            Some(exit(local::run(Program::TrawlGrep, rest.to_vec())))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn run(arguments: &GrepArguments) -> Exit {
+    exit(local::run(Program::TrawlGrep, arguments.words.clone()))
+}
+
+fn exit(outcome: Outcome) -> Exit {
+    match outcome {
+        Outcome::Match => Exit::Success,
+        Outcome::NoMatch => Exit::NothingFound,
+        Outcome::Error => Exit::Error,
+    }
+}
