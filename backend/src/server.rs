@@ -78,7 +78,7 @@ impl Default for Options {
     }
 }
 
-/// Source backend: serves live shards.
+/// Serves live shards.
 pub struct Backend {
     live: Arc<LiveShards>,
     searches: SearchService,

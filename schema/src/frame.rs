@@ -45,9 +45,9 @@ pub enum Kind {
     Search = 2,
     /// Matches of one document.
     Batch = 3,
-    /// Progress of the search; also the heartbeat.
+    /// Progress of the search, also while it has no matches.
     Progress = 4,
-    /// Document with an abandoned search.
+    /// Document whose search was given up.
     Skip = 5,
     /// End of the search. A stream without it is incomplete.
     End = 6,

@@ -257,7 +257,7 @@ impl<'a> Ingest<'a> {
             if !line.is_match() {
                 continue;
             }
-            // Infallible: lines of a batch ascend, and the first match was checked.
+            // Cannot fail: lines of a batch ascend, and the first match was checked.
             shard.key(view.document, line.number)?;
             found += 1;
             if !self.collector.is_ordered {

@@ -1,7 +1,7 @@
 //! Starts the search of a request, and reads its [`View`]: a page of the answer.
 //!
-//! All interfaces start searches here, except the API of Debian Code Search: its queries have no
-//! timeout and no generation. `api::call` joins a search by its id, or resumes it by a cursor.
+//! Interfaces start new searches here, except that of Debian Code Search: its queries have no
+//! timeout and no generation. `api::call` and `pages::search` resume searches themselves.
 
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
