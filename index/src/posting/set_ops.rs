@@ -133,11 +133,15 @@ pub(crate) fn push_range(ranges: &mut Vec<Range<u32>>, range: Range<u32>) -> Opt
     Some(())
 }
 
-/// Joins ascending numbers to ranges.
+/// Joins ascending numbers to ranges. Others, of a damaged file, stay apart: the reader of the
+/// ranges refuses them.
 pub(crate) fn joined(numbers: impl IntoIterator<Item = u32>) -> Vec<Range<u32>> {
-    let mut ranges = Vec::new();
+    let mut ranges: Vec<Range<u32>> = Vec::new();
     for number in numbers {
-        push_range(&mut ranges, number..number + 1).expect("numbers ascend");
+        match ranges.last_mut() {
+            Some(last) if last.end == number => last.end += 1,
+            _ => ranges.push(number..number + 1),
+        }
     }
     ranges
 }
@@ -145,6 +149,12 @@ pub(crate) fn joined(numbers: impl IntoIterator<Item = u32>) -> Vec<Range<u32>> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_a_damaged_file_are_joined_without_a_panic() {
+        assert_eq!(joined([3, 4, 6]), [3..5, 6..7]);
+        assert_eq!(joined([5, 1, 2, 2]), [5..6, 1..3, 2..3]);
+    }
 
     #[test]
     fn joins_touching_ranges_and_rejects_overlap() {

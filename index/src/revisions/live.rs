@@ -264,12 +264,20 @@ impl Revisions {
     /// Tests if queries see a document or skipped file without a revision filter: default, or
     /// current without revisions.
     pub fn is_default(&self, entry: u32) -> bool {
-        self.classes[self.entries[entry as usize] as usize].is_default
+        self.classes[self.class_of(entry) as usize].is_default
     }
 
     /// Tests if a document or skipped file is current in any revision.
     pub fn is_indexed(&self, entry: u32) -> bool {
-        self.entries[entry as usize] != 0
+        self.class_of(entry) != 0
+    }
+
+    /// Superseded past the end: a file that is cut while in use may show more skipped files.
+    fn class_of(&self, entry: u32) -> u32 {
+        self.entries
+            .get(entry as usize)
+            .copied()
+            .unwrap_or_default()
     }
 
     /// Revisions of a document.
