@@ -176,6 +176,8 @@ impl LiveShards {
                 self.views.invalidate(&*key);
             }
         }
+        // An idle cache would keep what is invalidated.
+        self.views.run_pending_tasks();
     }
 
     /// A panic leaves them valid.
