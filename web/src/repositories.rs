@@ -5,7 +5,7 @@ use crate::search::params::{NEXT, Params};
 use access::Viewer;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::{Coordinator, LookupError};
+use frontend::{Coordinator, LookupError, Scope};
 use schema::message::{Commit, CommitLog, LookupOf, LookupProblem, LookupProblemKind};
 use std::sync::Arc;
 
@@ -62,6 +62,19 @@ impl History<'_> {
         let next = &self.log.next;
         (!next.is_empty()).then(|| BASE64.encode(next))
     }
+}
+
+/// Looks up one commit.
+pub(crate) async fn commit(
+    coordinator: &Coordinator,
+    scope: &Scope,
+    repo: &str,
+    rev: &str,
+) -> Result<Arc<Commit>, Problem> {
+    let asked = vec![(repo.to_owned(), rev.to_owned())];
+    let found = coordinator.commits(scope, asked).await.pop();
+    let found = found.expect("an outcome for each pair");
+    found.map_err(|error| problem(error, repo, rev))
 }
 
 pub(crate) fn names(params: &Params) -> Result<(&str, &str), Problem> {

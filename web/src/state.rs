@@ -1,9 +1,10 @@
-//! State of all handlers, above the rooms: a room takes its own part of it.
+//! State of all handlers, above the rooms, and their requests. A room takes its own part of it.
 
 use crate::http::base_path::BasePath;
 use crate::http::health::Health;
 use crate::http::stream_body::Exports;
 use crate::problem::Problem;
+use crate::search::params::Params;
 use crate::search::rendered::RenderedAnswers;
 use crate::source::colour_cache::ColourCache;
 use crate::suggest::Corpus;
@@ -64,6 +65,34 @@ impl FromRequestParts<App> for Viewer {
             &app.coordinator,
             &parts.headers,
         )?)
+    }
+}
+
+/// Request: its sender and its parameters.
+#[derive(Clone)]
+pub(crate) struct Call {
+    pub(crate) app: App,
+    pub(crate) viewer: Viewer,
+    pub(crate) params: Params,
+}
+
+impl Deref for Call {
+    type Target = App;
+
+    fn deref(&self) -> &App {
+        &self.app
+    }
+}
+
+impl FromRequestParts<App> for Call {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        Ok(Call {
+            app: app.clone(),
+            viewer: Viewer::from_request_parts(parts, app).await?,
+            params: Params::from_request_parts(parts, app).await?,
+        })
     }
 }
 

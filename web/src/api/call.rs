@@ -1,4 +1,6 @@
-//! Request to the API: its sender, its parameters, and the search that it names.
+//! Search that a request to the API names.
+
+pub(super) use crate::state::Call;
 
 use crate::http::watched::Watched;
 use crate::problem::Problem;
@@ -6,42 +8,9 @@ use crate::search::cursor::{BadCursor, Cursor};
 use crate::search::join::{
     self, bad_cursor, expired, finished, is_link, route_of, unknown, unsigned,
 };
-use crate::search::params::Params;
-use crate::state::App;
-use access::Viewer;
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 use frontend::query::{ParsedQuery, Query};
 use frontend::{Scope, SearchClient, SearchError, SearchHandle, SearchRequest};
 use schema::message::TextOrder;
-use std::ops::Deref;
-
-#[derive(Clone)]
-pub(crate) struct Call {
-    pub(super) app: App,
-    pub(super) viewer: Viewer,
-    pub(super) params: Params,
-}
-
-impl Deref for Call {
-    type Target = App;
-
-    fn deref(&self) -> &App {
-        &self.app
-    }
-}
-
-impl FromRequestParts<App> for Call {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        Ok(Call {
-            app: app.clone(),
-            viewer: Viewer::from_request_parts(parts, app).await?,
-            params: Params::from_request_parts(parts, app).await?,
-        })
-    }
-}
 
 impl Call {
     pub(super) fn expect(&self, known: &[&[&str]]) -> Result<(), Problem> {

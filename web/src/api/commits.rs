@@ -37,11 +37,8 @@ const COUNT_MAX: usize = 1000;
 pub(crate) async fn commit(call: Call) -> Result<Response, Problem> {
     call.expect(&[doc::RevisionParams::NAMES])?;
     let (repo, rev) = names(&call.params)?;
-    let names = vec![(repo.to_owned(), rev.to_owned())];
     let scope = call.viewer.scope_with(repo.as_bytes()).await?;
-    let mut found = call.coordinator.commits(&scope, names).await;
-    let found = found.pop().expect("an outcome for each pair");
-    let found = found.map_err(|error| problem(error, repo, rev))?;
+    let found = repositories::commit(&call.coordinator, &scope, repo, rev).await?;
     Ok(response::json(&Commit::new(repo, rev, &found)))
 }
 

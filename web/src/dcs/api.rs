@@ -12,9 +12,8 @@ use crate::http::response::{self, NO_STORE};
 use crate::http::watched::Watched;
 use crate::problem::Problem;
 use crate::search::params::Params;
-use crate::state::App;
-use access::Viewer;
-use axum::extract::{Request, State};
+use crate::state::Call;
+use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -59,18 +58,12 @@ pub(super) async fn options(headers: HeaderMap) -> Response {
     response
 }
 
-pub(super) async fn search(
-    State(app): State<App>,
-    viewer: Viewer,
-    headers: HeaderMap,
-    params: Params,
-    uri: Uri,
-) -> Response {
-    let keys = &app.dcs_api_keys;
+pub(super) async fn search(call: Call, headers: HeaderMap, uri: Uri) -> Response {
+    let keys = &call.dcs_api_keys;
     let given = headers.get(KEY).map(HeaderValue::as_bytes);
-    let is_open = keys.is_empty() && !app.access.as_ref().is_some_and(|it| it.is_required());
-    let mut response = if is_open || params.site.has_key || is_known(keys, given) {
-        let found = find(&app, &viewer, &params, uri.path() == PATHS[1]);
+    let is_open = keys.is_empty() && !call.access.as_ref().is_some_and(|it| it.is_required());
+    let mut response = if is_open || call.params.site.has_key || is_known(keys, given) {
+        let found = find(&call, uri.path() == PATHS[1]);
         found.await.into_response()
     } else if keys.is_empty() {
         guard::count_refused(false);
@@ -90,20 +83,15 @@ pub(super) async fn search(
     response
 }
 
-async fn find(
-    app: &App,
-    viewer: &Viewer,
-    params: &Params,
-    by_package: bool,
-) -> Result<Response, Problem> {
-    let parsed = parse(params)?;
-    let scope = viewer.scope().await?;
-    let export = app.exports.begin()?;
+async fn find(call: &Call, by_package: bool) -> Result<Response, Problem> {
+    let parsed = parse(&call.params)?;
+    let scope = call.viewer.scope().await?;
+    let export = call.exports.begin()?;
     let request = SearchRequest {
-        client: params.client.into(),
+        client: call.params.client.into(),
         ..SearchRequest::new(&scope, parsed.query.clone())
     };
-    let search = app.coordinator.search(request).await;
+    let search = call.coordinator.search(request).await;
     let search = search.map_err(|error| problem(error, &parsed))?;
     let finished = search.finished().await;
     let answer = finished.map_err(|error| problem(error, &parsed))?;
@@ -113,7 +101,7 @@ async fn find(
     } else {
         export.body(lists::matches(answer), &scope).await?
     };
-    let body = Watched::new(&app.coordinator, viewer, &scope).guard(body, None);
+    let body = Watched::new(&call.coordinator, &call.viewer, &scope).guard(body, None);
     let mut response = (head, body).into_response();
     response::mark_unavailable(&mut response, &of);
     Ok(response)

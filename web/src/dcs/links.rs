@@ -8,24 +8,18 @@ use crate::http::links::encode;
 use crate::http::path::Path;
 use crate::pages::{self, Form};
 use crate::problem::{self, Problem};
-use crate::search::params::{Params, lossy};
-use crate::state::App;
-use access::Viewer;
-use axum::extract::State;
+use crate::search::params::lossy;
+use crate::state::Call;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use frontend::query::dcs;
 use schema::message::Syntax;
 
-pub(crate) async fn search_page(
-    State(app): State<App>,
-    viewer: Viewer,
-    known: KnownTags,
-    params: Params,
-) -> Response {
+pub(crate) async fn search_page(call: Call, known: KnownTags) -> Response {
+    let params = &call.params;
     let is_set_to = |name, value: &[u8]| params.bytes(name) == Some(value);
     if params.bytes("literal").is_none() && params.bytes("perpkg").is_none() {
-        return pages::search(State(app), viewer, known, params).await;
+        return pages::search(call, known).await;
     }
     let syntax = if is_set_to("literal", b"1") {
         Syntax::Literal
@@ -34,7 +28,7 @@ pub(crate) async fn search_page(
     };
     let [query, page] = ["q", "page"].map(|name| params.bytes(name).unwrap_or_default());
     let href = href(query, syntax, is_set_to("perpkg", b"1"), page);
-    redirect(href, Form::new(&params))
+    redirect(href, Form::new(params))
 }
 
 pub(crate) async fn results(Path((query, page)): Path<(String, String)>, uri: Uri) -> Response {
@@ -79,11 +73,10 @@ fn href(query: &[u8], syntax: Syntax, by_package: bool, page: &[u8]) -> Result<S
     Ok(href)
 }
 
-pub(crate) async fn show_page(State(app): State<App>, viewer: Viewer, params: Params) -> Response {
+pub(crate) async fn show_page(call: Call) -> Response {
+    let params = &call.params;
     let Some(name) = params.bytes("file") else {
-        return pages::show(State(app), viewer, params)
-            .await
-            .into_response();
+        return pages::show(call).await.into_response();
     };
     let name = name.strip_prefix(b"/").unwrap_or(name);
     let slash = name.iter().position(|&byte| byte == b'/');

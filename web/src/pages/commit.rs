@@ -7,11 +7,8 @@ use super::{filters, visible};
 use crate::http::links::{FileAddress, RepositoryAddress, encode, package_href};
 use crate::problem::Problem;
 use crate::repositories::{self, History, names, problem};
-use crate::search::params::Params;
-use crate::state::App;
-use access::Viewer;
+use crate::state::Call;
 use askama::Template;
-use axum::extract::State;
 use axum::response::Html;
 use schema::message::{Change, ChangeKind, ChangeList, Commit, Signature};
 
@@ -28,22 +25,17 @@ struct CommitPage<'a> {
     notice: Option<String>,
 }
 
-pub(crate) async fn commit(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Html<String>, Problem> {
+pub(crate) async fn commit(call: Call) -> Result<Html<String>, Problem> {
+    let Call { params, viewer, .. } = &call;
     params.expect(&[&["repo", "rev"]])?;
-    let (repo, rev) = names(&params)?;
+    let (repo, rev) = names(params)?;
     let scope = viewer.scope_with(repo.as_bytes()).await?;
-    let asked = vec![(repo.to_owned(), rev.to_owned())];
-    let mut found = app.coordinator.commits(&scope, asked).await;
-    let found = found.pop().expect("an outcome for each pair");
-    let found = found.map_err(|error| problem(error, repo, rev))?;
-    let asked = (repo.to_owned(), found.id.clone());
-    let changes = (app.coordinator)
-        .changes(&scope, asked.0, asked.1, CHANGES_MAX)
-        .await;
+    let found = repositories::commit(&call.coordinator, &scope, repo, rev).await?;
+    let (repository, id) = (repo.to_owned(), found.id.clone());
+    let changes = call
+        .coordinator
+        .changes(&scope, repository, id, CHANGES_MAX);
+    let changes = changes.await;
     let (listed, notice) = match &changes {
         Ok(changes) => (&**changes, None),
         Err(error) => (
@@ -123,14 +115,11 @@ struct HistoryPage<'a> {
     next: Option<String>,
 }
 
-pub(crate) async fn history(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Html<String>, Problem> {
+pub(crate) async fn history(call: Call) -> Result<Html<String>, Problem> {
+    let Call { params, viewer, .. } = &call;
     params.expect(&[&["repo", "rev", "path", "cursor"], FileView::PARAMETERS])?;
-    let kept = FileView::new(&params)?;
-    let history = repositories::history(&app.coordinator, &viewer, &params, COMMITS_MAX).await?;
+    let kept = FileView::new(params)?;
+    let history = repositories::history(&call.coordinator, viewer, params, COMMITS_MAX).await?;
     let &History {
         repo, rev, path, ..
     } = &history;

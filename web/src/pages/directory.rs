@@ -11,11 +11,9 @@ use crate::http::links::{FileAddress, package_href};
 use crate::http::path::decode_path;
 use crate::problem::Problem;
 use crate::search::params::{Params, lossy};
-use crate::state::App;
+use crate::state::Call;
 use crate::suggest::Corpus;
-use access::Viewer;
 use askama::Template;
-use axum::extract::State;
 use axum::http::Uri;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use schema::message::ListEntry;
@@ -39,12 +37,8 @@ struct DirectoryPage {
 }
 
 /// Shows a directory, or redirects to a file.
-pub(crate) async fn directory(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-    uri: Uri,
-) -> Result<Response, Problem> {
+pub(crate) async fn directory(call: Call, uri: Uri) -> Result<Response, Problem> {
+    let params = &call.params;
     params.expect(&[&["after", "rev"]])?;
     let revision = params.text("rev")?.unwrap_or_default();
     let (name, path) = match names(&uri)? {
@@ -54,15 +48,15 @@ pub(crate) async fn directory(
             return Ok(Redirect::to(&address.directory_href()).into_response());
         }
     };
-    let scope = viewer.scope_of(&name).await?;
-    let corpus = app.corpus(&scope);
+    let scope = call.viewer.scope_of(&name).await?;
+    let corpus = call.corpus(&scope);
     let (entry, notice) = find(corpus, &name).await?;
     let package = &entry.package[..];
     if !path.is_empty() && !path.ends_with(b"/") {
         let file = FileAddress::current(package, &path).at(revision);
         return Ok(Redirect::to(&file.show_href(0)).into_response());
     }
-    let after = after(&params)?;
+    let after = after(params)?;
     let is_first = after.is_empty();
     let named = (package, revision);
     let tree = tree::list(corpus, named, &path, after, b"").await?;
@@ -73,7 +67,7 @@ pub(crate) async fn directory(
         return Err(missing(corpus, package, &path).await);
     }
     let about = if path.is_empty() && is_first {
-        Some(package::about(&app, corpus, (&entry, revision), &tree).await?)
+        Some(package::about(&call, corpus, (&entry, revision), &tree).await?)
     } else {
         None
     };

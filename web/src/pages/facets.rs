@@ -13,10 +13,8 @@ use crate::http::response::NO_STORE;
 use crate::problem::Problem;
 use crate::search::join;
 use crate::search::params::Params;
-use crate::state::App;
-use access::Viewer;
+use crate::state::Call;
 use askama::Template;
-use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use frontend::query::selecting;
@@ -191,25 +189,20 @@ fn kinds(counts: &SpoolFacets) -> Vec<Facet> {
     kinds
 }
 
-pub(crate) async fn fragment(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    let form = Form::new(&params);
+pub(crate) async fn fragment(call: Call) -> Result<Response, Problem> {
+    let params = &call.params;
+    let form = Form::new(params);
     let parsed = params.parsed()?;
-    let scope = viewer.scope().await?;
-    let known = form.run.as_deref();
-    let known = known.and_then(|id| app.coordinator.get(&scope, id));
-    let search = match known.filter(|search| *search.query() == parsed.query) {
+    let scope = call.viewer.scope().await?;
+    let search = match form.known_search(&call.coordinator, &scope, &parsed) {
         Some(search) => search,
-        None => join::start(&app.coordinator, &scope, &params, &parsed).await?,
+        None => join::start(&call.coordinator, &scope, params, &parsed).await?,
     };
     let finished = timeout(WAIT, join::finished(&search, Some(&parsed))).await;
     let facets = match finished {
         Ok(answer) => {
             let answer = answer?;
-            let wider = wider(&app, &scope, &params, &form).await;
+            let wider = wider(&call, &scope, &form).await;
             blocking(move || FacetsView::with_wider(&answer, &form, &wider)).await?
         }
         Err(_) => FacetsView::so_far(&search, &form),
@@ -219,13 +212,13 @@ pub(crate) async fn fragment(
 }
 
 /// Counts all values of lists with a selection.
-async fn wider(app: &App, scope: &Scope, params: &Params, form: &Form) -> Wider {
+async fn wider(call: &Call, scope: &Scope, form: &Form) -> Wider {
     let selected = Selection::new(form, None);
     let mut found = Vec::new();
     let ticked = TICKED.into_iter();
     for field in ticked.filter(|&field| selected.count(field) > 0) {
         let form = selected.without_all(field);
-        let search = wider_counts(app, scope, params, &form);
+        let search = wider_counts(call, scope, &form);
         if let Ok(Some(counts)) = timeout(WIDER_MAX, search).await {
             found.push((field, of_field(&counts, field)));
         }
@@ -233,18 +226,12 @@ async fn wider(app: &App, scope: &Scope, params: &Params, form: &Form) -> Wider 
     found
 }
 
-async fn wider_counts(
-    app: &App,
-    scope: &Scope,
-    params: &Params,
-    form: &Form,
-) -> Option<FacetsSoFar> {
+async fn wider_counts(call: &Call, scope: &Scope, form: &Form) -> Option<FacetsSoFar> {
     let mut wider = Params::parse(&form.search_parameters()).ok()?;
-    wider.client = params.client;
+    wider.client = call.params.client;
     let parsed = wider.parsed().ok()?;
-    let search = join::start(&app.coordinator, scope, &wider, &parsed)
-        .await
-        .ok()?;
+    let search = join::start(&call.coordinator, scope, &wider, &parsed);
+    let search = search.await.ok()?;
     let answer = join::finished(&search, Some(&parsed)).await.ok()?;
     blocking(move || counts(&answer)).await.ok()?
 }

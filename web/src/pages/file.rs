@@ -17,17 +17,14 @@ use super::tree::Place;
 use super::{filters, markdown, visible};
 use crate::http::links::FileAddress;
 use crate::problem::Problem;
-use crate::search::params::Params;
 use crate::source::file_content::is_image;
 use crate::source::file_range::Fetched;
 use crate::source::outline::Outline;
-use crate::state::App;
+use crate::state::{App, Call};
 use crate::suggest::Corpus;
-use access::Viewer;
 use askama::Template;
 use asked::AskedFile;
 pub(super) use asked::FileView;
-use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use blame::BlameColumn;
@@ -40,14 +37,10 @@ use schema::message::{FileRange, FileRequest};
 const PAGE_LEVEL: u8 = 1;
 
 /// Shows a file, or redirects to a directory.
-pub(crate) async fn show(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    let asked = AskedFile::new(&params)?;
-    let scope = viewer.scope_of(asked.package).await?;
-    let corpus = app.corpus(&scope);
+pub(crate) async fn show(call: Call) -> Result<Response, Problem> {
+    let asked = AskedFile::new(&call.params)?;
+    let scope = call.viewer.scope_of(asked.package).await?;
+    let corpus = call.corpus(&scope);
     let range = lines_from(asked.first.unwrap_or(1));
     let (fetched, mut notices) = match open::open(corpus, &asked, range).await? {
         Opened::File(fetched, notices) => (fetched, notices),
@@ -66,12 +59,10 @@ pub(crate) async fn show(
     let fetched = from_line(corpus, &asked, fetched, shown.first).await?;
     let marks = marks::find(corpus, &asked, &fetched).await;
     let blame = blamed(corpus, &asked, &fetched, &mut notices).await;
-    let rendered = rendered(&app, corpus, &asked, &fetched).await;
+    let rendered = rendered(&call, corpus, &asked, &fetched).await;
     let page = FilePage::new(&asked, &fetched, shown, &marks, notices, rendered.is_some());
     let name = (&fetched.package[..], asked.path);
-    let colours = app
-        .colours
-        .of_file(&app.coordinator, &scope, name, &fetched.reply);
+    let colours = (call.colours).of_file(&call.coordinator, &scope, name, &fetched.reply);
     let view = LinesView {
         marks,
         blame,
@@ -81,7 +72,7 @@ pub(crate) async fn show(
     };
     let request = request(&asked, &fetched);
     let body = PageBody::new(
-        (app, viewer),
+        (call.app, call.viewer),
         request,
         fetched.reply,
         shown.last,

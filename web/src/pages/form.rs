@@ -7,8 +7,8 @@ use crate::http::links::{FileAddress, encode};
 use crate::http::site::Site;
 use crate::search::choice::{Case, Choice, Copies, Group, Mode};
 use crate::search::params::{Params, lossy};
-use frontend::Document;
-use frontend::query::{Query, filter};
+use frontend::query::{ParsedQuery, Query, filter};
+use frontend::{Coordinator, Document, Scope, SearchHandle};
 use schema::message::Field;
 
 #[derive(Clone, Debug, Default)]
@@ -114,6 +114,17 @@ impl Form {
             revisions: query.revisions(),
             ..self
         }
+    }
+
+    /// Search of an earlier page, if still known.
+    pub(super) fn known_search(
+        &self,
+        coordinator: &Coordinator,
+        scope: &Scope,
+        parsed: &ParsedQuery,
+    ) -> Option<SearchHandle> {
+        let search = coordinator.get(scope, self.run.as_deref()?);
+        search.filter(|search| *search.query() == parsed.query)
     }
 
     /// Address in the query's revision, else at the indexed commit.

@@ -15,11 +15,8 @@ use crate::search::choice::Copies;
 use crate::search::eta::Eta;
 use crate::search::following::{self, Report};
 use crate::search::join::{KEEP, View};
-use crate::search::params::Params;
 use crate::search::proof::Proof;
-use crate::state::App;
-use access::Viewer;
-use axum::extract::State;
+use crate::state::Call;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use frontend::{SearchHandle, SearchResult};
@@ -33,24 +30,20 @@ use tracing::Instrument;
 /// A slow client gets the newest state instead of a backlog.
 const WAITING_MAX: usize = 2;
 
-pub(crate) async fn live(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Response, Problem> {
-    let form = Form::new(&params);
-    View::parse(&params, &app.links.current(), GROUP_DEFAULT, Copies::Folded)?;
+pub(crate) async fn live(call: Call) -> Result<Response, Problem> {
+    let params = &call.params;
+    View::parse(params, &call.links.current(), GROUP_DEFAULT, Copies::Folded)?;
     let parsed = params.parsed()?;
-    let form = form.in_revisions_of(&parsed.query);
-    let scope = viewer.scope().await?;
-    let mut search = find(&app, &scope, &params, form.run.as_deref(), &parsed).await?;
+    let form = Form::new(params).in_revisions_of(&parsed.query);
+    let scope = call.viewer.scope().await?;
+    let mut search = find(&call, &scope, &form, &parsed).await?;
     // The page comes back for the answer.
     search.keep(KEEP);
-    let mut watched = Watched::new(&app.coordinator, &viewer, &scope);
+    let mut watched = Watched::new(&call.coordinator, &call.viewer, &scope);
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let search = Arc::new(search);
     let proof = Proof::begin(
-        Arc::clone(&app.coordinator),
+        Arc::clone(&call.coordinator),
         params.client,
         Arc::clone(&search),
         wanted(&form),

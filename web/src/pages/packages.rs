@@ -9,12 +9,10 @@ use super::{filters, visible};
 use crate::http::links::{encode, package_href};
 use crate::model::LeftOut;
 use crate::problem::Problem;
-use crate::search::params::{Params, lossy};
-use crate::state::App;
+use crate::search::params::lossy;
+use crate::state::Call;
 use crate::suggest::{Corpus, position};
-use access::Viewer;
 use askama::Template;
-use axum::extract::State;
 use axum::response::Html;
 use frontend::{Listing, entry_name};
 use schema::message::{ListEntry, ListKind, ListRequest};
@@ -44,19 +42,16 @@ struct PackagesPage {
 }
 
 /// Lists packages after `after`: names that begin with the text, then those that contain it.
-pub(crate) async fn packages(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Html<String>, Problem> {
+pub(crate) async fn packages(call: Call) -> Result<Html<String>, Problem> {
+    let params = &call.params;
     params.expect(&[&["prefix", "after"]])?;
     let prefix = params.bytes("prefix").unwrap_or_default();
-    let scope = viewer.scope().await?;
+    let scope = call.viewer.scope().await?;
     let request = ListRequest {
-        after: after(&params)?,
+        after: after(params)?,
         ..ListRequest::new(ListKind::Packages, b"", prefix, PACKAGES_MAX)
     };
-    let corpus = app.corpus(&scope);
+    let corpus = call.corpus(&scope);
     let mut list = corpus.listing(&request).await?;
     let last = list.entries.last().filter(|_| list.more);
     let next = last.map(|last| {
@@ -72,7 +67,7 @@ pub(crate) async fn packages(
     let page = PackagesPage {
         form: Form::of(&params.site),
         prefix: lossy(Some(prefix)).into_owned(),
-        total: app.coordinator.served(&scope).packages,
+        total: call.coordinator.served(&scope).packages,
         packages: list.entries,
         next,
         is_cut,
@@ -131,29 +126,26 @@ struct SkippedPage {
     missing: Vec<(String, String)>,
 }
 
-pub(crate) async fn skipped(
-    State(app): State<App>,
-    viewer: Viewer,
-    params: Params,
-) -> Result<Html<String>, Problem> {
+pub(crate) async fn skipped(call: Call) -> Result<Html<String>, Problem> {
+    let params = &call.params;
     params.expect(&[&["package", "after"]])?;
     let name = params.bytes("package").filter(|name| !name.is_empty());
     let (scope, package, notice) = match name {
         Some(name) => {
-            let scope = viewer.scope_of(name).await?;
-            let (entry, notice) = find(app.corpus(&scope), name).await?;
+            let scope = call.viewer.scope_of(name).await?;
+            let (entry, notice) = find(call.corpus(&scope), name).await?;
             (scope, entry.package, notice)
         }
-        None => (viewer.scope().await?, Vec::new(), None),
+        None => (call.viewer.scope().await?, Vec::new(), None),
     };
-    let after = after(&params)?;
+    let after = after(params)?;
     let is_first = after.is_empty();
     let request = ListRequest {
         after,
         ..ListRequest::new(ListKind::Skipped, &package, b"", PART_ENTRIES)
     };
     let parts_max = if is_first { PARTS_MAX } else { 1 };
-    let mut list = app.corpus(&scope).parts(request, parts_max).await?;
+    let mut list = call.corpus(&scope).parts(request, parts_max).await?;
     let page = SkippedPage {
         form: Form::of(&params.site),
         notice,

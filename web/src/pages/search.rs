@@ -12,13 +12,10 @@ use crate::model::Timings;
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
 use crate::search::join::{self, KEEP, View};
-use crate::search::params::Params;
 use crate::search::proof::best_of;
 use crate::search::rendered::Rendered;
 use crate::source::colour_cache::PageColours;
-use crate::state::App;
-use access::Viewer;
-use axum::extract::State;
+use crate::state::{App, Call};
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use frontend::query::ParsedQuery;
@@ -38,41 +35,29 @@ const WAIT: Duration = Duration::from_millis(300);
 /// Wait for the best files once there are matches: early ones come from the first packages.
 const BEST_WAIT: Duration = Duration::from_millis(150);
 
-pub(crate) async fn search(
-    State(app): State<App>,
-    viewer: Viewer,
-    known: KnownTags,
-    params: Params,
-) -> Response {
-    let form = Form::new(&params);
+pub(crate) async fn search(call: Call, tags: KnownTags) -> Response {
+    let form = Form::new(&call.params);
     if form.q.trim().is_empty() && form.filters.is_empty() {
         return Redirect::to("/").into_response();
     }
-    match page(&app, &viewer, known, &params).await {
-        Ok(page) => page,
-        Err(problem) => problem::page(problem, form),
-    }
+    let page = page(&call, tags).await;
+    page.unwrap_or_else(|problem| problem::page(problem, form))
 }
 
-async fn page(
-    app: &App,
-    viewer: &Viewer,
-    known: KnownTags,
-    params: &Params,
-) -> Result<Response, Problem> {
-    let form = Form::new(params);
+async fn page(call: &Call, tags: KnownTags) -> Result<Response, Problem> {
+    let Call { app, params, .. } = call;
     let view = View::parse(params, &app.links.current(), GROUP_DEFAULT, Copies::Folded)?;
     let (first_line, parsed) = (params.number("from", 1)?, params.parsed()?);
-    let form = form.in_revisions_of(&parsed.query);
-    let scope = &viewer.scope().await?;
+    let form = Form::new(params).in_revisions_of(&parsed.query);
+    let scope = &call.viewer.scope().await?;
     if join::may_be_known(&app.coordinator, params)
         && let Some(unchanged) =
-            known.unless_changed(|| join::identity(&app.coordinator, scope, params, &parsed.query))
+            tags.unless_changed(|| join::identity(&app.coordinator, scope, params, &parsed.query))
     {
         return Ok(unchanged);
     }
-    let mut search = find(app, scope, params, form.run.as_deref(), &parsed).await?;
-    let known = known.unless_pending(search.pending());
+    let mut search = find(call, scope, &form, &parsed).await?;
+    let tags = tags.unless_pending(search.pending());
     let of_revisions = app.coordinator.notice_of_revisions(scope, &parsed.query);
     let (proven, is_proven) = (OnceCell::new(), Notify::new());
     let proof = async {
@@ -103,7 +88,7 @@ async fn page(
             // Rendering from memory is fast, and its colours may come late.
             let is_fast = view.group == Group::None || answer.is_in_memory();
             let colours = colours(app, &search);
-            let shown = known.address().to_owned();
+            let shown = tags.address().to_owned();
             let (whole, is_settled) = (Arc::clone(&answer), about.pending == 0);
             let what = format!("html {shown} {:?} {:?}", about.of_revisions, form.site);
             let render = move || {
@@ -119,7 +104,7 @@ async fn page(
             };
             let timings = rendered.timings;
             let mut response = rendered.response(search.id());
-            known.finish(&mut response, &answer, &timings, was_there);
+            tags.finish(&mut response, &answer, &timings, was_there);
             Ok(response)
         }
         None => {
@@ -173,14 +158,13 @@ async fn wait(
 /// Returns the search of an earlier page if still known, else a new one. Later pages show the
 /// answer of the first one, even if incomplete.
 pub(super) async fn find(
-    app: &App,
+    call: &Call,
     scope: &Scope,
-    params: &Params,
-    id: Option<&str>,
+    form: &Form,
     parsed: &ParsedQuery,
 ) -> Result<SearchHandle, Problem> {
-    let known = id.and_then(|id| app.coordinator.get(scope, id));
-    if let Some(search) = known.filter(|search| *search.query() == parsed.query) {
+    let Call { app, params, .. } = call;
+    if let Some(search) = form.known_search(&app.coordinator, scope, parsed) {
         return Ok(search);
     }
     match params.generation()? {
