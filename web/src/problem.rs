@@ -5,10 +5,6 @@
 //!
 //! **Invariant:** a handler's problem does not depend on the address at which it is shown.
 
-mod document;
-
-pub use document::{NewestRevision, ProblemDocument};
-
 use access::Refusal;
 use axum::Json;
 use axum::body::Body;
@@ -20,7 +16,9 @@ use frontend::SpoolError;
 use frontend::page::PastTheEnd;
 use frontend::query::BadQuery;
 use frontend::{FileError, SearchError};
+use serde::{Deserialize, Serialize};
 use std::fmt;
+use utoipa::ToSchema;
 
 /// Errors and incomplete answers.
 pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
@@ -47,12 +45,51 @@ struct Alternatives {
     package: Vec<u8>,
 }
 
-macro_rules! constructors {
-    ($($name:ident $(($retry_after_s:ident))?: $kind:ident),* $(,)?) => {
-        $(pub(crate) fn $name(detail: impl Into<String> $(, $retry_after_s: u64)?) -> Self {
-            Problem::new(&$kind, detail) $(.retry_after($retry_after_s))?
-        })*
-    };
+/// Problem document (RFC 9457).
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Problem)]
+pub struct ProblemDocument {
+    /// Address of a page about this kind of problem.
+    #[schema(example = "/problems/bad-query")]
+    pub r#type: String,
+    /// Name of the kind.
+    pub title: String,
+    /// Status of the response.
+    pub status: u16,
+    /// Explanation of this occurrence.
+    pub detail: String,
+    /// Position in the query, or in `filter`, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<usize>,
+    /// Filter with the fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// Suggested remedy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Number of the last page, if a later one was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_page: Option<usize>,
+    /// Similar names, or the ids of an ambiguous revision.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<String>,
+    /// Newest indexed revision, or version of the package, with the requested file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newest: Option<NewestRevision>,
+}
+
+/// Revision or version with the requested file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NewestRevision {
+    /// Short name; empty for a version.
+    pub rev: String,
+    /// Version of the package, if the requested one is not indexed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub package: Option<String>,
+    /// Address of the file in it.
+    #[schema(example = "/api/v2/file?package=project&path=src/file2.c&rev=v2.0")]
+    pub link: String,
 }
 
 impl Problem {
@@ -66,33 +103,6 @@ impl Problem {
             last_page: None,
             alternatives: Box::default(),
         }
-    }
-
-    constructors! {
-        bad_request: BAD_REQUEST,
-        missing: NOT_FOUND,
-        gone: GONE,
-        too_large: TOO_LARGE,
-        unsupported: UNSUPPORTED,
-        long_address: LONG_ADDRESS,
-        long_headers: LONG_HEADERS,
-        misdirected: MISDIRECTED,
-        unauthorized: UNAUTHORIZED,
-        bad_token: BAD_TOKEN,
-        access_changed: ACCESS_CHANGED,
-        slow_body: SLOW_BODY,
-        foreign: FOREIGN,
-        not_indexed: NOT_INDEXED,
-        unknown_revision: UNKNOWN_REVISION,
-        ambiguous_revision: AMBIGUOUS_REVISION,
-        no_repositories: NO_REPOSITORIES,
-        unreadable_repository: UNREADABLE_REPOSITORY,
-        precondition_failed: PRECONDITION_FAILED,
-        unsatisfiable_range: UNSATISFIABLE_RANGE,
-        busy(retry_after_s): BUSY,
-        draining(retry_after_s): DRAINING,
-        authorization_unknown(retry_after_s): AUTHORIZATION_UNKNOWN,
-        too_many_tries(retry_after_s): TOO_MANY_TRIES,
     }
 
     pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
@@ -127,34 +137,26 @@ impl Problem {
         self
     }
 
-    pub(crate) fn is_missing(&self) -> bool {
-        std::ptr::eq(self.kind, &NOT_FOUND)
-    }
-
-    pub(crate) fn is_bad_query(&self) -> bool {
-        std::ptr::eq(self.kind, &BAD_QUERY)
+    pub(crate) fn is(&self, kind: &Kind) -> bool {
+        std::ptr::eq(self.kind, kind)
     }
 
     /// Returns true for a bad value or an unknown parameter.
     pub(crate) fn is_about_parameter(&self, name: &str) -> bool {
         let named = self.detail.strip_prefix("unknown parameter ");
         let rest = named.unwrap_or(&self.detail).strip_prefix(name);
-        std::ptr::eq(self.kind, &BAD_REQUEST)
+        self.is(&BAD_REQUEST)
             && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '=']))
     }
 
     /// Returns true for a missing file, directory or package.
     pub(crate) fn is_about_file(&self) -> bool {
         let kinds = [&NOT_FOUND, &NOT_INDEXED, &UNKNOWN_REVISION];
-        kinds.iter().any(|kind| std::ptr::eq(self.kind, *kind))
+        kinds.into_iter().any(|kind| self.is(kind))
     }
 
     pub(crate) fn has_package(&self) -> bool {
         !self.detail.starts_with("no package ")
-    }
-
-    pub(crate) fn is_gone(&self) -> bool {
-        std::ptr::eq(self.kind, &GONE)
     }
 
     pub(crate) fn in_package(mut self, package: Vec<u8>) -> Self {
@@ -168,14 +170,9 @@ impl Problem {
         let Alternatives {
             newest, package, ..
         } = &*self.alternatives;
-        let is_gone = std::ptr::eq(self.kind, &NOT_INDEXED) && newest.is_some();
+        let is_gone = self.is(&NOT_INDEXED) && newest.is_some();
         let revision = newest.as_ref().map_or("", |newest| &newest.rev);
         (is_gone || !package.is_empty()).then_some((&package[..], revision))
-    }
-
-    /// Returns true if one of our keys would help.
-    pub(crate) fn needs_key(&self) -> bool {
-        std::ptr::eq(self.kind, &UNAUTHORIZED)
     }
 
     /// Byte position in the pattern or the filter.
@@ -230,20 +227,14 @@ impl IntoResponse for Problem {
         if let Some(seconds) = self.retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if self.kind.name == DAMAGED.name {
-            response.extensions_mut().insert(Damaged);
-        }
         response.extensions_mut().insert(self);
         response
     }
 }
 
-/// Marks a response that failed to read a spooled result.
-#[derive(Clone, Copy, Debug)]
-struct Damaged;
-
-/// Retries a request once if its result is unreadable: spool files may be truncated, removed or
-/// overwritten. The damaged result is not shared any more, so the retry searches again.
+/// Retries a request once if its result is unreadable, which alone has this status: spool files may
+/// be truncated, removed or overwritten. The damaged result is not shared any more, so the retry
+/// searches again.
 pub(crate) async fn search_again(request: Request, next: Next) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return next.run(request).await;
@@ -251,7 +242,7 @@ pub(crate) async fn search_again(request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
     let again = Request::from_parts(head.clone(), Body::empty());
     let response = next.clone().run(Request::from_parts(head, body)).await;
-    if response.extensions().get::<Damaged>().is_none() {
+    if response.status() != DAMAGED.status {
         return response;
     }
     next.run(again).await
@@ -355,7 +346,10 @@ pub(crate) struct Kind {
 }
 
 macro_rules! kinds {
-    ($($constant:ident = $name:literal, $status:ident, $title:literal, $about:literal;)*) => {
+    ($(
+        $constant:ident $($constructor:ident($($retry_after_s:ident)?))? =
+            $name:literal, $status:ident, $title:literal, $about:literal;
+    )*) => {
         $(pub(crate) static $constant: Kind = Kind {
             name: $name,
             status: StatusCode::$status,
@@ -365,6 +359,14 @@ macro_rules! kinds {
 
         /// Ordered by status.
         pub(crate) static KINDS: &[&Kind] = &[$(&$constant),*];
+
+        impl Problem {
+            $($(pub(crate) fn $constructor(
+                detail: impl Into<String> $(, $retry_after_s: u64)?
+            ) -> Self {
+                Problem::new(&$constant, detail) $(.retry_after($retry_after_s))?
+            })?)*
+        }
     };
 }
 
@@ -372,77 +374,77 @@ kinds! {
     BAD_QUERY = "bad-query", BAD_REQUEST, "Malformed query",
         "A pattern or a filter is malformed. `at` is the position of the fault in bytes, in the query or in \
          the text of `filter`; `hint` says what may help.";
-    BAD_REQUEST = "bad-request", BAD_REQUEST, "Malformed request",
+    BAD_REQUEST bad_request() = "bad-request", BAD_REQUEST, "Malformed request",
         "A parameter is unknown, repeated or has an invalid value, or the body is malformed. `detail` \
          names it.";
-    UNAUTHORIZED = "key-needed", UNAUTHORIZED, "A key is needed",
+    UNAUTHORIZED unauthorized() = "key-needed", UNAUTHORIZED, "A key is needed",
         "The request has no key, or one that is not known or was revoked. The operator of the server hands out \
          keys. Send one in the header `authorization: Bearer KEY`; `trawl` reads it from a file (`--key-file`).";
-    BAD_TOKEN = "bad-token", UNAUTHORIZED, "The token is not accepted",
+    BAD_TOKEN bad_token() = "bad-token", UNAUTHORIZED, "The token is not accepted",
         "The token in the header Authorization has expired, is malformed, or is not signed by a key that is \
          accepted here. `detail` says which. Without a token only public packages are shown.";
-    ACCESS_CHANGED = "access-changed", FORBIDDEN, "You may see less than before",
+    ACCESS_CHANGED access_changed() = "access-changed", FORBIDDEN, "You may see less than before",
         "While the answer was sent, its reader lost the right to see a part of it. Search again, over what you \
          may see now.";
-    FOREIGN = "foreign-origin", FORBIDDEN, "Page of another site",
+    FOREIGN foreign() = "foreign-origin", FORBIDDEN, "Page of another site",
         "A page of another site asked for a change. Only pages of this server may, and those whose origin \
          the operator allows.";
-    NOT_FOUND = "not-found", NOT_FOUND, "Not found",
+    NOT_FOUND missing() = "not-found", NOT_FOUND, "Not found",
         "The address does not exist, or what it names does not. The id of a search is known only for a \
          while.";
     NO_SUCH_PAGE = "no-such-page", NOT_FOUND, "No such page",
         "The answer has fewer pages. `last_page` is the number of its last page. Pages count from 0.";
-    UNKNOWN_REVISION = "unknown-revision", NOT_FOUND, "Unknown repository or revision",
+    UNKNOWN_REVISION unknown_revision() = "unknown-revision", NOT_FOUND, "Unknown repository or revision",
         "There is no repository of this name, or it has no such revision. `candidates` lists similar names.";
-    AMBIGUOUS_REVISION = "ambiguous-revision", NOT_FOUND, "Ambiguous revision",
+    AMBIGUOUS_REVISION ambiguous_revision() = "ambiguous-revision", NOT_FOUND, "Ambiguous revision",
         "The revision is the beginning of several ids. `candidates` lists them.";
-    NO_REPOSITORIES = "no-repositories", NOT_FOUND, "No repositories",
+    NO_REPOSITORIES no_repositories() = "no-repositories", NOT_FOUND, "No repositories",
         "No backend was started with git repositories. The operator gives their directory with `--repos`.";
     METHOD_NOT_ALLOWED = "method-not-allowed", METHOD_NOT_ALLOWED, "Method not allowed",
         "The address does not support this method. The header Allow lists the supported ones.";
-    SLOW_BODY = "slow-body", REQUEST_TIMEOUT, "Body too slow",
+    SLOW_BODY slow_body() = "slow-body", REQUEST_TIMEOUT, "Body too slow",
         "The body of the request did not arrive in time. Send it again.";
-    GONE = "gone", GONE, "The answer is gone",
+    GONE gone() = "gone", GONE, "The answer is gone",
         "The documents of the cursor or the generation are no longer kept, or the client has stopped the search. \
          Search again, from the first page.";
-    NOT_INDEXED = "revision-not-indexed", GONE, "The revision is no longer indexed",
+    NOT_INDEXED not_indexed() = "revision-not-indexed", GONE, "The revision is no longer indexed",
         "The index had the revision, or may have had it, and no backend can read it from the repository. `newest` \
          names the newest indexed revision that has the file, with its address.";
-    PRECONDITION_FAILED = "precondition-failed", PRECONDITION_FAILED, "Another file",
+    PRECONDITION_FAILED precondition_failed() = "precondition-failed", PRECONDITION_FAILED, "Another file",
         "The file is not, or no longer, the one that the header If-Match names. Its tag is in the header ETag of an \
          answer without If-Match.";
-    TOO_LARGE = "too-large", PAYLOAD_TOO_LARGE, "Body too large",
+    TOO_LARGE too_large() = "too-large", PAYLOAD_TOO_LARGE, "Body too large",
         "The body exceeds the limit in `/api/v2/limits`.";
-    LONG_ADDRESS = "long-address", URI_TOO_LONG, "Address too long",
+    LONG_ADDRESS long_address() = "long-address", URI_TOO_LONG, "Address too long",
         "The address exceeds the limit in `/api/v2/limits`. POST /api/v2/search takes a long query in its \
          body.";
-    UNSUPPORTED = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type",
+    UNSUPPORTED unsupported() = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type",
         "The body must be JSON, and the header Content-Type must say so.";
-    UNSATISFIABLE_RANGE = "unsatisfiable-range", RANGE_NOT_SATISFIABLE, "No such bytes",
+    UNSATISFIABLE_RANGE unsatisfiable_range() = "unsatisfiable-range", RANGE_NOT_SATISFIABLE, "No such bytes",
         "No range of the header Range begins within the file. The header Content-Range has the file's size.";
-    MISDIRECTED = "misdirected", MISDIRECTED_REQUEST, "Another host",
+    MISDIRECTED misdirected() = "misdirected", MISDIRECTED_REQUEST, "Another host",
         "The request names a host that this server does not answer for. A server that only this machine \
          reaches answers to localhost, and to names that its operator lists.";
-    TOO_MANY_TRIES = "too-many-tries", TOO_MANY_REQUESTS, "Too many wrong keys",
+    TOO_MANY_TRIES too_many_tries(retry_after_s) = "too-many-tries", TOO_MANY_REQUESTS, "Too many wrong keys",
         "Too many wrong keys were tried from this address. Retry-After says after how many seconds to try \
          again.";
-    LONG_HEADERS = "long-headers", REQUEST_HEADER_FIELDS_TOO_LARGE, "Headers too long",
+    LONG_HEADERS long_headers() = "long-headers", REQUEST_HEADER_FIELDS_TOO_LARGE, "Headers too long",
         "The headers exceed the limit in `/api/v2/limits`. The longest are often cookies of other sites on the \
          same host.";
     DAMAGED = "damaged", INTERNAL_SERVER_ERROR, "The answer cannot be read",
         "The stored answer is damaged, and so was that of the search that was run again. The server's log has the reason.";
-    UNREADABLE_REPOSITORY = "unreadable-repository", BAD_GATEWAY, "Unreadable repository",
+    UNREADABLE_REPOSITORY unreadable_repository() = "unreadable-repository", BAD_GATEWAY, "Unreadable repository",
         "The repository is damaged, or the backend may not read it. `detail` has the reason.";
-    DRAINING = "draining", SERVICE_UNAVAILABLE, "The server is about to stop",
+    DRAINING draining(retry_after_s) = "draining", SERVICE_UNAVAILABLE, "The server is about to stop",
         "The server starts no search any more. Ask again: another server answers at the same address, or this one \
          after its restart.";
     OVERLOADED = "overloaded", SERVICE_UNAVAILABLE, "Too many queries",
         "Too many heavy queries are running. Retry-After says after how many seconds to try again. A \
          light query does not wait.";
-    BUSY = "busy", SERVICE_UNAVAILABLE, "Too many requests at once",
+    BUSY busy(retry_after_s) = "busy", SERVICE_UNAVAILABLE, "Too many requests at once",
         "As many exports or connections are open as the server allows. Retry-After says after how many \
          seconds to try again.";
-    AUTHORIZATION_UNKNOWN = "authorization-unknown", SERVICE_UNAVAILABLE, "It is not known what you may see",
+    AUTHORIZATION_UNKNOWN authorization_unknown(retry_after_s) = "authorization-unknown", SERVICE_UNAVAILABLE, "It is not known what you may see",
         "The service that decides what you may see does not answer, or the packages are not known yet. \
          Retry-After says after how many seconds to try again. Public packages can be read meanwhile.";
     UNAVAILABLE = "unavailable", SERVICE_UNAVAILABLE, "Unavailable",

@@ -17,26 +17,18 @@ use crate::model::{
     SummaryHead, Timings, notices,
 };
 use crate::pages;
-use crate::problem::Problem;
+use crate::problem::{GONE, Problem};
 use crate::search::eta::Eta;
-use crate::search::following::{self, Report};
+use crate::search::following::{self, Events, RECONNECT_AFTER, Report};
 use crate::search::join;
 use crate::search::params::Params;
 use crate::search::proof::{Best, Proof};
 use axum::http::HeaderMap;
-use axum::response::sse::{self, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Response, sse};
 use frontend::query::{ParsedQuery, Query, QueryInput};
 use frontend::{BEST_MAX, Match, Scope, SearchHandle, SearchResult, TopMatches};
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
-use tracing::Instrument;
-
-/// A slow client gets the newest state instead of a backlog.
-const WAITING_MAX: usize = 2;
 
 /// Follow a search by its query.
 #[utoipa::path(
@@ -54,7 +46,7 @@ pub(crate) async fn by_query(call: Call, headers: HeaderMap) -> Result<Response,
     };
     let search = match same.start(&scope, &mut parsed).await {
         // Search the current documents instead.
-        Err(problem) if problem.is_gone() && call.params.generation()?.is_none() => {
+        Err(problem) if problem.is(&GONE) && call.params.generation()?.is_none() => {
             call.start(&scope, &mut parsed).await?
         }
         search => search?,
@@ -116,13 +108,12 @@ async fn events(
     } else {
         search.finished().await.ok()
     };
-    let (sender, receiver) = mpsc::channel(WAITING_MAX);
-    let id = [response::search_header(search.id())];
-    let follower = Follower::new(call, search, parsed, sender);
-    let following = follow(watched, follower, notices);
-    tokio::spawn(trace::in_current(following.in_current_span()));
-    let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
-    let mut response = (id, events).into_response();
+    let id = response::search_header(search.id());
+    let mut response = following::respond(|events| {
+        let follower = Follower::new(call, search, parsed, events);
+        follow(watched, follower, notices)
+    });
+    response.headers_mut().extend([id]);
     if let Some(answer) = answer {
         response::mark_unavailable(&mut response, &answer);
     }
@@ -132,24 +123,21 @@ async fn events(
 /// Ends with the search, the connection, or the client's access.
 async fn follow(mut watched: Watched, mut follower: Follower, notices: Vec<Notice>) {
     for notice in notices {
-        if follower.send("notice", &notice).await.is_none() {
+        if follower.events.send("notice", &notice).await.is_none() {
             return;
         }
     }
     let search = Arc::clone(&follower.search);
-    if following::follow(&mut watched, &search, &mut follower).await {
-        follower.end().await;
-    }
+    following::follow(&mut watched, &search, &mut follower).await;
 }
 
-/// Methods return `None` once the client has gone.
 struct Follower {
     search: Arc<SearchHandle>,
     proof: Proof,
     site: Site,
     /// Locates typed text.
     parsed: Option<ParsedQuery>,
-    sender: mpsc::Sender<Result<sse::Event, Infallible>>,
+    events: Events,
     eta: Eta,
     shown: TopMatches,
     is_final: bool,
@@ -158,6 +146,10 @@ struct Follower {
 }
 
 impl Report for Follower {
+    fn events(&self) -> &Events {
+        &self.events
+    }
+
     /// True for the first and for final matches.
     fn has_urgent_news(&self) -> bool {
         let TopMatches { pointers, is_final } = self.search.top_matches();
@@ -185,7 +177,7 @@ impl Report for Follower {
             id: self.search.id().to_owned(),
             progress: Progress::new(progress, eta),
         };
-        self.send("progress", &event).await?;
+        self.events.send("progress", &event).await?;
         let now = &event.progress;
         let now = Some([now.blocks_done, now.documents, now.matches]);
         let has_changed = now != self.reported;
@@ -201,67 +193,19 @@ impl Report for Follower {
             problem: Some(problem.document()),
             ..SearchEnd::default()
         };
-        self.send("done", &done).await
+        self.events.send("done", &done).await
     }
 
-    async fn hand_over(&self) -> Option<()> {
+    fn reconnect(&self) -> sse::Event {
         let reconnect = Reconnect {
             id: self.search.id().to_owned(),
             generation: self.search.generation().to_owned(),
             interpreted_as: self.search.query().interpreted_as(),
-            retry_ms: following::RECONNECT_AFTER.as_millis() as u64,
+            retry_ms: RECONNECT_AFTER.as_millis() as u64,
         };
         let data = serde_json::to_string(&reconnect).expect("events are plain data");
-        let event = following::reconnect(data).id(self.search.generation());
-        self.sender.send(Ok(event)).await.ok()
-    }
-
-    async fn closed(&self) {
-        self.sender.closed().await;
-    }
-}
-
-impl Follower {
-    fn new(
-        call: &Call,
-        search: SearchHandle,
-        parsed: Option<ParsedQuery>,
-        sender: mpsc::Sender<Result<sse::Event, Infallible>>,
-    ) -> Follower {
-        let (coordinator, search) = (Arc::clone(&call.coordinator), Arc::new(search));
-        let first = Arc::clone(&search);
-        Follower {
-            proof: Proof::begin(coordinator, call.params.client, first, Best::Matches),
-            search,
-            site: Site {
-                base: call.base_path.clone(),
-                ..Site::default()
-            },
-            parsed,
-            sender,
-            eta: Eta::default(),
-            shown: TopMatches::default(),
-            is_final: false,
-            reported: None,
-        }
-    }
-
-    async fn matches(&self, matches: &[Match], is_final: bool) -> Option<()> {
-        let event = BestMatches {
-            r#final: is_final,
-            matches: matches.iter().map(Into::into).collect(),
-            html: pages::match_list(matches, &self.site),
-        };
-        self.send("matches", &event).await
-    }
-
-    async fn send_best(&mut self, best: Arc<SearchResult>) -> Option<()> {
-        let read = move || best.matches(0..best.len().min(BEST_MAX));
-        if let Ok(matches) = blocking(read).await {
-            self.matches(&matches, true).await?;
-            self.is_final = true;
-        }
-        Some(())
+        let event = sse::Event::default().data(data);
+        event.id(self.search.generation())
     }
 
     /// The first page may have been sent as final.
@@ -282,9 +226,53 @@ impl Follower {
         let head = SummaryHead::new(&answer, self.search.id(), &[]);
         // The answer is complete without facets too.
         if let Ok(Some(facets)) = blocking(move || facets::facets_of(&reader, head)).await {
-            self.send("facets", &facets).await?;
+            self.events.send("facets", &facets).await?;
         }
-        self.send("done", &self.done(&answer)).await
+        self.events.send("done", &self.done(&answer)).await
+    }
+}
+
+impl Follower {
+    fn new(
+        call: &Call,
+        search: SearchHandle,
+        parsed: Option<ParsedQuery>,
+        events: Events,
+    ) -> Follower {
+        let (coordinator, search) = (Arc::clone(&call.coordinator), Arc::new(search));
+        let first = Arc::clone(&search);
+        Follower {
+            proof: Proof::begin(coordinator, call.params.client, first, Best::Matches),
+            search,
+            site: Site {
+                base: call.base_path.clone(),
+                ..Site::default()
+            },
+            parsed,
+            events,
+            eta: Eta::default(),
+            shown: TopMatches::default(),
+            is_final: false,
+            reported: None,
+        }
+    }
+
+    async fn matches(&self, matches: &[Match], is_final: bool) -> Option<()> {
+        let event = BestMatches {
+            r#final: is_final,
+            matches: matches.iter().map(Into::into).collect(),
+            html: pages::match_list(matches, &self.site),
+        };
+        self.events.send("matches", &event).await
+    }
+
+    async fn send_best(&mut self, best: Arc<SearchResult>) -> Option<()> {
+        let read = move || best.matches(0..best.len().min(BEST_MAX));
+        if let Ok(matches) = blocking(read).await {
+            self.matches(&matches, true).await?;
+            self.is_final = true;
+        }
+        Some(())
     }
 
     fn done(&self, answer: &SearchResult) -> SearchEnd {
@@ -302,11 +290,5 @@ impl Follower {
             timings: Some(Timings::new(answer, Duration::ZERO)),
             ..SearchEnd::default()
         }
-    }
-
-    async fn send(&self, name: &str, data: &impl serde::Serialize) -> Option<()> {
-        let data = serde_json::to_string(data).expect("events are plain data");
-        let event = sse::Event::default().event(name).data(data);
-        self.sender.send(Ok(event)).await.ok()
     }
 }

@@ -13,22 +13,14 @@ use crate::http::watched::Watched;
 use crate::problem::Problem;
 use crate::search::choice::Copies;
 use crate::search::eta::Eta;
-use crate::search::following::{self, Report};
+use crate::search::following::{self, Events, Report};
 use crate::search::join::{KEEP, View};
 use crate::search::proof::Proof;
 use crate::state::Call;
-use axum::response::sse::{self, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Response, sse};
 use frontend::{SearchHandle, SearchResult};
 use serde_json::{Value, json};
-use std::convert::Infallible;
 use std::sync::Arc;
-use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
-use tracing::Instrument;
-
-/// A slow client gets the newest state instead of a backlog.
-const WAITING_MAX: usize = 2;
 
 pub(crate) async fn live(call: Call) -> Result<Response, Problem> {
     let params = &call.params;
@@ -40,7 +32,6 @@ pub(crate) async fn live(call: Call) -> Result<Response, Problem> {
     // The page comes back for the answer.
     search.keep(KEEP);
     let mut watched = Watched::new(&call.coordinator, &call.viewer, &scope);
-    let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let search = Arc::new(search);
     let proof = Proof::begin(
         Arc::clone(&call.coordinator),
@@ -48,30 +39,25 @@ pub(crate) async fn live(call: Call) -> Result<Response, Problem> {
         Arc::clone(&search),
         wanted(&form),
     );
-    let mut page = OpenPage {
-        search: Arc::clone(&search),
-        proof: Some(proof),
-        form: Form { run: None, ..form },
-        sender,
-        eta: Eta::default(),
-        shown: None,
-        reported: None,
-    };
-    let following = async move {
-        if following::follow(&mut watched, &search, &mut page).await {
-            page.end().await;
-        }
-    };
-    tokio::spawn(trace::in_current(following.in_current_span()));
-    let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
-    Ok(events.into_response())
+    Ok(following::respond(|events| async move {
+        let mut page = OpenPage {
+            search: Arc::clone(&search),
+            proof: Some(proof),
+            form: Form { run: None, ..form },
+            events,
+            eta: Eta::default(),
+            shown: None,
+            reported: None,
+        };
+        following::follow(&mut watched, &search, &mut page).await;
+    }))
 }
 
 struct OpenPage {
     search: Arc<SearchHandle>,
     proof: Option<Proof>,
     form: Form,
-    sender: mpsc::Sender<Result<sse::Event, Infallible>>,
+    events: Events,
     eta: Eta,
     /// Boxes, and true if later matches cannot change them.
     shown: Option<(String, bool)>,
@@ -80,6 +66,10 @@ struct OpenPage {
 }
 
 impl Report for OpenPage {
+    fn events(&self) -> &Events {
+        &self.events
+    }
+
     fn has_urgent_news(&self) -> bool {
         let is_proven = self.proven().is_some();
         match &self.shown {
@@ -111,7 +101,7 @@ impl Report for OpenPage {
                 && self.shown.as_ref() != Some(&best)
             {
                 let boxes = json!({ "final": best.1, "html": best.0 });
-                self.send("boxes", &boxes).await?;
+                self.events.send("boxes", &boxes).await?;
                 self.shown = Some(best);
             }
         }
@@ -124,22 +114,27 @@ impl Report for OpenPage {
             // Empty if unknown.
             "left": left.map_or_else(String::new, remaining_text),
         });
-        self.send("progress", &event).await?;
+        self.events.send("progress", &event).await?;
         let count = Some((progress.matches, progress.blocks_done));
         Some(std::mem::replace(&mut self.reported, count) != count)
     }
 
     async fn fail(&self, problem: &Problem) -> Option<()> {
-        self.send("done", &self.failed(&problem.detail)).await
+        self.events
+            .send("done", &self.failed(&problem.detail))
+            .await
     }
 
-    async fn hand_over(&self) -> Option<()> {
-        let event = following::reconnect("{}".to_owned());
-        self.sender.send(Ok(event)).await.ok()
+    async fn end(&self) -> Option<()> {
+        let end = match self.search.finished().await {
+            Ok(answer) => json!({ "matches": answer.found(), "error": null }),
+            Err(error) => self.failed(&error.to_string()),
+        };
+        self.events.send("done", &end).await
     }
 
-    async fn closed(&self) {
-        self.sender.closed().await;
+    fn reconnect(&self) -> sse::Event {
+        sse::Event::default().data("{}")
     }
 }
 
@@ -148,20 +143,7 @@ impl OpenPage {
         self.proof.as_ref()?.best()
     }
 
-    async fn end(&self) -> Option<()> {
-        let end = match self.search.finished().await {
-            Ok(answer) => json!({ "matches": answer.found(), "error": null }),
-            Err(error) => self.failed(&error.to_string()),
-        };
-        self.send("done", &end).await
-    }
-
     fn failed(&self, error: &str) -> Value {
         json!({ "matches": self.search.progress().matches, "error": error })
-    }
-
-    async fn send(&self, name: &str, data: &Value) -> Option<()> {
-        let event = sse::Event::default().event(name).data(data.to_string());
-        self.sender.send(Ok(event)).await.ok()
     }
 }

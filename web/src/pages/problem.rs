@@ -7,7 +7,7 @@ use super::sign_in;
 use super::{filters, visible};
 use crate::http::path::Path;
 use crate::http::site::Site;
-use crate::problem::{KINDS, Kind, Problem};
+use crate::problem::{KINDS, Kind, Problem, UNAUTHORIZED};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::Request;
@@ -55,7 +55,7 @@ pub(crate) async fn by_address(request: Request, next: Next) -> Response {
             let line = format!("{}{hint}\n", problem.detail);
             with_body(response, "text/plain; charset=utf-8", line)
         }
-        Some(problem) if !is_json && problem.needs_key() => {
+        Some(problem) if !is_json && problem.is(&UNAUTHORIZED) => {
             sign_in::instead_of(&asked, &site, response)
         }
         Some(problem) if !is_json => {

@@ -14,7 +14,7 @@ mod ranges;
 use crate::http::conditional::REVALIDATE;
 use crate::http::path::decode_path;
 use crate::http::stream_body::Exports;
-use crate::problem::Problem;
+use crate::problem::{NOT_FOUND, Problem};
 use crate::source::file_content::{Content, HEAD_BYTES};
 use crate::source::file_range::{Fetched, REVISION_BYTES_MAX, describe};
 use crate::suggest::Corpus;
@@ -141,7 +141,7 @@ fn unsatisfiable(total: u64) -> Response {
 
 /// Explains a skipped file.
 async fn or_why_skipped(corpus: Corpus<'_>, request: &FileRequest, problem: Problem) -> Problem {
-    if !problem.is_missing() {
+    if !problem.is(&NOT_FOUND) {
         return problem;
     }
     match corpus.why_left_out(&request.package, &request.path).await {

@@ -4,7 +4,7 @@ use super::super::markdown::beginning;
 use super::super::visible;
 use super::asked::AskedFile;
 use crate::http::links::FileAddress;
-use crate::problem::Problem;
+use crate::problem::{NOT_FOUND, Problem};
 use crate::search::params::lossy;
 use crate::source::file_range::Fetched;
 use crate::suggest::Corpus;
@@ -52,7 +52,7 @@ pub(super) async fn open(
         let notice = format!("{}; this is the file in {found_in}", problem.detail);
         return Ok(Opened::with_notice(fetched, &notice));
     }
-    if !problem.is_missing() {
+    if !problem.is(&NOT_FOUND) {
         return Err(problem);
     }
     let address = FileAddress::current(asked.package, asked.path).at(asked.revision);

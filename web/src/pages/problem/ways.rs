@@ -4,7 +4,7 @@ use super::super::form::{Form, FormFilter};
 use super::super::visible;
 use crate::http::links::{encode, package_href};
 use crate::http::path::decode_path;
-use crate::problem::Problem;
+use crate::problem::{BAD_QUERY, Problem};
 use crate::search::choice::Mode;
 use crate::search::params::lossy;
 use axum::http::Uri;
@@ -40,7 +40,7 @@ pub(super) fn of_query(problem: &Problem, form: &Form) -> Vec<Way> {
     }
     let mut read_as = |mode, words| {
         let is_other = form.mode != mode && !form.q.trim().is_empty();
-        if is_other && problem.is_bad_query() {
+        if is_other && problem.is(&BAD_QUERY) {
             let href = first.href_with(|form| form.mode = mode);
             ways.push(way(words, form.q.clone(), href));
         }
@@ -49,7 +49,7 @@ pub(super) fn of_query(problem: &Problem, form: &Form) -> Vec<Way> {
     if form.mode == Mode::Regexp {
         read_as(Mode::Keyword, "Search for the words of");
     }
-    if problem.is_bad_query() {
+    if problem.is(&BAD_QUERY) {
         ways.push(way("How to write queries", "", "/help".to_owned()));
     } else if !form.q.trim().is_empty() {
         ways.push(way("Search again for", form.q.clone(), first.href(0)));
