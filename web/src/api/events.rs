@@ -196,7 +196,7 @@ impl Report for Follower {
         self.events.send("done", &done).await
     }
 
-    fn reconnect(&self) -> sse::Event {
+    fn reconnect(&self, event: sse::Event) -> sse::Event {
         let reconnect = Reconnect {
             id: self.search.id().to_owned(),
             generation: self.search.generation().to_owned(),
@@ -204,8 +204,7 @@ impl Report for Follower {
             retry_ms: RECONNECT_AFTER.as_millis() as u64,
         };
         let data = serde_json::to_string(&reconnect).expect("events are plain data");
-        let event = sse::Event::default().data(data);
-        event.id(self.search.generation())
+        event.data(data).id(self.search.generation())
     }
 
     /// The first page may have been sent as final.

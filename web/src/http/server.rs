@@ -126,6 +126,11 @@ fn is_about_the_connection(error: &io::Error) -> bool {
     )
 }
 
+/// With or without TLS: one type, as the HTTP library is compiled for each.
+trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
+
 struct Server {
     clients: Arc<Clients>,
     router: Router,
@@ -186,20 +191,17 @@ impl Server {
         }
         let phase = Arc::new(Phase::default());
         let stream = TimedStream::new(stream, Arc::clone(&phase), limits);
-        let Some(config) = tls else {
-            return Ok(self
-                .serve_requests(stream, phase, peer, is_reserved)
-                .await?);
+        let stream: Box<dyn Stream> = match tls {
+            None => Box::new(stream),
+            Some(config) => Box::new(TlsAcceptor::from(config).accept(stream).await?),
         };
-        let stream = TlsAcceptor::from(config).accept(stream).await?;
-        Ok(self
-            .serve_requests(stream, phase, peer, is_reserved)
-            .await?)
+        let served = self.serve_requests(stream, phase, peer, is_reserved);
+        Ok(served.await?)
     }
 
     async fn serve_requests(
         self: &Arc<Self>,
-        stream: impl AsyncRead + AsyncWrite + Unpin + Send,
+        stream: Box<dyn Stream>,
         phase: Arc<Phase>,
         peer: SocketAddr,
         is_reserved: bool,

@@ -133,8 +133,8 @@ impl Report for OpenPage {
         self.events.send("done", &end).await
     }
 
-    fn reconnect(&self) -> sse::Event {
-        sse::Event::default().data("{}")
+    fn reconnect(&self, event: sse::Event) -> sse::Event {
+        event.data("{}")
     }
 }
 

@@ -64,8 +64,8 @@ pub(crate) trait Report {
     /// Sends the end of the search.
     fn end(&self) -> impl Future<Output = Option<()>> + Send;
 
-    /// Event that sends the client to another server. Browsers reconnect by themselves.
-    fn reconnect(&self) -> sse::Event;
+    /// Adds data to the event that sends the client to another server.
+    fn reconnect(&self, event: sse::Event) -> sse::Event;
 }
 
 /// Reports until the search ends, the client disconnects or is handed over, or its scope shrinks.
@@ -96,8 +96,9 @@ pub(crate) async fn follow(
                 return;
             }
             () = handing_over(&mut serving) => {
-                let event = reports.reconnect().event("reconnect").retry(RECONNECT_AFTER);
-                let _ = reports.events().0.send(Ok(event)).await;
+                // Browsers reconnect by themselves.
+                let event = sse::Event::default().event("reconnect").retry(RECONNECT_AFTER);
+                let _ = reports.events().0.send(Ok(reports.reconnect(event))).await;
                 return;
             }
             () = tokio::time::sleep_until(next.into()) => {}
