@@ -2,7 +2,6 @@
 //!
 //! `utoipa::path` describes each handler, and [`openapi`] collects the descriptions.
 
-mod blame;
 mod body;
 mod call;
 mod catalog;
@@ -17,7 +16,6 @@ mod file;
 mod limits;
 pub(crate) mod openapi;
 mod search;
-mod skipped;
 
 pub(crate) use catalog::status;
 
@@ -51,12 +49,12 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/v2/outline", get(file::outline))
         .route("/api/v2/index/packages", get(catalog::packages))
         .route("/api/v2/tree", get(catalog::tree))
-        .route("/api/v2/skipped", get(skipped::skipped))
+        .route("/api/v2/skipped", get(catalog::skipped))
         .route("/api/v2/commit", get(commits::commit))
         .route("/api/v2/commits", post(commits::commits))
         .route("/api/v2/log", get(commits::log))
-        .route("/api/v2/blame", get(blame::blame))
-        .route("/api/v2/changes", get(blame::changes))
+        .route("/api/v2/blame", get(commits::blame))
+        .route("/api/v2/changes", get(commits::changes))
         .route("/api/v2/refs", get(commits::refs))
         .route("/api/v2/status", get(catalog::status))
         .route("/api/v2/limits", get(limits::limits))

@@ -36,10 +36,11 @@ pub use access::{
     CookieSecret, LinkSecrets, NewKey,
 };
 pub use http::base_path::{BadBasePath, BasePath};
-pub use http::client::Client;
 pub use http::cors::BadOrigin;
 pub use http::hosts::HostNames;
-pub use http::server::{BadNetwork, ConnectionLimits, TrustedProxies, serve, serve_until_drained};
+pub use http::server::{
+    BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_until_drained,
+};
 
 use crate::http::body_workers::BodyWorkers;
 use crate::http::health::{Details, Health};

@@ -89,30 +89,24 @@ macro_rules! copied {
     )*};
 }
 
-mod blame;
 mod bytes;
 mod catalog;
 mod commits;
-mod completion;
 mod events;
 mod explain;
 mod facets;
 mod limits;
 mod matches;
-mod outline;
 mod page;
 
 pub use crate::problem::{NewestRevision, ProblemDocument};
-pub use blame::*;
 pub(crate) use bytes::readable_owned;
 pub use bytes::{Malformed, exact};
 pub use catalog::*;
 pub use commits::*;
-pub use completion::*;
 pub use events::*;
 pub use explain::*;
 pub use facets::*;
 pub use limits::*;
 pub use matches::*;
-pub use outline::*;
 pub use page::*;

@@ -19,7 +19,6 @@ mod help;
 mod live;
 mod markdown;
 mod nothing;
-mod package;
 mod packages;
 mod parts;
 mod problem;

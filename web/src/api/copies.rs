@@ -2,9 +2,8 @@
 
 use super::call::Call;
 use super::openapi::described as doc;
-use crate::http::blocking;
-use crate::http::path::Path;
-use crate::http::response;
+use crate::http::links::Path;
+use crate::http::{blocking, response};
 use crate::model::{CopyList, SummaryHead};
 use crate::problem::Problem;
 use crate::search::join;

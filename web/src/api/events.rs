@@ -7,19 +7,17 @@
 use super::call::Call;
 use super::facets;
 use super::openapi::described as doc;
-use crate::http::blocking;
-use crate::http::path::Path;
-use crate::http::response;
+use crate::http::links::Path;
 use crate::http::site::Site;
 use crate::http::watched::Watched;
+use crate::http::{blocking, response};
 use crate::model::{
     BestMatches, Event, Missing, Notice, Overlaps, Progress, Reconnect, SearchEnd, SearchProgress,
     SummaryHead, Timings, notices,
 };
 use crate::pages;
 use crate::problem::{GONE, Problem};
-use crate::search::eta::Eta;
-use crate::search::following::{self, Events, RECONNECT_AFTER, Report};
+use crate::search::following::{self, Eta, Events, RECONNECT_AFTER, Report};
 use crate::search::join;
 use crate::search::params::Params;
 use crate::search::proof::{Best, Proof};

@@ -6,7 +6,7 @@ pub(crate) mod found;
 
 use super::call::Call;
 use super::openapi::described as doc;
-use crate::http::path::Path;
+use crate::http::links::Path;
 use crate::http::response;
 use crate::http::stream_body::{Export, MatchSource};
 use crate::http::watched::Watched;

@@ -2,9 +2,9 @@
 
 use super::call::Call;
 use super::openapi::described as doc;
-use crate::http::conditional::KnownTags;
-use crate::http::path::Path;
+use crate::http::links::Path;
 use crate::http::response;
+use crate::http::response::KnownTags;
 use crate::model::{Facets, Packages, SummaryHead, Timings, kind_counts};
 use crate::problem::Problem;
 use crate::search::join;

@@ -6,8 +6,7 @@
 pub(crate) mod described;
 
 use super::{
-    blame, catalog, commits, complete, copies, events, explain, export, facets, file, limits,
-    search, skipped,
+    catalog, commits, complete, copies, events, explain, export, facets, file, limits, search,
 };
 use crate::http::site::Site;
 use crate::pages::Reference;
@@ -31,8 +30,8 @@ use utoipa::{IntoResponses, Modify, OpenApi};
         search::by_query, search::by_posted_query, search::by_id, search::cancel, events::by_query, events::by_id, facets::facets,
         facets::facets_by_id, copies::by_query, copies::by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
         explain::explain, complete::complete, file::raw, file::outline, limits::limits, catalog::packages, catalog::tree,
-        catalog::status, skipped::skipped, commits::commit, commits::commits, commits::log, commits::refs,
-        blame::blame, blame::changes,
+        catalog::status, catalog::skipped, commits::commit, commits::commits, commits::log, commits::refs,
+        commits::blame, commits::changes,
     ),
     components(schemas(crate::model::ProblemDocument, crate::model::ExportEnd, crate::model::BrokenOff)),
     modifiers(&Everywhere),

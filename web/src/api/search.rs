@@ -3,9 +3,8 @@
 use super::body::Posted;
 use super::call::Call;
 use super::openapi::described as doc;
-use crate::http::conditional::KnownTags;
-use crate::http::path::Path;
-use crate::http::response::{self, NO_STORE};
+use crate::http::links::Path;
+use crate::http::response::{self, KnownTags, NO_STORE};
 use crate::http::{blocking, rendering};
 use crate::model::{
     MatchGroup, Missing, Notice, Overlaps, Page, Progress, Reached, Results, SearchState, Timings,
@@ -14,19 +13,17 @@ use crate::model::{
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
 use crate::search::cursor::{Cursor, Route};
-use crate::search::eta::Eta;
+use crate::search::following::Eta;
 use crate::search::join::{self, Items, KEEP, Start, View};
 use crate::search::params::Wait;
 use crate::search::rendered::Rendered;
 use crate::state::App;
-use access::LinkKeys;
-use access::Viewer;
+use access::{LinkKeys, Viewer};
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use frontend::metrics;
 use frontend::query::ParsedQuery;
-use frontend::{SearchHandle, SearchResult};
+use frontend::{SearchHandle, SearchResult, metrics};
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -6,9 +6,8 @@
 //! if every page requires one.
 
 use super::lists;
-use crate::http::conditional::REVALIDATE;
 use crate::http::guard;
-use crate::http::response::{self, NO_STORE};
+use crate::http::response::{self, NO_STORE, REVALIDATE};
 use crate::http::watched::Watched;
 use crate::problem::Problem;
 use crate::search::params::Params;

@@ -3,9 +3,8 @@
 //! `/search` and `/show` are addresses of both servers: `literal`, `perpkg` and `file` mark theirs.
 //! Our addresses have the query in our language.
 
-use crate::http::conditional::KnownTags;
-use crate::http::links::encode;
-use crate::http::path::Path;
+use crate::http::links::{Path, encode};
+use crate::http::response::KnownTags;
 use crate::pages::{self, Form};
 use crate::problem::{self, Problem};
 use crate::search::params::lossy;

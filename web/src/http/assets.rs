@@ -4,9 +4,8 @@
 //! Files below `css` are joined to one style: a page waits for a single file. Files below `js`
 //! import each other.
 
-use crate::http::path::Path;
-use crate::http::response::NO_STORE;
-use crate::problem::Problem;
+use crate::http::links::Path;
+use crate::problem::{NO_STORE, Problem};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use fnv::FnvHasher;

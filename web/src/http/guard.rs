@@ -7,7 +7,7 @@
 //!
 //! **Invariant:** shared caches keep no answer that needed a key or a cookie.
 
-use crate::http::client::IsHttps;
+use crate::http::server::IsHttps;
 use crate::http::site::cookie;
 use crate::problem::Problem;
 use access::{Access, Authorization, COOKIE_LIFETIME, Sender};

@@ -1,7 +1,11 @@
-//! Addresses within the site. Every value is percent-encoded.
+//! Addresses within the site, in which every value is percent-encoded, and parts of requested ones.
 
+use crate::problem::Problem;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
 use frontend::Document;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, percent_encode};
+use serde::de::DeserializeOwned;
 
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -139,6 +143,34 @@ impl<'a> FileAddress<'a> {
         let (package, path) = (encode(self.package), encode(self.path));
         at_revision('&', format!("package={package}&path={path}"), self.revision)
     }
+}
+
+/// Parts of the path, like axum's, with problems as errors.
+pub(crate) struct Path<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = axum::extract::Path::from_request_parts(parts, state).await;
+        path.map(|axum::extract::Path(path)| Path(path))
+            .map_err(|_| Problem::bad_request("the address is not UTF-8"))
+    }
+}
+
+/// Decodes percent-encoding.
+pub(crate) fn decode_path(text: &str) -> Result<Vec<u8>, Problem> {
+    let bytes = text.as_bytes();
+    let is_escape = |at: usize| {
+        let digits = bytes.get(at + 1..at + 3);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    let mut signs = (0..bytes.len()).filter(|&at| bytes[at] == b'%');
+    if signs.any(|at| !is_escape(at)) {
+        let detail = format!("{text}: expected two hexadecimal digits after %");
+        return Err(Problem::bad_request(detail).hint("write %25 for a percent sign"));
+    }
+    Ok(percent_decode(bytes).collect())
 }
 
 #[cfg(test)]

@@ -9,10 +9,9 @@
 mod clients;
 mod timed_stream;
 
-pub(crate) use clients::BodyTime;
-pub use clients::{BadNetwork, ConnectionLimits, TrustedProxies};
+pub use clients::{BadNetwork, Client, ConnectionLimits, TrustedProxies};
+pub(crate) use clients::{BodyTime, IsHttps};
 
-use crate::http::client::{Client, IsHttps};
 use crate::http::kept_body::KeptBody;
 use crate::problem::Problem;
 use axum::Router;

@@ -1,4 +1,5 @@
-//! Cost of a query: its expression tree, and the amount of text to read.
+//! Cost of a query: its expression tree, and the amount of text to read; and completions of a query
+//! that is being typed.
 
 use super::page::{Missing, Notice};
 use schema::message::{Estimate, Expr, Field, Filter, Pattern, Reading, Syntax};
@@ -191,5 +192,42 @@ impl From<&Filter> for FilterLeaf {
             text: filter.text.clone(),
             ignore_case: filter.reading == Reading::RegexpIgnoringCase,
         }
+    }
+}
+
+shapes! {
+    /// Completions of a query that is being typed.
+    #[derive(Default, PartialEq, Eq)]
+    struct Completions {
+        /// Start of the replaced bytes of the query.
+        from: usize,
+        /// End of the replaced bytes.
+        to: usize,
+        /// Most likely first.
+        completions: Vec<Completion>,
+    }
+
+    /// One completion.
+    #[derive(PartialEq, Eq)]
+    struct Completion {
+        /// Replacement text.
+        text: String,
+        /// Display name.
+        label: String,
+        kind: CompletionKind,
+        /// Effect in a few words; may be empty.
+        about: String,
+    }
+
+    /// Kind of a completion.
+    enum CompletionKind {
+        /// Key with its colon; a value follows.
+        Key,
+        /// Value of an option, or kind of document.
+        Value,
+        Language,
+        Package,
+        /// Path of a file.
+        File,
     }
 }

@@ -4,10 +4,9 @@
 //! script reloads them ([`fragment`]). A list with selected values lacks the other values, which
 //! the answer filters out; [`fragment`] counts them by a search without the filters of that list.
 
-use super::filters;
 use super::form::{Form, FormFilter};
 use super::selected::{Selection, TICKED, exactly, parameter};
-use super::visible;
+use super::{filters, visible};
 use crate::http::blocking;
 use crate::http::response::NO_STORE;
 use crate::problem::Problem;

@@ -2,9 +2,8 @@
 //!
 //! Backends send the latter in parts without counts, so a bounded number of parts is counted here.
 
-use super::directory::{after, find};
+use super::directory::{after, find, words};
 use super::form::Form;
-use super::package::words;
 use super::{filters, visible};
 use crate::http::links::{encode, package_href};
 use crate::model::LeftOut;

@@ -3,9 +3,8 @@
 mod ways;
 
 use super::form::Form;
-use super::sign_in;
-use super::{filters, visible};
-use crate::http::path::Path;
+use super::{filters, sign_in, visible};
+use crate::http::links::Path;
 use crate::http::site::Site;
 use crate::problem::{KINDS, Kind, Problem, UNAUTHORIZED};
 use askama::Template;

@@ -5,10 +5,9 @@
 
 use super::boxes::{BoxView, CopiesView, More};
 use super::facets::FacetsView;
-use super::filters;
 use super::form::Form;
 use super::nothing::NothingFound;
-use super::visible;
+use super::{filters, visible};
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
 use crate::search::join::{Items, View, in_line_order};

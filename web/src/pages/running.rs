@@ -6,7 +6,7 @@ use super::filters;
 use super::form::Form;
 use crate::http::site::Site;
 use crate::search::choice::{Copies, Group};
-use crate::search::eta::Eta;
+use crate::search::following::Eta;
 use crate::search::join::in_line_order;
 use crate::search::proof::{Best, FILES_MAX};
 use crate::source::colour_cache::PageColours;

@@ -5,11 +5,11 @@
 
 use super::filters;
 use super::form::Form;
-use crate::http::client::{Client, IsHttps};
 use crate::http::guard::{self, SIGN_IN};
 use crate::http::hosts::is_from_own_page;
 use crate::http::request_limits::read_body;
 use crate::http::response::NO_STORE;
+use crate::http::server::{Client, IsHttps};
 use crate::http::site::Site;
 use crate::problem::{self, Problem};
 use crate::search::params::Params;

@@ -6,7 +6,7 @@
 use super::filters;
 use super::form::Form;
 use crate::http::assets;
-use crate::http::client::IsHttps;
+use crate::http::server::IsHttps;
 use crate::http::site::Site;
 use crate::model::Status;
 use crate::problem::Problem;

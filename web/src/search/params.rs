@@ -1,7 +1,7 @@
 //! Parameters of an address. Values are bytes, since names of packages and files need not be UTF-8.
 
-use crate::http::client::Client;
-use crate::http::path::decode_path;
+use crate::http::links::decode_path;
+use crate::http::server::Client;
 use crate::http::site::Site;
 use crate::problem::Problem;
 use crate::search::choice::{Choice, Copies, Group};
@@ -12,10 +12,8 @@ use axum::http::Extensions;
 use axum::http::request::Parts;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::SearchClient;
-use frontend::query::filter;
-use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, time};
-use frontend::similar;
+use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, filter, time};
+use frontend::{SearchClient, similar};
 use schema::message::Field;
 use std::borrow::Cow;
 use std::time::Duration;

@@ -11,8 +11,8 @@ mod body;
 mod preconditions;
 mod ranges;
 
-use crate::http::conditional::REVALIDATE;
-use crate::http::path::decode_path;
+use crate::http::links::decode_path;
+use crate::http::response::REVALIDATE;
 use crate::http::stream_body::Exports;
 use crate::problem::{NOT_FOUND, Problem};
 use crate::source::file_content::{Content, HEAD_BYTES};

@@ -5,10 +5,8 @@ use super::clients::ConnectionLimits;
 use futures_util::task::AtomicWaker;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{
-    AtomicU32,
-    Ordering::{AcqRel, Acquire, Relaxed},
-};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use std::{io, mem};

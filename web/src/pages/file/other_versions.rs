@@ -1,8 +1,7 @@
 //! Links to a file in other versions or revisions.
 
-use super::super::filters;
-use super::super::package::{indexed_repository, short_name};
-use super::super::visible;
+use super::super::directory::{indexed_repository, short_name};
+use super::super::{filters, visible};
 use super::page::FilePage;
 use crate::http::links::FileAddress;
 use crate::problem::Problem;

@@ -1,10 +1,9 @@
 //! Page of a file, around its lines.
 
-use super::super::filters;
 use super::super::form::Form;
 use super::super::markdown::is_markdown;
 use super::super::tree::{Place, TreeView, directory_of};
-use super::super::visible;
+use super::super::{filters, visible};
 use super::asked::{AskedFile, LineRange, PLAIN};
 use super::marks::Marks;
 use crate::http::links::{FileAddress, RepositoryAddress};

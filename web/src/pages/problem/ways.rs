@@ -2,8 +2,7 @@
 
 use super::super::form::{Form, FormFilter};
 use super::super::visible;
-use crate::http::links::{encode, package_href};
-use crate::http::path::decode_path;
+use crate::http::links::{decode_path, encode, package_href};
 use crate::problem::{BAD_QUERY, Problem};
 use crate::search::choice::Mode;
 use crate::search::params::lossy;
