@@ -77,13 +77,25 @@ macro_rules! shapes {
     };
 }
 
-/// Implements conversions between structs with the same fields, and `a / a_base64` from `a`.
+/// Implements conversions of structs: fields with values, fields that are copied, and `a / a_base64`
+/// from the bytes of `a`, or other ones.
 macro_rules! copied {
-    ($($from:ty => $to:ty { $($field:ident),* $(; $($name:ident / $base64:ident),*)? })*) => {$(
-        impl From<&$from> for $to {
-            fn from(from: &$from) -> Self {
-                $($(let ($name, $base64) = crate::model::bytes::readable_owned(&from.$name);)*)?
-                Self { $($field: from.$field.clone(),)* $($($name, $base64),*)? }
+    (@value $from:ident $field:ident) => { $from.$field.clone() };
+    (@value $from:ident $field:ident $value:expr) => { $value };
+    (@bytes $from:ident $name:ident) => { &$from.$name };
+    (@bytes $from:ident $name:ident $bytes:expr) => { $bytes };
+    ($($from:ident: $of:ty => $to:ty {
+        $($field:ident $(: $value:expr)?),*
+        $(; $($name:ident / $base64:ident $(: $bytes:expr)?),*)?
+    })*) => {$(
+        impl From<&$of> for $to {
+            fn from($from: &$of) -> Self {
+                $($(let ($name, $base64) =
+                    crate::model::readable_owned(copied!(@bytes $from $name $($bytes)?));)*)?
+                Self {
+                    $($field: copied!(@value $from $field $($value)?),)*
+                    $($($name, $base64),*)?
+                }
             }
         }
     )*};

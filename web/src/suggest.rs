@@ -113,7 +113,7 @@ impl Corpus<'_> {
         };
         let request = ListRequest::new(ListKind::Skipped, package, path, SKIPPED_MAX);
         let list = self.listing(&request).await.ok()?;
-        let mut entries = list.entries.into_iter();
+        let mut entries = list.entries.iter();
         let entry = entries.find(|entry| is_at_or_below(&entry.path))?;
         let [package, path] = [package, path].map(String::from_utf8_lossy);
         let words = LeftOut::from(entry).words;

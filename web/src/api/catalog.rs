@@ -47,7 +47,7 @@ pub(crate) async fn packages(call: Call) -> Result<Response, Problem> {
         complete: list.unreachable.is_empty(),
         missing: list.unreachable.into_iter().map(Into::into).collect(),
         next: next(&request, &list.entries, list.more),
-        packages: list.entries.into_iter().map(Into::into).collect(),
+        packages: list.entries.iter().map(Into::into).collect(),
     }))
 }
 
@@ -80,7 +80,7 @@ pub(crate) async fn tree(call: Call) -> Result<Response, Problem> {
         path,
         path_base64,
         indexed,
-        entries: list.entries.into_iter().map(Into::into).collect(),
+        entries: list.entries.iter().map(Into::into).collect(),
         next,
     }))
 }
@@ -231,7 +231,7 @@ async fn left_out(call: &Call, scope: &Scope, request: ListRequest) -> Result<Wh
     let list = call.coordinator.listing(scope, &request).await?;
     Ok(Why {
         next: next(&request, &list.entries, list.more),
-        skipped: list.entries.into_iter().map(Into::into).collect(),
+        skipped: list.entries.iter().map(Into::into).collect(),
         missing: list.unreachable.into_iter().map(Into::into).collect(),
         ..Why::default()
     })
@@ -245,7 +245,7 @@ async fn of_package(call: &Call, name: &[u8]) -> Result<Why, Problem> {
         return unknown_package(call, name).await;
     }
     let mut why = left_out(call, &scope, request).await?;
-    why.versions = versions.into_iter().map(Into::into).collect();
+    why.versions = versions.iter().map(Into::into).collect();
     Ok(why.of_package(name, PackageState::Indexed))
 }
 
@@ -296,8 +296,8 @@ async fn of_path(call: &Call, name: &[u8], path: &[u8]) -> Result<Why, Problem> 
         why.similar = shown(call.corpus(&scope).near_files(&directory, path).await?);
         PackageState::Unknown
     };
-    why.skipped = list.entries.into_iter().map(Into::into).collect();
-    why.versions.push(package.into());
+    why.skipped = list.entries.iter().map(Into::into).collect();
+    why.versions.push((&package).into());
     Ok(why.of_package(&directory, state).of_path(path))
 }
 

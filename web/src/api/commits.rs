@@ -6,8 +6,8 @@ use super::call::Call;
 use super::openapi::described as doc;
 use crate::http::response;
 use crate::model::{
-    Blame, BlameCommit, BlameHunk, ChangedFile, Changes, Commit, CommitEntry, CommitLog, Commits,
-    Ref, Refs, RevisionName, RevisionNames, readable_owned,
+    Blame, BlameCommit, Changes, Commit, CommitEntry, CommitLog, Commits, Ref, Refs, RevisionName,
+    RevisionNames, readable_owned,
 };
 use crate::problem::Problem;
 use crate::repositories::{self, check_name, names, path, problem};
@@ -176,7 +176,7 @@ pub(crate) async fn blame(call: Call) -> Result<Response, Problem> {
         path_base64,
         commit: found.commit.clone(),
         complete: found.complete,
-        hunks: found.hunks.iter().map(BlameHunk::new).collect(),
+        hunks: found.hunks.iter().map(Into::into).collect(),
         commits: sources
             .map(|source| BlameCommit::new(source, path))
             .collect(),
@@ -201,7 +201,7 @@ pub(crate) async fn changes(call: Call) -> Result<Response, Problem> {
         repo: repo.to_owned(),
         rev: rev.to_owned(),
         commit: found.commit.clone(),
-        changes: found.changes.iter().map(ChangedFile::new).collect(),
+        changes: found.changes.iter().map(Into::into).collect(),
         complete: !found.more,
     }))
 }

@@ -147,7 +147,7 @@ fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<
             let packages = Packages {
                 head,
                 packages_total: packages.len(),
-                packages: packages.into_iter().map(Into::into).collect(),
+                packages: packages.iter().map(Into::into).collect(),
             };
             Ok(Rendered::json(&packages, timings()))
         }
@@ -182,10 +182,10 @@ pub(crate) fn facets_of(
         head,
         total: answer.len() as u64,
         packages_total: answer.packages(),
-        packages: packages.into_iter().map(Into::into).collect(),
-        languages: facets.languages.into_iter().map(Into::into).collect(),
+        packages: packages.iter().map(Into::into).collect(),
+        languages: facets.languages.iter().map(Into::into).collect(),
         kinds: kind_counts(facets.kinds),
-        directories: facets.directories.into_iter().map(Into::into).collect(),
+        directories: facets.directories.iter().map(Into::into).collect(),
         other_directories: facets.other_directories,
     }))
 }

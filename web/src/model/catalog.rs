@@ -207,25 +207,25 @@ impl From<(String, String)> for Unreachable {
     }
 }
 
-impl From<ListEntry> for IndexPackage {
-    fn from(entry: ListEntry) -> Self {
-        let (package, package_base64) = readable_owned(&entry.package);
-        let (name, name_base64) = readable_owned(entry.name());
-        IndexPackage {
-            package,
-            package_base64,
-            name,
-            name_base64,
-            documents: entry.documents,
-            bytes: entry.text_bytes,
-            lines: entry.lines,
-            indexed: entry.indexed,
-        }
+copied! {
+    entry: ListEntry => IndexPackage {
+        documents,
+        bytes: entry.text_bytes,
+        lines,
+        indexed;
+        package / package_base64, name / name_base64: entry.name()
     }
+    entry: ListEntry => LeftOut {
+        reason,
+        words: words(&entry.reason, &entry.detail),
+        rule: (entry.reason == "ignored").then(|| entry.detail.clone());
+        package / package_base64, path / path_base64
+    }
+    revision: IndexedRevision => RevisionStatus { name, commit, committed, behind }
 }
 
-impl From<ListEntry> for TreeEntry {
-    fn from(entry: ListEntry) -> Self {
+impl From<&ListEntry> for TreeEntry {
+    fn from(entry: &ListEntry) -> Self {
         let directory = entry.path.strip_suffix(b"/");
         let name = directory.unwrap_or(&entry.path);
         let slash = name.iter().rposition(|&byte| byte == b'/');
@@ -246,7 +246,7 @@ impl From<ListEntry> for TreeEntry {
             bytes: entry.text_bytes,
             lines: entry.lines,
             hash: (!is_directory).then(|| hex(&entry.hash)),
-            language: (!is_directory).then_some(entry.language),
+            language: (!is_directory).then(|| entry.language.clone()),
         }
     }
 }
@@ -273,22 +273,6 @@ impl Why {
         self.language = Some(entry.language);
         self.indexed = Some(entry.indexed);
         self
-    }
-}
-
-impl From<ListEntry> for LeftOut {
-    fn from(entry: ListEntry) -> Self {
-        let (package, package_base64) = readable_owned(&entry.package);
-        let (path, path_base64) = readable_owned(&entry.path);
-        LeftOut {
-            package,
-            package_base64,
-            path,
-            path_base64,
-            words: words(&entry.reason, &entry.detail),
-            rule: (entry.reason == "ignored").then_some(entry.detail),
-            reason: entry.reason,
-        }
     }
 }
 
@@ -325,10 +309,6 @@ fn words(reason: &str, detail: &str) -> String {
         "other" => detail.to_owned(),
         _ => LeftOut::kind(reason).to_owned(),
     }
-}
-
-copied! {
-    IndexedRevision => RevisionStatus { name, commit, committed, behind }
 }
 
 impl RepositoryStatus {

@@ -124,8 +124,8 @@ impl Commit {
             id: commit.id.clone(),
             tree: commit.tree.clone(),
             parents: commit.parents.clone(),
-            author: Person::new(&commit.author),
-            committer: Person::new(&commit.committer),
+            author: (&commit.author).into(),
+            committer: (&commit.committer).into(),
             subject,
             subject_base64,
             body,
@@ -136,18 +136,36 @@ impl Commit {
     }
 }
 
-impl Person {
-    fn new(signature: &message::Signature) -> Person {
-        let (name, name_base64) = readable_owned(&signature.name);
-        let (email, email_base64) = readable_owned(&signature.email);
-        Person {
-            name,
-            name_base64,
-            email,
-            email_base64,
-            date: date(signature.seconds, signature.offset_minutes),
-            seconds: signature.seconds,
-        }
+copied! {
+    signature: message::Signature => Person {
+        date: date(signature.seconds, signature.offset_minutes),
+        seconds;
+        name / name_base64, email / email_base64
+    }
+    reference: message::Reference => Ref {
+        kind: match reference.kind {
+            message::ReferenceKind::Branch => RefKind::Branch,
+            message::ReferenceKind::Tag => RefKind::Tag,
+            message::ReferenceKind::Other => RefKind::Other,
+        },
+        id,
+        indexed;
+        name / name_base64
+    }
+    hunk: message::BlameHunk => BlameHunk {
+        first,
+        last: hunk.first.saturating_add(hunk.lines - 1),
+        commit: hunk.source,
+        line: hunk.source_line,
+        or_earlier
+    }
+    change: message::Change => ChangedFile {
+        kind: match change.kind {
+            message::ChangeKind::Added => ChangedFileKind::Added,
+            message::ChangeKind::Removed => ChangedFileKind::Removed,
+            message::ChangeKind::Modified => ChangedFileKind::Modified,
+        };
+        path / path_base64
     }
 }
 
@@ -161,23 +179,6 @@ pub(super) fn date(seconds: i64, offset_minutes: i32) -> Option<String> {
     let sign = if offset_minutes < 0 { '-' } else { '+' };
     let (hours, minutes) = (offset_minutes.abs() / 60, offset_minutes.abs() % 60);
     Some(format!("{at}{sign}{hours:02}:{minutes:02}"))
-}
-
-impl From<&message::Reference> for Ref {
-    fn from(reference: &message::Reference) -> Ref {
-        let (name, name_base64) = readable_owned(&reference.name);
-        Ref {
-            name,
-            name_base64,
-            kind: match reference.kind {
-                message::ReferenceKind::Branch => RefKind::Branch,
-                message::ReferenceKind::Tag => RefKind::Tag,
-                message::ReferenceKind::Other => RefKind::Other,
-            },
-            id: reference.id.clone(),
-            indexed: reference.indexed,
-        }
-    }
 }
 
 shapes! {
@@ -270,18 +271,6 @@ shapes! {
     }
 }
 
-impl BlameHunk {
-    pub(crate) fn new(hunk: &message::BlameHunk) -> BlameHunk {
-        BlameHunk {
-            first: hunk.first,
-            last: hunk.first.saturating_add(hunk.lines - 1),
-            commit: hunk.source,
-            line: hunk.source_line,
-            or_earlier: hunk.or_earlier,
-        }
-    }
-}
-
 impl BlameCommit {
     pub(crate) fn new(source: &message::BlameSource, asked: &[u8]) -> BlameCommit {
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -299,21 +288,6 @@ impl BlameCommit {
                 path,
                 path_base64,
             }),
-        }
-    }
-}
-
-impl ChangedFile {
-    pub(crate) fn new(change: &message::Change) -> ChangedFile {
-        let (path, path_base64) = readable_owned(&change.path);
-        ChangedFile {
-            path,
-            path_base64,
-            kind: match change.kind {
-                message::ChangeKind::Added => ChangedFileKind::Added,
-                message::ChangeKind::Removed => ChangedFileKind::Removed,
-                message::ChangeKind::Modified => ChangedFileKind::Modified,
-            },
         }
     }
 }

@@ -153,25 +153,20 @@ impl From<&Expr> for ExpressionTree {
     }
 }
 
-impl From<&Pattern> for PatternLeaf {
-    fn from(pattern: &Pattern) -> Self {
-        let syntax = match pattern.syntax {
+copied! {
+    pattern: Pattern => PatternLeaf {
+        text,
+        syntax: match pattern.syntax {
             Syntax::Literal => "literal",
             Syntax::Regexp => "regexp",
-        };
-        PatternLeaf {
-            text: pattern.text.clone(),
-            syntax: syntax.into(),
-            ignore_case: pattern.ignore_case,
-            word: pattern.word,
-            in_path: pattern.in_path,
         }
+        .into(),
+        ignore_case,
+        word,
+        in_path
     }
-}
-
-impl From<&Filter> for FilterLeaf {
-    fn from(filter: &Filter) -> Self {
-        let field = match filter.field {
+    filter: Filter => FilterLeaf {
+        field: match filter.field {
             Field::Package => "package",
             Field::Path => "path",
             Field::Language => "language",
@@ -180,18 +175,16 @@ impl From<&Filter> for FilterLeaf {
             Field::Revision => "revision",
             Field::Branch => "branch",
             Field::Kind => "kind",
-        };
-        let reading = match filter.reading {
+        }
+        .into(),
+        reading: match filter.reading {
             Reading::Regexp | Reading::RegexpIgnoringCase => "regexp",
             Reading::Exact => "exact",
             Reading::Glob => "glob",
-        };
-        FilterLeaf {
-            field: field.into(),
-            reading: reading.into(),
-            text: filter.text.clone(),
-            ignore_case: filter.reading == Reading::RegexpIgnoringCase,
         }
+        .into(),
+        text,
+        ignore_case: filter.reading == Reading::RegexpIgnoringCase
     }
 }
 

@@ -1,12 +1,9 @@
 //! Summaries of an answer: matches by package, language, kind and directory, and the copies of a
 //! match.
 
-use super::bytes::readable_owned;
 use super::page::{Missing, Notice, notices};
 use frontend::{PackageGroup, SearchResult};
 use schema::message::{DocumentKind, Facet};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 shapes! {
     /// Common head of the summaries of an answer.
@@ -77,40 +74,25 @@ shapes! {
         /// Indexed commit of the first revision.
         commit?: String,
     }
-}
 
-macro_rules! counts {
-    ($($(#[$doc:meta])* $shape:ident: $name:ident, $name_base64:ident;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-        pub struct $shape {
-            pub $name: String,
-            /// Present if not UTF-8.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            #[schema(nullable = false)]
-            pub $name_base64: Option<String>,
-            pub total: u64,
-        }
-
-        impl From<Facet> for $shape {
-            fn from((name, total): Facet) -> Self {
-                let ($name, $name_base64) = readable_owned(&name);
-                $shape { $name, $name_base64, total }
-            }
-        }
-    )*};
-}
-
-counts! {
     /// Matches of a package.
-    PackageCount: package, package_base64;
-    /// Matches in a language; empty if unknown.
-    LanguageCount: language, language_base64;
-    /// Matches below a directory.
-    DirectoryCount: directory, directory_base64;
-}
+    struct PackageCount {
+        package / package_base64: String,
+        total: u64,
+    }
 
-shapes! {
+    /// Matches in a language; empty if unknown.
+    struct LanguageCount {
+        language / language_base64: String,
+        total: u64,
+    }
+
+    /// Matches below a directory.
+    struct DirectoryCount {
+        directory / directory_base64: String,
+        total: u64,
+    }
+
     /// Matches in a kind of document.
     struct KindCount {
         /// `source`, `documentation` (with configuration and others), `tests` (with examples and
@@ -137,9 +119,15 @@ impl SummaryHead {
     }
 }
 
-impl From<PackageGroup> for PackageCount {
-    fn from(package: PackageGroup) -> Self {
-        (package.name, package.total).into()
+copied! {
+    group: PackageGroup => PackageCount { total; package / package_base64: &group.name }
+    facet: Facet => LanguageCount { total: facet.1; language / language_base64: &facet.0 }
+    facet: Facet => DirectoryCount { total: facet.1; directory / directory_base64: &facet.0 }
+    document: frontend::Document => CopyDocument {
+        language,
+        revisions: document.revisions.names.clone(),
+        commit: Some(document.revisions.commit.clone()).filter(|commit| !commit.is_empty());
+        package / package_base64, path / path_base64
     }
 }
 
@@ -151,21 +139,4 @@ pub(crate) fn kind_counts(kinds: [u64; DocumentKind::ALL.len()]) -> Vec<KindCoun
         total,
     };
     counts.map(count).collect()
-}
-
-impl From<&frontend::Document> for CopyDocument {
-    fn from(document: &frontend::Document) -> Self {
-        let (package, package_base64) = readable_owned(&document.package);
-        let (path, path_base64) = readable_owned(&document.path);
-        let commit = &document.revisions.commit;
-        CopyDocument {
-            package,
-            package_base64,
-            path,
-            path_base64,
-            language: document.language.clone(),
-            revisions: document.revisions.names.clone(),
-            commit: (!commit.is_empty()).then(|| commit.clone()),
-        }
-    }
 }

@@ -231,10 +231,10 @@ impl TryFrom<ContextLine<'_>> for frontend::ContextLine {
 }
 
 copied! {
-    frontend::Window => MatchWindow { start, line_bytes }
-    MatchWindow => frontend::Window { start, line_bytes }
-    Copies => DocumentCopies { count, position }
-    DocumentCopies => Copies { count, position }
+    window: frontend::Window => MatchWindow { start, line_bytes }
+    window: MatchWindow => frontend::Window { start, line_bytes }
+    copies: Copies => DocumentCopies { count, position }
+    copies: DocumentCopies => Copies { count, position }
 }
 
 impl<'a> MatchGroup<'a> {

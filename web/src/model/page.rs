@@ -266,42 +266,48 @@ impl TotalRelation {
 }
 
 copied! {
-    frontend::query::Notice => Notice { at, reason, hint }
-    frontend::Reached => Reached { blocks_done, blocks_total, documents }
-    frontend::OverlappingPackage => OverlappingPackage {
+    notice: frontend::query::Notice => Notice { at, reason, hint }
+    reached: frontend::Reached => Reached { blocks_done, blocks_total, documents }
+    package: frontend::OverlappingPackage => OverlappingPackage {
         searched, superseded; package / package_base64
     }
-    frontend::SkippedDocument => SkippedDocument {
+    document: frontend::SkippedDocument => SkippedDocument {
         reason; package / package_base64, path / path_base64
     }
-}
-
-impl From<&frontend::Explain> for IndexUse {
-    fn from(explain: &frontend::Explain) -> Self {
-        let sum = &explain.sum;
-        IndexUse {
-            plan: explain.plan.clone(),
-            shards: explain.shards,
-            blocks: sum.blocks,
-            candidates: sum.candidates,
-            matched_blocks: sum.matched_blocks,
-            documents: sum.documents,
-            verified_bytes: sum.verified_bytes,
-        }
+    skipped: frontend::Skipped => Skipped {
+        count, documents: skipped.documents.iter().map(Into::into).collect()
+    }
+    explain: frontend::Explain => IndexUse {
+        plan,
+        shards,
+        blocks: explain.sum.blocks,
+        candidates: explain.sum.candidates,
+        matched_blocks: explain.sum.matched_blocks,
+        documents: explain.sum.documents,
+        verified_bytes: explain.sum.verified_bytes
+    }
+    answer: SearchResult => Searched {
+        documents: answer.explain().shard_documents,
+        of: answer.search.known.documents
+    }
+    missing: frontend::Missing => Missing {
+        backend,
+        reason,
+        shards: missing.shards.iter().map(|id| hex(id)).collect(),
+        since: missing.since.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+    }
+    backend: frontend::BackendProgress => BackendProgress {
+        name,
+        blocks_done,
+        blocks_total,
+        documents,
+        matches,
+        bound: Some(backend.bound).filter(|bound| bound.is_finite())
     }
 }
 
 pub(crate) fn notices(notices: &[frontend::query::Notice]) -> Vec<Notice> {
     notices.iter().map(Notice::from).collect()
-}
-
-impl From<&SearchResult> for Searched {
-    fn from(answer: &SearchResult) -> Self {
-        Searched {
-            documents: answer.explain().shard_documents,
-            of: answer.search.known.documents,
-        }
-    }
 }
 
 impl Reached {
@@ -313,17 +319,7 @@ impl Reached {
 
 impl Missing {
     pub(crate) fn of(answer: &SearchResult) -> Vec<Missing> {
-        let missing = |missing: &frontend::Missing| Missing {
-            backend: missing.backend.clone(),
-            reason: missing.reason.clone(),
-            shards: missing.shards.iter().map(|id| hex(id)).collect(),
-            since: missing
-                .since
-                .duration_since(UNIX_EPOCH)
-                .unwrap_or_default()
-                .as_secs(),
-        };
-        answer.missing().iter().map(missing).collect()
+        answer.missing().iter().map(Into::into).collect()
     }
 }
 
@@ -334,15 +330,6 @@ impl Overlaps {
             count: overlaps.packages.len() as u64,
             packages: overlaps.listed().iter().map(Into::into).collect(),
         })
-    }
-}
-
-impl From<&frontend::Skipped> for Skipped {
-    fn from(skipped: &frontend::Skipped) -> Self {
-        Skipped {
-            count: skipped.count,
-            documents: skipped.documents.iter().map(Into::into).collect(),
-        }
     }
 }
 
@@ -379,14 +366,6 @@ impl Timings {
 
 impl Progress {
     pub(crate) fn new(progress: frontend::Progress, eta: Option<Duration>) -> Self {
-        let backend = |backend: frontend::BackendProgress| BackendProgress {
-            name: backend.name,
-            blocks_done: backend.blocks_done,
-            blocks_total: backend.blocks_total,
-            documents: backend.documents,
-            matches: backend.matches,
-            bound: Some(backend.bound).filter(|bound| bound.is_finite()),
-        };
         Progress {
             blocks_done: progress.blocks_done,
             blocks_total: progress.blocks_total,
@@ -395,7 +374,7 @@ impl Progress {
             bound: progress.bound(),
             elapsed_ms: progress.elapsed.as_millis() as u64,
             eta_ms: eta.map(|eta| eta.as_millis() as u64),
-            backends: progress.backends.into_iter().map(backend).collect(),
+            backends: progress.backends.iter().map(Into::into).collect(),
         }
     }
 }

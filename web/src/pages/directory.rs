@@ -211,7 +211,7 @@ pub(super) async fn about(
 
 /// Reason why a file was left out, in words.
 pub(super) fn words(left_out: &ListEntry) -> String {
-    visible::plain(LeftOut::from(left_out.clone()).words.as_bytes())
+    visible::plain(LeftOut::from(left_out).words.as_bytes())
 }
 
 /// `None` if the package is not a repository.
