@@ -5,7 +5,6 @@
 
 pub(crate) mod assets;
 pub(crate) mod base_path;
-pub(crate) mod body_workers;
 pub(crate) mod compression;
 pub(crate) mod cors;
 pub(crate) mod guard;
@@ -22,6 +21,9 @@ pub(crate) mod stream_body;
 pub(crate) mod watched;
 
 use frontend::{SearchResult, joined};
+use std::sync::Arc;
+use std::thread;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Renders in place if the answer is in memory, else on a blocking thread.
 pub(crate) async fn rendering<T: Send + 'static>(
@@ -40,4 +42,36 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
     let (span, trace) = (tracing::Span::current(), trace::current());
     let work = move || span.in_scope(|| trace::within(trace, work));
     joined(tokio::task::spawn_blocking(work)).await
+}
+
+/// Permits for half of the processors. Any number of streamed bodies may be rendered or compressed
+/// at a time, but each piece waits for a permit, so that light answers find a processor.
+#[derive(Clone)]
+pub(crate) struct BodyWorkers(Arc<Semaphore>);
+
+impl Default for BodyWorkers {
+    fn default() -> BodyWorkers {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        BodyWorkers(Arc::new(Semaphore::new(processors.div_ceil(2))))
+    }
+}
+
+impl BodyWorkers {
+    pub(crate) async fn permit(&self) -> OwnedSemaphorePermit {
+        let permit = Arc::clone(&self.0).acquire_owned().await;
+        permit.expect("the semaphore is never closed")
+    }
+
+    /// Runs `work` on a blocking thread.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        let permit = self.permit().await;
+        blocking(move || {
+            let _permit = permit;
+            work()
+        })
+        .await
+    }
 }

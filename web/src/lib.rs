@@ -42,7 +42,7 @@ pub use http::server::{
     BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_until_drained,
 };
 
-use crate::http::body_workers::BodyWorkers;
+use crate::http::BodyWorkers;
 use crate::http::health::{Details, Health};
 use crate::http::hosts::Hosts;
 use crate::http::stream_body::Exports;

@@ -1,10 +1,8 @@
 //! Look-ups in the git repositories of backends: their parameters, histories and errors.
 
 use crate::problem::Problem;
-use crate::search::params::{NEXT, Params};
+use crate::search::params::{NEXT, Params, position};
 use access::Viewer;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::{Coordinator, LookupError, Scope};
 use schema::message::{Commit, CommitLog, LookupOf, LookupProblem, LookupProblemKind};
 use std::sync::Arc;
@@ -60,7 +58,7 @@ impl History<'_> {
     /// Cursor of the next part, if any.
     pub(crate) fn next(&self) -> Option<String> {
         let next = &self.log.next;
-        (!next.is_empty()).then(|| BASE64.encode(next))
+        (!next.is_empty()).then(|| position(next))
     }
 }
 
@@ -159,7 +157,7 @@ fn answered(found: LookupProblem, repo: &str, rev: &str) -> Problem {
 }
 
 /// Adds similar names or candidates. The hint has some.
-fn suggest(
+pub(crate) fn suggest(
     problem: Problem,
     parameter: &'static str,
     candidates: Vec<String>,

@@ -6,8 +6,6 @@ mod near_words;
 
 use crate::model::LeftOut;
 use crate::problem::Problem;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::{Coordinator, FileError, Listing, Scope, entry_name, similar};
 use schema::message::{FileReply, FileRequest, ListEntry, ListKind, ListRequest};
 use schema::name::package_name;
@@ -120,9 +118,4 @@ impl Corpus<'_> {
         let detail = format!("{package}/{path} is not indexed: {words}");
         Some(Problem::missing(detail))
     }
-}
-
-/// Value of `after` that continues a list.
-pub(crate) fn position(last: &[u8]) -> String {
-    BASE64.encode(last)
 }

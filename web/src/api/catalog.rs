@@ -6,28 +6,19 @@
 
 use super::call::Call;
 use super::openapi::described as doc;
-use crate::http::response::{self, NO_STORE};
-use crate::http::{blocking, response};
+use crate::http::blocking;
+use crate::http::response::{self, no_store};
 use crate::model::{
     BackendStatus, IndexPackages, Overlaps, PackageState, RepositoryStatus, Status, Tree, Why,
     readable_owned,
 };
 use crate::pages;
 use crate::problem::Problem;
-use crate::search::params::{NEXT, Params, lossy};
-use axum::http::header;
-use axum::response::{Html, IntoResponse, Response};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use crate::search::params::{NEXT, Params, lossy, position};
+use axum::response::{Html, Response};
 use frontend::{Scope, entry_name};
 use schema::message::{ListEntry, ListKind, ListRequest};
 use std::time::UNIX_EPOCH;
-
-/// Default of `count`. A backend may send fewer entries.
-const COUNT_DEFAULT: usize = 100;
-
-/// About a backend's part.
-const COUNT_MAX: usize = 1000;
 
 const REPOSITORIES_MAX: u32 = 1000;
 
@@ -93,7 +84,7 @@ pub(crate) async fn tree(call: Call) -> Result<Response, Problem> {
 pub(crate) async fn status(call: Call) -> Result<Response, Problem> {
     call.expect(&[])?;
     let (status, _) = current(&call).await?;
-    Ok(([(header::CACHE_CONTROL, NO_STORE)], response::json(&status)).into_response())
+    Ok(no_store(response::json(&status)))
 }
 
 /// Query times need full access.
@@ -103,7 +94,7 @@ pub(crate) async fn status_page(call: Call) -> Result<Response, Problem> {
         .is_everything()
         .then(|| call.coordinator.query_times());
     let page = blocking(move || pages::status_page(&status, times, &call.params.site)).await;
-    Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
+    Ok(no_store(Html(page)))
 }
 
 async fn current(call: &Call) -> Result<(Status, Scope), Problem> {
@@ -154,17 +145,16 @@ fn part(
     prefix: &[u8],
 ) -> Result<ListRequest, Problem> {
     let after = params.position("after", NEXT)?;
-    let count = params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
     Ok(ListRequest {
         after,
-        ..ListRequest::new(kind, package, prefix, count)
+        ..ListRequest::new(kind, package, prefix, params.count()?)
     })
 }
 
 /// Value of `after`, if entries follow.
 fn next(request: &ListRequest, entries: &[ListEntry], more: bool) -> Option<String> {
     let last = entries.last().filter(|_| more)?;
-    Some(BASE64.encode(entry_name(request.kind, last)))
+    Some(position(&entry_name(request.kind, last)))
 }
 
 /// Appends `/`, except to an empty path.
@@ -264,9 +254,9 @@ async fn of_path(call: &Call, name: &[u8], path: &[u8]) -> Result<Why, Problem> 
     let Some(package) = call.corpus(&scope).versions(name).await?.pop() else {
         return Ok(unknown_package(call, name).await?.of_path(path));
     };
-    let directory = package.package.clone();
+    let name = &package.package[..];
     let path = path.strip_suffix(b"/").unwrap_or(path);
-    let request = part(&call.params, ListKind::Skipped, &directory, path)?;
+    let request = part(&call.params, ListKind::Skipped, name, path)?;
     let mut list = call.coordinator.listing(&scope, &request).await?;
     let next = next(&request, &list.entries, list.more);
     list.entries
@@ -278,14 +268,14 @@ async fn of_path(call: &Call, name: &[u8], path: &[u8]) -> Result<Why, Problem> 
     };
     let state = if !list.entries.iter().all(|entry| is_below(&entry.path, path)) {
         PackageState::Skipped
-    } else if let Some(document) = children(call, &scope, &directory, path)
+    } else if let Some(document) = children(call, &scope, name, path)
         .await?
         .into_iter()
         .find(|entry| entry.path == path)
     {
         why = why.of_document(document);
         PackageState::Indexed
-    } else if !children(call, &scope, &directory, &directory(path))
+    } else if !children(call, &scope, name, &directory(path))
         .await?
         .is_empty()
     {
@@ -293,12 +283,12 @@ async fn of_path(call: &Call, name: &[u8], path: &[u8]) -> Result<Why, Problem> 
     } else if !list.entries.is_empty() {
         PackageState::Skipped
     } else {
-        why.similar = shown(call.corpus(&scope).near_files(&directory, path).await?);
+        why.similar = shown(call.corpus(&scope).near_files(name, path).await?);
         PackageState::Unknown
     };
     why.skipped = list.entries.iter().map(Into::into).collect();
     why.versions.push((&package).into());
-    Ok(why.of_package(&directory, state).of_path(path))
+    Ok(why.of_package(name, state).of_path(path))
 }
 
 fn shown(names: Vec<Vec<u8>>) -> Vec<String> {

@@ -11,13 +11,11 @@ use crate::model::{
 };
 use crate::problem::Problem;
 use crate::repositories::{self, check_name, names, path, problem};
-use crate::search::params::NEXT;
+use crate::search::params::{NEXT, position};
 use crate::state::App;
 use access::Viewer;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::LookupError;
 use schema::message;
 use std::sync::Arc;
@@ -26,9 +24,6 @@ pub(crate) const COMMITS_MAX: usize = 1000;
 
 /// About 1 KB for each commit.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
-
-const COUNT_DEFAULT: usize = 100;
-const COUNT_MAX: usize = 1000;
 
 /// Get a revision's commit.
 #[utoipa::path(
@@ -104,7 +99,7 @@ fn entry(name: RevisionName, found: Result<Arc<message::Commit>, LookupError>) -
 )]
 pub(crate) async fn log(call: Call) -> Result<Response, Problem> {
     call.expect(&[doc::RevisionParams::NAMES, doc::LogParams::NAMES])?;
-    let count = call.params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
+    let count = call.params.count()?;
     let history =
         repositories::history(&call.coordinator, &call.viewer, &call.params, count).await?;
     let commits = history.commits().iter();
@@ -128,7 +123,7 @@ pub(crate) async fn refs(call: Call) -> Result<Response, Problem> {
     call.expect(&[doc::RepositoryParam::NAMES, doc::PartParams::NAMES])?;
     let (repo, _) = names(&call.params)?;
     let after = call.params.position("after", NEXT)?;
-    let count = call.params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
+    let count = call.params.count()?;
     let scope = call.viewer.scope_with(repo.as_bytes()).await?;
     let list = call
         .coordinator
@@ -138,7 +133,7 @@ pub(crate) async fn refs(call: Call) -> Result<Response, Problem> {
     Ok(response::json(&Refs {
         repo: repo.to_owned(),
         refs: list.references.iter().map(Ref::from).collect(),
-        next: last.map(|last| BASE64.encode(&last.name)),
+        next: last.map(|last| position(&last.name)),
     }))
 }
 
@@ -192,7 +187,7 @@ pub(crate) async fn blame(call: Call) -> Result<Response, Problem> {
 pub(crate) async fn changes(call: Call) -> Result<Response, Problem> {
     call.expect(&[doc::RevisionParams::NAMES, doc::CountParam::NAMES])?;
     let (repo, rev) = names(&call.params)?;
-    let count = call.params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
+    let count = call.params.count()?;
     let scope = call.viewer.scope_with(repo.as_bytes()).await?;
     let names = (repo.to_owned(), rev.to_owned());
     let found = call.coordinator.changes(&scope, names.0, names.1, count);

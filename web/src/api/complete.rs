@@ -6,11 +6,10 @@
 use super::call::Call;
 use super::openapi::described as doc;
 use crate::http::blocking;
-use crate::http::response::{self, NO_STORE};
+use crate::http::response::{self, no_store};
 use crate::model::{Completion, CompletionKind, Completions};
 use crate::problem::Problem;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use frontend::query::{PartOf, Query, TypedPart, keys_with};
 use frontend::{Scope, SearchRequest};
 use language::Language;
@@ -56,7 +55,7 @@ pub(crate) async fn complete(call: Call) -> Result<Response, Problem> {
         to: at,
         completions,
     };
-    Ok(([(header::CACHE_CONTROL, NO_STORE)], response::json(&found)).into_response())
+    Ok(no_store(response::json(&found)))
 }
 
 async fn completions(

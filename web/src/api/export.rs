@@ -142,7 +142,7 @@ async fn respond(
             MatchSource::text(answer, end)
         }
     };
-    let body = export.body(source, search.scope()).await?;
+    let body = export.body(Box::new(source), search.scope()).await?;
     let mut response = body.into_response();
     let headers = response.headers_mut();
     if format == Format::Csv {

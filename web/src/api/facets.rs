@@ -11,9 +11,7 @@ use crate::search::join;
 use crate::search::params::Params;
 use crate::search::rendered::Rendered;
 use axum::response::Response;
-use frontend::{SearchResult, SpoolError};
-use schema::message::Want;
-use std::cmp::Reverse;
+use frontend::{FacetsSoFar, SearchResult, SpoolError};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -109,23 +107,24 @@ async fn summarize(
         None => call.by_id(&scope, id.unwrap_or_default()).await?,
     };
     let answer = join::finished(&search, parsed.as_ref()).await?;
-    let was_there = search.was_there();
     let notices = parsed.map_or_else(Vec::new, |parsed| parsed.notices);
     let view = format!("{summary:?} {notices:?}");
     let whole = Arc::clone(&answer);
-    let rendered = call.rendered.get(&search, &answer, view, move || {
+    let rendered = move || {
         let head = SummaryHead::new(&whole, "", &notices);
         render(&whole, head, summary)
-    });
-    let rendered = rendered.await?;
-    let timings = rendered.timings;
-    let mut response = rendered.response(search.id());
+    };
+    let rendered = call
+        .rendered
+        .get(&search, &answer, view, Box::new(rendered));
+    let mut response = rendered
+        .await?
+        .respond(&known, &search, &answer, search.id());
     let about = [
         response::search_header(search.id()),
         response::complete_header(&answer),
     ];
     response.headers_mut().extend(about);
-    known.finish(&mut response, &answer, &timings, was_there);
     Ok(response)
 }
 
@@ -168,24 +167,18 @@ pub(crate) fn facets_of(
     answer: &SearchResult,
     head: SummaryHead,
 ) -> Result<Option<Facets>, SpoolError> {
-    if matches!(answer.query().want, Want::Count | Want::Estimate) {
-        return Ok(None);
-    }
-    let Some(facets) = answer.facets()? else {
+    let Some(FacetsSoFar { packages, others }) = join::facets(answer)? else {
         return Ok(None);
     };
-    let mut packages = answer.package_list(0..answer.packages())?;
-    // Stable: ties stay in the order of their best match.
-    packages.sort_by_key(|package| Reverse(package.total));
-    packages.truncate(PACKAGES_SHOWN_MAX);
+    let packages = packages.iter().take(PACKAGES_SHOWN_MAX);
     Ok(Some(Facets {
         head,
         total: answer.len() as u64,
         packages_total: answer.packages(),
-        packages: packages.iter().map(Into::into).collect(),
-        languages: facets.languages.iter().map(Into::into).collect(),
-        kinds: kind_counts(facets.kinds),
-        directories: facets.directories.iter().map(Into::into).collect(),
-        other_directories: facets.other_directories,
+        packages: packages.map(Into::into).collect(),
+        languages: others.languages.iter().map(Into::into).collect(),
+        kinds: kind_counts(others.kinds),
+        directories: others.directories.iter().map(Into::into).collect(),
+        other_directories: others.other_directories,
     }))
 }

@@ -4,7 +4,7 @@ use super::body::Posted;
 use super::call::Call;
 use super::openapi::described as doc;
 use crate::http::links::Path;
-use crate::http::response::{self, KnownTags, NO_STORE};
+use crate::http::response::{self, KnownTags, no_store};
 use crate::http::{blocking, rendering};
 use crate::model::{
     MatchGroup, Missing, Notice, Overlaps, Page, Progress, Reached, Results, SearchState, Timings,
@@ -20,7 +20,7 @@ use crate::search::rendered::Rendered;
 use crate::state::App;
 use access::{LinkKeys, Viewer};
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use frontend::query::ParsedQuery;
 use frontend::{SearchHandle, SearchResult, metrics};
@@ -184,13 +184,14 @@ async fn answer(
     let whole = Arc::clone(&answer);
     let render = move || done(&whole, &request);
     let rendered = match view {
-        Some(view) => app.rendered.get(&search, &answer, view, render).await?,
+        Some(view) => {
+            let rendered = app.rendered.get(&search, &answer, view, Box::new(render));
+            rendered.await?
+        }
         None => rendering(&answer, render).await?,
     };
-    let timings = rendered.timings;
-    let mut response = rendered.response(link.as_deref().unwrap_or(search.id()));
-    known.finish(&mut response, &answer, &timings, search.was_there());
-    Ok(response)
+    let id = link.as_deref().unwrap_or(search.id());
+    Ok(rendered.respond(&known, &search, &answer, id))
 }
 
 fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Problem> {
@@ -211,7 +212,7 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
         progress: Some(Progress::new(progress, eta)),
         ..Page::default()
     };
-    Ok(([(header::CACHE_CONTROL, NO_STORE)], response::json(&page)).into_response())
+    Ok(no_store(response::json(&page)))
 }
 
 /// Leaves the id empty.

@@ -95,11 +95,12 @@ async fn find(call: &Call, by_package: bool) -> Result<Response, Problem> {
     let finished = search.finished().await;
     let answer = finished.map_err(|error| problem(error, &parsed))?;
     let (head, of) = (head(&answer), Arc::clone(&answer));
-    let body = if by_package {
-        export.body(lists::packages(answer), &scope).await?
+    let source = if by_package {
+        lists::packages(answer)
     } else {
-        export.body(lists::matches(answer), &scope).await?
+        lists::matches(answer)
     };
+    let body = export.body(source, &scope).await?;
     let body = Watched::new(&call.coordinator, &call.viewer, &scope).guard(body, None);
     let mut response = (head, body).into_response();
     response::mark_unavailable(&mut response, &of);

@@ -13,13 +13,13 @@ const PACKAGES_AT_ONCE: usize = 64;
 
 const PER_PACKAGE: usize = 2;
 
-pub(super) fn matches(answer: Arc<SearchResult>) -> impl Source {
+pub(super) fn matches(answer: Arc<SearchResult>) -> Box<dyn Source> {
     let renderer = Renderer::new(Box::new(|found, out| push(&MatchShape::from(found), out)));
-    Array::new(MatchSource::new(answer, renderer, b""))
+    array(MatchSource::new(answer, renderer, b""))
 }
 
-pub(super) fn packages(answer: Arc<SearchResult>) -> impl Source {
-    Array::new(PackageSource {
+pub(super) fn packages(answer: Arc<SearchResult>) -> Box<dyn Source> {
+    array(PackageSource {
         answer,
         written: 0,
         read: Vec::new().into_iter(),
@@ -33,23 +33,21 @@ fn push(element: &impl serde::Serialize, out: &mut Vec<u8>) {
 }
 
 /// Array of elements that begin with a comma.
-struct Array<S> {
-    elements: S,
+struct Array {
+    elements: Box<dyn Source>,
     is_begun: bool,
     is_over: bool,
 }
 
-impl<S> Array<S> {
-    fn new(elements: S) -> Array<S> {
-        Array {
-            elements,
-            is_begun: false,
-            is_over: false,
-        }
-    }
+fn array(elements: impl Source) -> Box<dyn Source> {
+    Box::new(Array {
+        elements: Box::new(elements),
+        is_begun: false,
+        is_over: false,
+    })
 }
 
-impl<S: Source> Source for Array<S> {
+impl Source for Array {
     fn is_quick(&self) -> bool {
         self.elements.is_quick()
     }

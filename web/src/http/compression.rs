@@ -4,7 +4,7 @@
 //! any length, so blocking threads compress it: connections share few threads, and the light
 //! answers among them would wait. **Invariant:** [`CompressionLayer`] never polls a streamed body.
 
-use crate::http::body_workers::BodyWorkers;
+use crate::http::BodyWorkers;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{self, HeaderMap, HeaderValue, header};

@@ -31,8 +31,8 @@ pub(crate) async fn name(request: Request, next: Next) -> Response {
     if let Some(trace) = trace.trace_id() {
         span.record("trace", trace);
     }
-    let answered = next.run(request).instrument(span.clone());
-    let response = trace::scope(trace.clone(), answered).await;
+    let running = next.run(request).instrument(span.clone());
+    let response = trace::scope(trace.clone(), running).await;
     answered(&trace, response.status());
     // Bodies may log while they are sent. The trace lasts until their end.
     let in_span = |body| Body::new(KeptBody::new(body, span, trace));

@@ -25,6 +25,11 @@ pub(crate) fn json(shape: &impl serde::Serialize) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
+/// Response that no cache keeps.
+pub(crate) fn no_store(body: impl IntoResponse) -> Response {
+    ([(header::CACHE_CONTROL, NO_STORE)], body).into_response()
+}
+
 const RETRY_AFTER_S: u64 = 5;
 
 /// Status 503 if no backend contributed. The body stays.

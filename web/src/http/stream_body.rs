@@ -13,8 +13,7 @@ mod match_source;
 pub(crate) use long_line::LongLine;
 pub(crate) use match_source::MatchSource;
 
-use crate::http::blocking;
-use crate::http::body_workers::BodyWorkers;
+use crate::http::{BodyWorkers, blocking};
 use crate::problem::Problem;
 use axum::BoxError;
 use axum::body::Body;
@@ -151,7 +150,11 @@ pub(crate) struct Export {
 impl Export {
     /// A short body has a length. A failure before the first piece is a problem with a status; a
     /// later one aborts the transfer, so that the client does not take it for the end.
-    pub(crate) async fn body(self, source: impl Source, scope: &Scope) -> Result<Body, Problem> {
+    pub(crate) async fn body(
+        self,
+        source: Box<dyn Source>,
+        scope: &Scope,
+    ) -> Result<Body, Problem> {
         let (mut source, first) = next_piece(source, &Arc::new(ReadMemory::slow())).await;
         let first = first?.unwrap_or_default();
         let line = source.long_line();
@@ -169,7 +172,7 @@ impl Export {
 
     async fn send(
         self,
-        mut source: impl Source,
+        mut source: Box<dyn Source>,
         mut line: Option<LongLine>,
         scope: Scope,
         mut sender: mpsc::Sender<Piece>,
@@ -232,10 +235,10 @@ pub(crate) fn lines_of(text: &[u8]) -> u64 {
 }
 
 /// Renders the next piece of `source`, on a blocking thread if it is slow.
-async fn next_piece<S: Source>(
-    mut source: S,
+async fn next_piece(
+    mut source: Box<dyn Source>,
     memory: &Arc<ReadMemory>,
-) -> (S, Result<Option<Bytes>, SpoolError>) {
+) -> (Box<dyn Source>, Result<Option<Bytes>, SpoolError>) {
     let (source, piece) = if source.is_quick() {
         let piece = source.piece(memory);
         (source, piece)

@@ -121,6 +121,7 @@ impl SummaryHead {
 
 copied! {
     group: PackageGroup => PackageCount { total; package / package_base64: &group.name }
+    facet: Facet => PackageCount { total: facet.1; package / package_base64: &facet.0 }
     facet: Facet => LanguageCount { total: facet.1; language / language_base64: &facet.0 }
     facet: Facet => DirectoryCount { total: facet.1; directory / directory_base64: &facet.0 }
     document: frontend::Document => CopyDocument {

@@ -204,11 +204,7 @@ pub(super) fn match_lines(
             true,
         ));
     } else {
-        let mut start = 0;
-        let lines = found.text.split(|&byte| byte == b'\n');
-        for (number, text) in (found.line..).zip(lines).take(LINES_MAX) {
-            let ranges = within(&found.ranges, start..start + text.len());
-            start += text.len() + 1;
+        for (number, text, ranges) in lines_of(found).take(LINES_MAX) {
             hits.push(view(number, text, &ranges, None, true));
         }
     }
@@ -282,8 +278,19 @@ pub(super) fn without_copies(matches: &[Match], folds: bool) -> impl Iterator<It
     })
 }
 
+/// Numbers, texts and ranges of the lines of a match.
+pub(super) fn lines_of(found: &Match) -> impl Iterator<Item = (u32, &[u8], Vec<Range<usize>>)> {
+    let texts = found.text.split(|&byte| byte == b'\n');
+    let mut start = 0;
+    (found.line..).zip(texts).map(move |(number, text)| {
+        let ranges = within(&found.ranges, start..start + text.len());
+        start += text.len() + 1;
+        (number, text, ranges)
+    })
+}
+
 /// Clips `ranges` to a line.
-pub(super) fn within(ranges: &[Range<usize>], line: Range<usize>) -> Vec<Range<usize>> {
+fn within(ranges: &[Range<usize>], line: Range<usize>) -> Vec<Range<usize>> {
     let part = |range: &Range<usize>| {
         let (start, end) = (range.start.max(line.start), range.end.min(line.end));
         (start < end).then(|| start - line.start..end - line.start)

@@ -8,17 +8,16 @@ use super::form::{Form, FormFilter};
 use super::selected::{Selection, TICKED, exactly, parameter};
 use super::{filters, visible};
 use crate::http::blocking;
-use crate::http::response::NO_STORE;
+use crate::http::response::no_store;
 use crate::problem::Problem;
 use crate::search::join;
 use crate::search::params::Params;
 use crate::state::Call;
 use askama::Template;
-use axum::http::header;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, Response};
 use frontend::query::selecting;
 use frontend::{FacetsSoFar, Scope, SearchHandle, SearchResult, SpoolError};
-use schema::message::{DocumentKind, Expr, Facet, Field, Filter, Reading, SpoolFacets, Want};
+use schema::message::{DocumentKind, Expr, Facet, Field, Filter, Reading, SpoolFacets};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -144,22 +143,12 @@ impl FacetsView {
     }
 }
 
-/// `None` if not all matches were sent. Blocks on the disk.
+/// `None` without matches, or if not all were sent. Blocks on the disk.
 fn counts(answer: &SearchResult) -> Result<Option<FacetsSoFar>, SpoolError> {
-    if matches!(answer.query().want, Want::Count | Want::Estimate) || answer.is_empty() {
+    if answer.is_empty() {
         return Ok(None);
     }
-    let Some(others) = answer.facets()? else {
-        return Ok(None);
-    };
-    let packages = answer.package_list(0..answer.packages())?;
-    let mut packages: Vec<Facet> = packages
-        .into_iter()
-        .map(|package| (package.name, package.total))
-        .collect();
-    // Stable: ties stay in order of best match.
-    packages.sort_by_key(|(_, total)| std::cmp::Reverse(*total));
-    Ok(Some(FacetsSoFar { packages, others }))
+    join::facets(answer)
 }
 
 fn of_field(counts: &FacetsSoFar, field: Field) -> Vec<Facet> {
@@ -207,7 +196,7 @@ pub(crate) async fn fragment(call: Call) -> Result<Response, Problem> {
         Err(_) => FacetsView::so_far(&search, &form),
     };
     let html = params.site.render(&Fragment { facets });
-    Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(html)).into_response())
+    Ok(no_store(Html(html)))
 }
 
 /// Counts all values of lists with a selection.

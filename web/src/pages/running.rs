@@ -71,9 +71,7 @@ pub(super) struct SoFar {
 /// Best files, or best lines if the form does not group by file.
 pub(super) fn wanted(form: &Form) -> Best {
     match form.group() {
-        Group::Document => Best::Files {
-            matches: BEST_LINES_MAX as u32,
-        },
+        Group::Document => Best::Files,
         Group::None | Group::Package => Best::Matches,
     }
 }

@@ -6,7 +6,7 @@ use super::problem;
 use super::results::{AboutQuery, finished_page};
 use super::running::{folds, running_page, wanted};
 use crate::http::blocking;
-use crate::http::response::{KnownTags, NO_STORE};
+use crate::http::response::{KnownTags, no_store};
 use crate::model::Timings;
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
@@ -15,7 +15,6 @@ use crate::search::proof::best_of;
 use crate::search::rendered::Rendered;
 use crate::source::colour_cache::PageColours;
 use crate::state::{App, Call};
-use axum::http::header;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use frontend::query::ParsedQuery;
 use frontend::{Document, Scope, SearchHandle, SearchRequest, SearchResult};
@@ -72,7 +71,7 @@ async fn page(call: &Call, tags: KnownTags) -> Result<Response, Problem> {
     };
     match answer {
         Some(answer) => {
-            let (answer, was_there) = (answer?, search.was_there());
+            let answer = answer?;
             let suggester = Suggester {
                 corpus: app.corpus(scope),
                 client: params.client,
@@ -97,21 +96,20 @@ async fn page(call: &Call, tags: KnownTags) -> Result<Response, Problem> {
                 Ok(Rendered::plain("text/html; charset=utf-8", page, timings))
             };
             let rendered = if !is_fast && is_settled {
-                app.rendered.get(&search, &answer, what, render).await?
+                app.rendered
+                    .get(&search, &answer, what, Box::new(render))
+                    .await?
             } else {
                 blocking(render).await?
             };
-            let timings = rendered.timings;
-            let mut response = rendered.response(search.id());
-            tags.finish(&mut response, &answer, &timings, was_there);
-            Ok(response)
+            Ok(rendered.respond(&tags, &search, &answer, search.id()))
         }
         None => {
             search.keep(KEEP);
             let proven = proven.into_inner();
             let page = move || running_page(&search, proven.as_deref(), form, view.page());
             let page = blocking(page).await?;
-            Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
+            Ok(no_store(Html(page)))
         }
     }
 }

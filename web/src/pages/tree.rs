@@ -6,7 +6,8 @@
 use super::{filters, visible};
 use crate::http::links::FileAddress;
 use crate::problem::Problem;
-use crate::suggest::{Corpus, position};
+use crate::search::params::position;
+use crate::suggest::Corpus;
 use schema::message::{ListEntry, ListKind, ListRequest};
 
 pub(super) const ENTRIES_MAX: u32 = 1000;

@@ -14,9 +14,11 @@ use frontend::page::{
 };
 use frontend::query::{ParsedQuery, Query};
 use frontend::{
-    Coordinator, DocumentGroup, Match, PackageGroup, Scope, SearchError, SearchHandle,
+    Coordinator, DocumentGroup, FacetsSoFar, Match, PackageGroup, Scope, SearchError, SearchHandle,
     SearchRequest, SearchResult, SpoolError,
 };
+use schema::message::Want;
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -78,6 +80,24 @@ pub(crate) async fn finished(
         (SearchError::BadQuery(bad), Some(parsed)) => SearchError::BadQuery(parsed.locate(bad)),
         (error, _) => error,
     })?)
+}
+
+/// Matches by package, most first, and by language, kind and directory. `None` if not all matches
+/// were sent. Blocks on the disk.
+pub(crate) fn facets(answer: &SearchResult) -> Result<Option<FacetsSoFar>, SpoolError> {
+    if matches!(answer.query().want, Want::Count | Want::Estimate) {
+        return Ok(None);
+    }
+    let Some(others) = answer.facets()? else {
+        return Ok(None);
+    };
+    let packages = answer.package_list(0..answer.packages())?.into_iter();
+    let mut packages: Vec<_> = packages
+        .map(|package| (package.name, package.total))
+        .collect();
+    // Stable: ties stay in the order of their best match.
+    packages.sort_by_key(|(_, total)| Reverse(*total));
+    Ok(Some(FacetsSoFar { packages, others }))
 }
 
 /// Route at the start of an id or a link.

@@ -33,6 +33,11 @@ pub(crate) const NEXT: &str = "`next` of an earlier answer";
 /// Bound of parameters. Only filters repeat, and an expression has at most 64.
 pub(crate) const PARAMETERS_MAX: usize = 256;
 
+const COUNT_DEFAULT: usize = 100;
+
+/// About a backend's part.
+const COUNT_MAX: usize = 1000;
+
 /// Decoded names and values, in the order of the address.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Params {
@@ -168,6 +173,11 @@ impl Params {
         Err(Problem::bad_request(detail))
     }
 
+    /// Number of entries. A backend may send fewer.
+    pub(crate) fn count(&self) -> Result<u32, Problem> {
+        Ok(self.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32)
+    }
+
     /// Returns the timeout, which is not part of the query: seconds (`2`, `0.5`, `2s`) or
     /// milliseconds (`500ms`), at most `max`.
     pub(crate) fn timeout(&self, max: Duration) -> Result<Option<Duration>, Problem> {
@@ -276,6 +286,11 @@ fn unknown(name: &str, known: &[&str]) -> Problem {
         Some(other) => problem.hint(format!("did you mean {other}?")),
         None => problem.hint(format!("the parameters are {}", known.join(", "))),
     }
+}
+
+/// Text of a [`Params::position`], to continue a list.
+pub(crate) fn position(last: &[u8]) -> String {
+    BASE64.encode(last)
 }
 
 pub(crate) fn lossy(bytes: Option<&[u8]>) -> Cow<'_, str> {

@@ -3,7 +3,7 @@
 //! A second search stops as soon as no other match can be better. The first one counts all matches.
 
 use frontend::query::{BadQuery, Query};
-use frontend::{BEST_MAX, Coordinator, SearchHandle, SearchRequest, SearchResult};
+use frontend::{BEST_LINES_MAX, BEST_MAX, Coordinator, SearchHandle, SearchRequest, SearchResult};
 use schema::message::Want;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -25,8 +25,8 @@ pub(crate) const FILES_MAX: usize = 2 * BEST_MAX;
 pub(crate) enum Best {
     /// [`BEST_MAX`] matches.
     Matches,
-    /// [`FILES_MAX`] files with their best matches.
-    Files { matches: u32 },
+    /// [`FILES_MAX`] files with their best [`BEST_LINES_MAX`] matches.
+    Files,
 }
 
 impl Best {
@@ -34,7 +34,7 @@ impl Best {
         let query = query.clone();
         match self {
             Best::Matches => query.wanting(Want::Matches, BEST_MAX as u64)?.uncounted(),
-            Best::Files { matches } => query.of_best_documents(FILES_MAX as u64, matches),
+            Best::Files => query.of_best_documents(FILES_MAX as u64, BEST_LINES_MAX as u32),
         }
     }
 }

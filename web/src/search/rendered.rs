@@ -5,7 +5,7 @@
 //! adds the id, which is private to a client. Above a limit renderings are refused, to protect
 //! light queries.
 
-use crate::http::response::is_whole;
+use crate::http::response::{KnownTags, is_whole};
 use crate::http::{blocking, rendering};
 use crate::model::Timings;
 use crate::problem::Problem;
@@ -51,7 +51,7 @@ pub(crate) struct Rendered {
     /// An id precedes the bytes.
     has_id: bool,
     bytes: Bytes,
-    pub(crate) timings: Timings,
+    timings: Timings,
 }
 
 pub(crate) struct RenderedAnswers {
@@ -79,16 +79,13 @@ impl RenderedAnswers {
     }
 
     /// `view` covers everything that the bytes depend on, besides the answer.
-    pub(crate) async fn get<R>(
+    pub(crate) async fn get(
         &self,
         search: &SearchHandle,
         answer: &SearchResult,
         view: String,
-        render: R,
-    ) -> Result<Rendered, Problem>
-    where
-        R: FnOnce() -> Result<Rendered, Problem> + Send + 'static,
-    {
+        render: Box<dyn FnOnce() -> Result<Rendered, Problem> + Send>,
+    ) -> Result<Rendered, Problem> {
         if self.kept.config().off || answer.is_in_memory() || !is_whole(answer) {
             return rendering(answer, render).await;
         }
@@ -146,14 +143,24 @@ impl Rendered {
         }
     }
 
-    pub(crate) fn response(self, id: &str) -> Response {
+    /// Response with this id.
+    pub(crate) fn respond(
+        self,
+        known: &KnownTags,
+        search: &SearchHandle,
+        answer: &SearchResult,
+        id: &str,
+    ) -> Response {
         let head = if self.has_id {
             Bytes::from(format!("{ID}{id}"))
         } else {
             Bytes::new()
         };
         let content_type = [(header::CONTENT_TYPE, self.content_type)];
-        (content_type, Body::new(TwoParts([head, self.bytes]))).into_response()
+        let body = Body::new(TwoParts([head, self.bytes]));
+        let mut response = (content_type, body).into_response();
+        known.finish(&mut response, answer, &self.timings, search.was_there());
+        response
     }
 }
 

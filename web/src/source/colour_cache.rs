@@ -90,7 +90,7 @@ impl ColourCache {
         &self,
         coordinator: &Arc<Coordinator>,
         scope: &Scope,
-        documents: impl IntoIterator<Item = Arc<Document>>,
+        documents: Vec<Arc<Document>>,
     ) -> PageColours {
         let deadline = Instant::now() + WAIT_MAX;
         let mut wanted: Vec<Arc<Document>> = Vec::new();
@@ -130,7 +130,9 @@ impl ColourCache {
                 ..DocumentRevisions::default()
             },
         });
-        let found = self.of(coordinator, scope, [Arc::clone(&document)]).await;
+        let found = self
+            .of(coordinator, scope, vec![Arc::clone(&document)])
+            .await;
         found.of(&document)
     }
 

@@ -6,6 +6,7 @@
 
 use crate::http::links::{FileAddress, encode};
 use crate::problem::{NewestRevision, Problem};
+use crate::repositories::suggest;
 use crate::search::params::{Params, lossy};
 use crate::suggest::Corpus;
 use axum::http::{HeaderMap, HeaderValue};
@@ -209,14 +210,8 @@ impl Corpus<'_> {
         };
         let problem = Problem::missing(detail);
         let near = near.unwrap_or_default().into_iter();
-        let near: Vec<String> = near
-            .filter_map(|name| String::from_utf8(name).ok())
-            .collect();
-        if near.is_empty() {
-            return problem;
-        }
-        let hint = format!("did you mean {}?", near.join(" or "));
-        problem.near_names(parameter, near).hint(hint)
+        let near = near.filter_map(|name| String::from_utf8(name).ok());
+        suggest(problem, parameter, near.collect(), "did you mean")
     }
 
     /// Problem of a revision: no such file, no longer indexed, or no such revision.

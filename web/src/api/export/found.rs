@@ -174,14 +174,12 @@ fn write(
     written: &mut u64,
     out: &mut Vec<u8>,
 ) -> ControlFlow<()> {
-    while out.len() < PIECE_BYTES {
-        let Some(found) = document.next() else {
-            return ControlFlow::Continue(());
-        };
+    for found in document {
         *written += 1;
         Format::write_json(&found, out);
+        flow(out)?;
     }
-    ControlFlow::Break(())
+    ControlFlow::Continue(())
 }
 
 /// Fills a chunk with text, up to a split line.

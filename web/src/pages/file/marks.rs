@@ -3,7 +3,7 @@
 //! Without an answer within [`WAIT`] the page has no marks. Matches of another text are never
 //! marked.
 
-use super::super::boxes::within;
+use super::super::boxes::lines_of;
 use super::asked::AskedFile;
 use crate::http::rendering;
 use crate::problem::Problem;
@@ -97,10 +97,8 @@ impl Marks {
                 marks.add(found.line, ranges.collect());
                 continue;
             }
-            let mut start = 0;
-            for (line, text) in (found.line..).zip(found.text.split(|&byte| byte == b'\n')) {
-                marks.add(line, within(&found.ranges, start..start + text.len()));
-                start += text.len() + 1;
+            for (line, _, ranges) in lines_of(found) {
+                marks.add(line, ranges);
             }
         }
         marks
