@@ -22,6 +22,8 @@ use utoipa::ToSchema;
 /// Errors and incomplete answers.
 pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
+pub(crate) const RETRY_AFTER_S: u64 = 5;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) kind: &'static Kind,
@@ -105,7 +107,7 @@ impl Problem {
     }
 
     pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
-        Problem::new(&UNAVAILABLE, detail).retry_after(5)
+        Problem::new(&UNAVAILABLE, detail).retry_after(RETRY_AFTER_S)
     }
 
     fn retry_after(mut self, seconds: u64) -> Self {

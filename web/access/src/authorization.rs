@@ -17,10 +17,11 @@ mod shared;
 mod tokens;
 mod visible;
 
+pub use credentials::Refusal;
 pub use options::{AuthorizationOptions, BadAuthorization};
 
 use client::HttpClient;
-use credentials::{Credentials, Principal};
+use credentials::{Credentials, Principal, RETRY_AFTER_S};
 use decisions::{Decisions, Unknown};
 use frontend::cache::CacheError;
 use frontend::{Hints, PackageNames, Scope};
@@ -31,11 +32,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tls::ClientConfig;
-use tokens::{TokenFault, Tokens, Verified};
+use tokens::{Tokens, Verified};
 use tokio::sync::watch;
 use visible::{Last, NameGlobs, NameSplit};
-
-const RETRY_AFTER_S: u64 = 5;
 
 /// Describes the metrics.
 pub fn describe() {
@@ -74,27 +73,6 @@ pub struct Caller {
     credentials: Credentials,
     principal: Principal,
     token: Option<Arc<[u8]>>,
-}
-
-/// Reason why the visible packages of a caller are unknown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The header has control characters.
-    BadHeader(HeaderName),
-    /// The token is not accepted, for this reason.
-    BadToken(String),
-    /// A backend has not listed its packages yet.
-    NamesUnknown {
-        /// Retry delay.
-        retry_after_s: u64,
-    },
-    /// The service does not answer, or public keys are missing.
-    Unknown {
-        /// Retry delay.
-        retry_after_s: u64,
-    },
-    /// Too many for a service that decides names one by one.
-    TooManyNames,
 }
 
 impl Authorization {
@@ -258,18 +236,9 @@ fn random_key() -> Result<[u8; 32], BadAuthorization> {
 }
 
 async fn verified(tokens: &Tokens, caller: &Caller) -> Result<Option<Arc<Verified>>, Refusal> {
-    let Some(token) = &caller.token else {
-        return Ok(None);
-    };
-    match tokens.verify(token).await {
-        Ok(verified) => Ok(Some(verified)),
-        Err(TokenFault::Refused(reason)) => Err(Refusal::BadToken(reason)),
-        Err(TokenFault::NoKeys(reason)) => {
-            tracing::warn!(reason, "a token cannot be checked");
-            Err(Refusal::Unknown {
-                retry_after_s: RETRY_AFTER_S,
-            })
-        }
+    match &caller.token {
+        Some(token) => tokens.verify(token).await.map(Some),
+        None => Ok(None),
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) use crate::problem::NO_STORE;
 use crate::http::assets;
 use crate::http::site::Theme;
 use crate::model::Timings;
+use crate::problem::RETRY_AFTER_S;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -29,8 +30,6 @@ pub(crate) fn json(shape: &impl serde::Serialize) -> Response {
 pub(crate) fn no_store(body: impl IntoResponse) -> Response {
     ([(header::CACHE_CONTROL, NO_STORE)], body).into_response()
 }
-
-const RETRY_AFTER_S: u64 = 5;
 
 /// Status 503 if no backend contributed. The body stays.
 pub(crate) fn mark_unavailable(response: &mut Response, answer: &SearchResult) {

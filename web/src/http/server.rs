@@ -13,7 +13,7 @@ pub use clients::{BadNetwork, Client, ConnectionLimits, TrustedProxies};
 pub(crate) use clients::{BodyTime, IsHttps};
 
 use crate::http::kept_body::KeptBody;
-use crate::problem::Problem;
+use crate::problem::{Problem, RETRY_AFTER_S};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
@@ -49,8 +49,6 @@ const RESERVED_PER_CLIENT: usize = 4;
 
 /// Served when all connections are taken.
 const ALWAYS_SERVED: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
-
-const RETRY_AFTER_S: u64 = 5;
 
 /// Another server may answer at once.
 const RETRY_DRAINING_S: u64 = 1;

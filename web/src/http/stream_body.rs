@@ -14,7 +14,7 @@ pub(crate) use long_line::LongLine;
 pub(crate) use match_source::MatchSource;
 
 use crate::http::{BodyWorkers, blocking};
-use crate::problem::Problem;
+use crate::problem::{Problem, RETRY_AFTER_S};
 use axum::BoxError;
 use axum::body::Body;
 use bytes::Bytes;
@@ -49,8 +49,6 @@ const SLOW: Duration = Duration::from_millis(200);
 
 /// Pieces taken in time that make a client fast.
 const FAST_PIECES: u32 = 4;
-
-const RETRY_AFTER_S: u64 = 5;
 
 type Piece = Result<Bytes, BoxError>;
 

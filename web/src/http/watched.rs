@@ -1,6 +1,6 @@
 //! Rechecks the scope of a caller while a stream runs.
 
-use crate::problem::Problem;
+use crate::problem::{Problem, RETRY_AFTER_S};
 use access::{Refusal, Viewer};
 use axum::body::Body;
 use bytes::Bytes;
@@ -19,8 +19,6 @@ const EVERY_MAX: Duration = Duration::from_secs(10);
 
 /// Time for the last line. Unsent data is lost when a transfer is aborted.
 const LAST_LINE_MAX: Duration = Duration::from_millis(100);
-
-const UNDECIDED_RETRY_S: u64 = 5;
 
 pub(crate) struct Watched {
     scope: Scope,
@@ -81,7 +79,7 @@ impl Watched {
         match scope {
             Ok(scope) if scope.covers(&self.scope) => None,
             Ok(scope) if scope.is_undecided() => Some(Problem::from(Refusal::Unknown {
-                retry_after_s: UNDECIDED_RETRY_S,
+                retry_after_s: RETRY_AFTER_S,
             })),
             Ok(_) => Some(Problem::access_changed(
                 "you may not see any more what this answer shows",

@@ -268,7 +268,7 @@ impl TotalRelation {
 copied! {
     notice: frontend::query::Notice => Notice { at, reason, hint }
     reached: frontend::Reached => Reached { blocks_done, blocks_total, documents }
-    package: frontend::OverlappingPackage => OverlappingPackage {
+    found: frontend::OverlappingPackage => OverlappingPackage {
         searched, superseded; package / package_base64
     }
     document: frontend::SkippedDocument => SkippedDocument {

@@ -1,10 +1,33 @@
-//! Credentials of a caller, and its principal.
+//! Credentials of a caller, its principal, and the reasons to refuse it.
 //!
 //! **Invariant:** credentials are never logged, and a principal does not reveal them: it is a hash
 //! with a key of this process, or of the frontends that share decisions.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
+
+pub(super) const RETRY_AFTER_S: u64 = 5;
+
+/// Reason why the visible packages of a caller are unknown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The header has control characters.
+    BadHeader(HeaderName),
+    /// The token is not accepted, for this reason.
+    BadToken(String),
+    /// A backend has not listed its packages yet.
+    NamesUnknown {
+        /// Retry delay.
+        retry_after_s: u64,
+    },
+    /// The service does not answer, or public keys are missing.
+    Unknown {
+        /// Retry delay.
+        retry_after_s: u64,
+    },
+    /// Too many for a service that decides names one by one.
+    TooManyNames,
+}
 
 /// Hash of a caller's credentials: equal ones are one principal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

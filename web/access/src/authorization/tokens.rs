@@ -7,6 +7,7 @@
 //! current key is refused.
 
 use super::client::{HttpClient, Outgoing};
+use super::credentials::{RETRY_AFTER_S, Refusal};
 use super::key_set::{KeySet, SET_BYTES_MAX, install};
 use super::options::{BadAuthorization, KeyPlace, TokenRules};
 use super::visible::{Last, NameGlobs, NameSplit};
@@ -44,14 +45,8 @@ const LEEWAY_S: u64 = 60;
 /// Cached, so that a signature is checked once.
 const VERIFIED_MAX: u64 = 10_000;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum TokenFault {
-    Refused(String),
-    NoKeys(String),
-}
-
-fn refused(reason: impl Into<String>) -> TokenFault {
-    TokenFault::Refused(reason.into())
+fn refused(reason: impl Into<String>) -> Refusal {
+    Refusal::BadToken(reason.into())
 }
 
 /// Verified token, and the scope of its bearer.
@@ -161,7 +156,7 @@ impl Tokens {
     }
 
     /// Checks a token, and caches the result.
-    pub(super) async fn verify(&self, token: &[u8]) -> Result<Arc<Verified>, TokenFault> {
+    pub(super) async fn verify(&self, token: &[u8]) -> Result<Arc<Verified>, Refusal> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(refused(format!(
                 "the token has more than {TOKEN_BYTES_MAX} bytes"
@@ -185,7 +180,12 @@ impl Tokens {
         let verified = verified.map_err(|fault| {
             fault.unwrap_or_else(|| match lock(&self.keys).set {
                 Some(_) => refused("the token is signed by an unknown key"),
-                None => TokenFault::NoKeys("the public keys are not there yet".to_owned()),
+                None => {
+                    let reason = "the public keys are not there yet";
+                    tracing::warn!(reason, "a token cannot be checked");
+                    let retry_after_s = RETRY_AFTER_S;
+                    Refusal::Unknown { retry_after_s }
+                }
             })
         })?;
         let verified = Arc::new(verified);
@@ -194,7 +194,7 @@ impl Tokens {
     }
 
     /// Checks a token with the current keys. The error is `None` for an unknown key.
-    fn verify_now(&self, token: &[u8]) -> Result<Verified, Option<TokenFault>> {
+    fn verify_now(&self, token: &[u8]) -> Result<Verified, Option<Refusal>> {
         let head = head(token).map_err(Some)?;
         if head.alg.eq_ignore_ascii_case("none") {
             return Err(Some(refused("the token is not signed (alg: none)")));
@@ -306,7 +306,7 @@ fn replace(keys: &Mutex<Keys>, bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-fn head(token: &[u8]) -> Result<TokenHead, TokenFault> {
+fn head(token: &[u8]) -> Result<TokenHead, Refusal> {
     let not_a_token = || refused("this is not a signed token (JWT)");
     let mut parts = token.split(|&byte| byte == b'.');
     let head = parts.next().unwrap_or_default();
@@ -317,7 +317,7 @@ fn head(token: &[u8]) -> Result<TokenHead, TokenFault> {
     serde_json::from_slice(&head).map_err(|_| not_a_token())
 }
 
-fn fault(error: &Error) -> TokenFault {
+fn fault(error: &Error) -> Refusal {
     refused(match error.kind() {
         ErrorKind::ExpiredSignature => "the token has expired".to_owned(),
         ErrorKind::ImmatureSignature => "the token is not valid yet".to_owned(),

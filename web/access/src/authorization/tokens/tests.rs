@@ -58,13 +58,13 @@ impl Issuer {
         self.directory.path().join("keys.json")
     }
 
-    fn verify(&self, token: &str) -> Result<Arc<Verified>, TokenFault> {
+    fn verify(&self, token: &str) -> Result<Arc<Verified>, Refusal> {
         self.runtime.block_on(self.tokens.verify(token.as_bytes()))
     }
 
     fn refuses(&self, token: &str) -> String {
         match self.verify(token) {
-            Err(TokenFault::Refused(reason)) => reason,
+            Err(Refusal::BadToken(reason)) => reason,
             other => panic!("{:?}", other.err()),
         }
     }
