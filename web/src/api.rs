@@ -1,4 +1,4 @@
-//! JSON API, `/api/v2`: a file for each resource, with shapes in `model`.
+//! JSON API, `/api/v2`: a file for each resource, with shapes in `model`; and health of the server.
 //!
 //! `utoipa::path` describes each handler, and [`openapi`] collects the descriptions.
 
@@ -13,6 +13,7 @@ mod explain;
 mod export;
 mod facets;
 mod file;
+pub(crate) mod health;
 mod limits;
 pub(crate) mod openapi;
 mod search;

@@ -41,17 +41,15 @@ pub use http::hosts::HostNames;
 pub use http::server::{
     BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_until_drained,
 };
+pub use state::Options;
 
+use crate::api::health;
 use crate::http::BodyWorkers;
-use crate::http::health::{Details, Health};
 use crate::http::hosts::Hosts;
-use crate::http::stream_body::Exports;
 use crate::http::{
-    assets, base_path, compression, cors, guard, health, hosts, request_id, request_limits, server,
+    assets, base_path, compression, cors, guard, hosts, request_id, request_limits, server,
 };
-use crate::search::rendered::RenderedAnswers;
-use crate::source::raw;
-use crate::state::{App, Shared};
+use crate::state::App;
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -67,69 +65,10 @@ use tower_http::set_header::SetResponseHeaderLayer;
 /// Histograms keep every sample until then.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// Leaves time to send and draw a page within 100 ms.
-const FIRST_MATCHES_AFTER: Duration = Duration::from_millis(20);
-
 /// Text becomes markup only by the policy of `fragment.js`.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types trawl";
-
-/// Access and limits of the interfaces.
-#[derive(Clone, Debug)]
-pub struct Options {
-    cors_origins: Vec<String>,
-    dcs_api_keys: Vec<String>,
-    /// Concurrent exports. More are refused with status 503.
-    pub exports_max: usize,
-    /// Wait of a page for the whole answer, before the first matches are shown.
-    pub first_matches_after: Duration,
-    /// Size of the cache of rendered answers; 0 disables it.
-    pub rendered_bytes_max: u64,
-    /// Host names of the server.
-    pub hosts: HostNames,
-    /// Keys of clients, if needed.
-    pub access: Option<Arc<Access>>,
-    /// Path below which a proxy shows the server.
-    pub base_path: BasePath,
-    /// Decides which packages callers may see. `None`: all.
-    pub authorization: Option<Arc<Authorization>>,
-    /// Secrets that sign links. Frontends with the same secrets accept each other's links.
-    pub links: LinkSecrets,
-    /// Leaves metrics to [`admin`]. With `authorization`, they are never public.
-    pub has_admin: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            cors_origins: Vec::new(),
-            dcs_api_keys: Vec::new(),
-            exports_max: 64,
-            first_matches_after: FIRST_MATCHES_AFTER,
-            rendered_bytes_max: 16 << 20,
-            hosts: HostNames::default(),
-            access: None,
-            base_path: BasePath::default(),
-            authorization: None,
-            links: LinkSecrets::default(),
-            has_admin: false,
-        }
-    }
-}
-
-impl Options {
-    /// `cors_origins`: origins of pages that may read the API (`https://example.org`, or `*`).
-    /// Without `dcs_api_keys`, the API of Debian Code Search needs no key.
-    pub fn new(cors_origins: Vec<String>, dcs_api_keys: Vec<String>) -> Result<Self, BadOrigin> {
-        cors::check(&cors_origins)?;
-        Ok(Options {
-            cors_origins,
-            dcs_api_keys,
-            ..Options::default()
-        })
-    }
-}
 
 /// Returns the public routes. `metrics` renders the metrics of the process.
 ///
@@ -174,23 +113,14 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
             .layer(from_fn(dcs::preflight)),
     };
     let base = options.base_path.clone();
-    let details = details_of_health(&options);
-    let health = Health::new(Arc::clone(&coordinator), details, false, metrics);
-    let router = with_headers(router).with_state(state(coordinator, options, health));
+    let app = App::new(coordinator, options, metrics, false);
+    let router = with_headers(router).with_state(app);
     if base.as_str().is_empty() {
         return router;
     }
     // The address must be complete before it is routed.
     let shown_below = Router::new().fallback_service(router);
     shown_below.layer(from_fn_with_state(base, base_path::follow))
-}
-
-fn details_of_health(options: &Options) -> Details {
-    match &options.access {
-        _ if options.authorization.is_some() => Details::Hidden,
-        Some(access) if access.is_required() => Details::WithKey,
-        _ => Details::Public,
-    }
 }
 
 /// Returns the routes for operators: metrics, health, and the status with backend addresses. They
@@ -211,29 +141,12 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
             from_fn_with_state(hosts, hosts::check),
             from_fn(request_limits::check),
         ));
-    let health = Health::new(Arc::clone(&coordinator), Details::Public, true, metrics);
     let options = Options {
         exports_max: 0,
         rendered_bytes_max: 0,
         ..Options::default()
     };
-    with_headers(router).with_state(state(coordinator, options, health))
-}
-
-fn state(coordinator: Arc<Coordinator>, options: Options, health: Health) -> App {
-    App::new(Shared {
-        health,
-        exports: Exports::new(Arc::clone(&coordinator), options.exports_max),
-        coordinator,
-        base_path: options.base_path,
-        dcs_api_keys: options.dcs_api_keys.into(),
-        access: options.access,
-        authorization: options.authorization,
-        links: options.links,
-        first_matches_after: options.first_matches_after,
-        rendered: Arc::new(RenderedAnswers::new(options.rendered_bytes_max)),
-        colours: Arc::default(),
-    })
+    with_headers(router).with_state(App::new(coordinator, options, metrics, true))
 }
 
 /// Adds the headers of every response.
@@ -254,7 +167,8 @@ fn routes() -> Router<App> {
     Router::new()
         .merge(api::routes())
         .merge(dcs::routes())
-        .merge(raw::routes())
+        .route("/raw/p/{*name}", get(pages::raw))
+        .route("/raw/g/{*name}", get(pages::raw))
         .route("/", get(pages::start))
         .route("/help", get(pages::help))
         .route("/opensearch.xml", get(pages::open_search))

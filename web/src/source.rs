@@ -1,9 +1,8 @@
-//! Source files: ranges of their text (`file_range`, `file_content`), whole files at `/raw`, their
-//! outlines, their colours and the cache of these.
+//! Source files: ranges of their text (`file_range`, `file_content`), their outlines, their colours
+//! and the cache of these.
 
 pub(crate) mod colour_cache;
 pub(crate) mod colours;
 pub(crate) mod file_content;
 pub(crate) mod file_range;
 pub(crate) mod outline;
-pub(crate) mod raw;

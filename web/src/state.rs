@@ -1,7 +1,8 @@
-//! State of all handlers, above the rooms, and their requests. A room takes its own part of it.
+//! State of all handlers, above the rooms, with the options, and their requests.
 
 use crate::http::base_path::BasePath;
-use crate::http::health::Health;
+use crate::http::cors::{self, BadOrigin};
+use crate::http::hosts::HostNames;
 use crate::http::stream_body::Exports;
 use crate::problem::Problem;
 use crate::search::params::Params;
@@ -9,12 +10,73 @@ use crate::search::rendered::RenderedAnswers;
 use crate::source::colour_cache::ColourCache;
 use crate::suggest::Corpus;
 use access::{Access, Authorization, LinkSecrets, Viewer};
-use axum::extract::{FromRef, FromRequestParts};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use frontend::{Coordinator, Scope};
+use metrics_exporter_prometheus::PrometheusHandle;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+
+/// Leaves time to send and draw a page within 100 ms.
+const FIRST_MATCHES_AFTER: Duration = Duration::from_millis(20);
+
+/// Access and limits of the interfaces.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub(crate) cors_origins: Vec<String>,
+    pub(crate) dcs_api_keys: Vec<String>,
+    /// Concurrent exports. More are refused with status 503.
+    pub exports_max: usize,
+    /// Wait of a page for the whole answer, before the first matches are shown.
+    pub first_matches_after: Duration,
+    /// Size of the cache of rendered answers; 0 disables it.
+    pub rendered_bytes_max: u64,
+    /// Host names of the server.
+    pub hosts: HostNames,
+    /// Keys of clients, if needed.
+    pub access: Option<Arc<Access>>,
+    /// Path below which a proxy shows the server.
+    pub base_path: BasePath,
+    /// Decides which packages callers may see. `None`: all.
+    pub authorization: Option<Arc<Authorization>>,
+    /// Secrets that sign links. Frontends with the same secrets accept each other's links.
+    pub links: LinkSecrets,
+    /// Leaves metrics to [`admin`](crate::admin). With `authorization`, they are never public.
+    pub has_admin: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            cors_origins: Vec::new(),
+            dcs_api_keys: Vec::new(),
+            exports_max: 64,
+            first_matches_after: FIRST_MATCHES_AFTER,
+            rendered_bytes_max: 16 << 20,
+            hosts: HostNames::default(),
+            access: None,
+            base_path: BasePath::default(),
+            authorization: None,
+            links: LinkSecrets::default(),
+            has_admin: false,
+        }
+    }
+}
+
+impl Options {
+    /// `cors_origins`: origins of pages that may read the API (`https://example.org`, or `*`).
+    /// Without `dcs_api_keys`, the API of Debian Code Search needs no key.
+    pub fn new(cors_origins: Vec<String>, dcs_api_keys: Vec<String>) -> Result<Self, BadOrigin> {
+        cors::check(&cors_origins)?;
+        Ok(Options {
+            cors_origins,
+            dcs_api_keys,
+            ..Options::default()
+        })
+    }
+}
 
 /// One pointer, since every layer clones it for every request.
 #[derive(Clone)]
@@ -22,17 +84,14 @@ pub(crate) struct App(Arc<Shared>);
 
 pub(crate) struct Shared {
     pub(crate) coordinator: Arc<Coordinator>,
-    pub(crate) base_path: BasePath,
-    pub(crate) dcs_api_keys: Arc<[String]>,
-    pub(crate) access: Option<Arc<Access>>,
-    /// `None`: all callers see everything.
-    pub(crate) authorization: Option<Arc<Authorization>>,
-    pub(crate) links: LinkSecrets,
-    pub(crate) health: Health,
+    pub(crate) options: Options,
+    /// Answers show backend addresses: for operators.
+    pub(crate) is_admin: bool,
+    pub(crate) metrics: PrometheusHandle,
+    /// End of the last probe of `/readyz`, and its failure. Locked while probing: single flight.
+    pub(crate) last_probe: Mutex<Option<(Instant, Option<String>)>>,
     pub(crate) exports: Exports,
-    /// Wait of a page for the whole answer, before the first matches are shown.
-    pub(crate) first_matches_after: Duration,
-    pub(crate) rendered: Arc<RenderedAnswers>,
+    pub(crate) rendered: RenderedAnswers,
     pub(crate) colours: Arc<ColourCache>,
 }
 
@@ -45,8 +104,22 @@ impl Deref for App {
 }
 
 impl App {
-    pub(crate) fn new(shared: Shared) -> App {
-        App(Arc::new(shared))
+    pub(crate) fn new(
+        coordinator: Arc<Coordinator>,
+        options: Options,
+        metrics: PrometheusHandle,
+        is_admin: bool,
+    ) -> App {
+        App(Arc::new(Shared {
+            exports: Exports::new(Arc::clone(&coordinator), options.exports_max),
+            rendered: RenderedAnswers::new(options.rendered_bytes_max),
+            coordinator,
+            options,
+            is_admin,
+            metrics,
+            last_probe: Mutex::default(),
+            colours: Arc::default(),
+        }))
     }
 
     pub(crate) fn corpus<'a>(&'a self, scope: &'a Scope) -> Corpus<'a> {
@@ -59,7 +132,7 @@ impl FromRequestParts<App> for Viewer {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let authorization = app.authorization.as_ref();
+        let authorization = app.options.authorization.as_ref();
         Ok(Viewer::new(
             authorization,
             &app.coordinator,
@@ -93,17 +166,5 @@ impl FromRequestParts<App> for Call {
             viewer: Viewer::from_request_parts(parts, app).await?,
             params: Params::from_request_parts(parts, app).await?,
         })
-    }
-}
-
-impl FromRef<App> for Health {
-    fn from_ref(app: &App) -> Self {
-        app.health.clone()
-    }
-}
-
-impl FromRef<App> for Exports {
-    fn from_ref(app: &App) -> Self {
-        app.exports.clone()
     }
 }

@@ -81,7 +81,7 @@ impl Call {
             let search = self.coordinator.get_or_rerun(scope, id).await?;
             return search.ok_or_else(|| unknown(id));
         }
-        let decoded = Cursor::decode(id, &self.links.current());
+        let decoded = Cursor::decode(id, &self.options.links.current());
         let (cursor, query) = decoded.map_err(|bad| match bad {
             BadCursor::Malformed => unknown(id),
             BadCursor::Unsigned => unsigned(),
@@ -99,7 +99,7 @@ impl Call {
         parsed: Option<&ParsedQuery>,
     ) -> Result<SearchHandle, Problem> {
         let text = self.params.text("cursor")?.unwrap_or_default();
-        let decoded = Cursor::decode(text, &self.links.current());
+        let decoded = Cursor::decode(text, &self.options.links.current());
         let (_, query) = decoded.map_err(bad_cursor)?;
         if parsed.is_some_and(|parsed| parsed.query != query) {
             let detail = "the cursor belongs to another query";

@@ -5,6 +5,7 @@
 //! replies of all backends.
 
 use super::call::Call;
+use super::health;
 use super::openapi::described as doc;
 use crate::http::blocking;
 use crate::http::response::{self, no_store};
@@ -104,7 +105,7 @@ async fn current(call: &Call) -> Result<(Status, Scope), Problem> {
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
     let age = |updated: Option<u64>| updated.map(|updated| now.saturating_sub(updated));
     let (served, undecided) = (call.coordinator.served(&scope), scope.missing());
-    let backends = call.health.backends(&scope);
+    let backends = health::backends(call, &scope);
     let backend = |backend: frontend::BackendStatus| BackendStatus {
         name: backend.name,
         connected: backend.connected,
@@ -129,7 +130,7 @@ async fn current(call: &Call) -> Result<(Status, Scope), Problem> {
         updated: served.updated,
         age_s: age(served.updated),
         backends: backends.into_iter().map(backend).collect(),
-        overlaps: Overlaps::of(&call.health.overlaps(&scope)),
+        overlaps: Overlaps::of(&health::overlaps(call, &scope)),
         more_repositories: repositories.more,
         repositories: entries
             .filter_map(|entry| RepositoryStatus::new(entry, now))

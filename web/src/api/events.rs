@@ -242,7 +242,7 @@ impl Follower {
             proof: Proof::begin(coordinator, call.params.client, first, Best::Matches),
             search,
             site: Site {
-                base: call.base_path.clone(),
+                base: call.options.base_path.clone(),
                 ..Site::default()
             },
             parsed,

@@ -71,7 +71,7 @@ pub(crate) async fn reference(site: Site) -> Html<String> {
 /// Includes the base path, if there is one.
 pub(crate) async fn document(State(app): State<App>) -> Response {
     let kind = [(header::CONTENT_TYPE, "application/json")];
-    match app.base_path.as_str() {
+    match app.options.base_path.as_str() {
         "" => (kind, &**DOCUMENT).into_response(),
         base => {
             let servers = format!(r#"{{"servers":[{{"url":"{base}"}}],"#);

@@ -45,7 +45,7 @@ struct PageRequest {
 
 impl PageRequest {
     fn parse(call: &Call, id: Option<&str>) -> Result<PageRequest, Problem> {
-        let (params, keys) = (&call.params, call.links.current());
+        let (params, keys) = (&call.params, call.options.links.current());
         let view = View::parse(params, &keys, Group::None, Copies::All)?;
         let link = id.filter(|id| join::is_link(id));
         Ok(PageRequest {

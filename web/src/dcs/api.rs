@@ -58,9 +58,14 @@ pub(super) async fn options(headers: HeaderMap) -> Response {
 }
 
 pub(super) async fn search(call: Call, headers: HeaderMap, uri: Uri) -> Response {
-    let keys = &call.dcs_api_keys;
+    let keys = &call.options.dcs_api_keys;
     let given = headers.get(KEY).map(HeaderValue::as_bytes);
-    let is_open = keys.is_empty() && !call.access.as_ref().is_some_and(|it| it.is_required());
+    let is_open = keys.is_empty()
+        && !call
+            .options
+            .access
+            .as_ref()
+            .is_some_and(|it| it.is_required());
     let mut response = if is_open || call.params.site.has_key || is_known(keys, given) {
         let found = find(&call, uri.path() == PATHS[1]);
         found.await.into_response()

@@ -93,7 +93,7 @@ pub(super) async fn of_file(
         (text, addresses)
     })
     .await;
-    let targets = Targets::find(&app.base_path, corpus, addresses, file).await;
+    let targets = Targets::find(&app.options.base_path, corpus, addresses, file).await;
     blocking(move || Markdown::parse(&text).render(&targets, below)).await
 }
 

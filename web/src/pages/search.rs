@@ -44,7 +44,12 @@ pub(crate) async fn search(call: Call, tags: KnownTags) -> Response {
 
 async fn page(call: &Call, tags: KnownTags) -> Result<Response, Problem> {
     let Call { app, params, .. } = call;
-    let view = View::parse(params, &app.links.current(), GROUP_DEFAULT, Copies::Folded)?;
+    let view = View::parse(
+        params,
+        &app.options.links.current(),
+        GROUP_DEFAULT,
+        Copies::Folded,
+    )?;
     let (first_line, parsed) = (params.number("from", 1)?, params.parsed()?);
     let form = Form::new(params).in_revisions_of(&parsed.query);
     let scope = &call.viewer.scope().await?;
@@ -66,7 +71,7 @@ async fn page(call: &Call, tags: KnownTags) -> Result<Response, Problem> {
         pending::<Infallible>().await
     };
     let answer = tokio::select! {
-        answer = wait((&search, &form), &parsed, app.first_matches_after, &is_proven) => answer,
+        answer = wait((&search, &form), &parsed, app.options.first_matches_after, &is_proven) => answer,
         never = proof => match never {},
     };
     match answer {

@@ -103,7 +103,7 @@ pub(crate) async fn sign_out(
 
 /// Fails where no key is required: the addresses of this file do not exist there.
 async fn required<'a>(app: &'a App, parts: &Parts) -> Result<&'a Access, Problem> {
-    match &app.access {
+    match &app.options.access {
         Some(access) if access.is_required() => Ok(access),
         _ => Err(problem::not_found(parts.uri.clone()).await),
     }

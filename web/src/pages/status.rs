@@ -146,7 +146,7 @@ pub(crate) async fn open_search(
     let scheme = if https.is_some() { "https" } else { "http" };
     let description = Description {
         host: host.to_owned(),
-        site: format!("{scheme}://{host}{}", app.base_path.as_str()),
+        site: format!("{scheme}://{host}{}", app.options.base_path.as_str()),
         icon: assets::address(assets::ICON),
     };
     let kind = "application/opensearchdescription+xml; charset=utf-8";

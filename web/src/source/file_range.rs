@@ -19,7 +19,7 @@ use schema::name::package_name;
 
 const VERSIONS_ASKED_MAX: usize = 16;
 
-pub(super) const REVISION_BYTES_MAX: usize = 1 << 10;
+pub(crate) const REVISION_BYTES_MAX: usize = 1 << 10;
 
 /// Abbreviated or full commit id.
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 7..=64;

@@ -5,8 +5,9 @@
 //! changes, the transfer is aborted.
 
 use super::ranges;
-use crate::http::stream_body::{Export, Exports};
+use crate::http::stream_body::Export;
 use crate::problem::Problem;
+use crate::state::App;
 use access::Viewer;
 use axum::body::Body;
 use axum::http::HeaderValue;
@@ -27,7 +28,7 @@ enum Segment {
 }
 
 pub(super) struct FileBody {
-    exports: Exports,
+    app: App,
     /// Rechecked before each piece.
     viewer: Viewer,
     /// Names the first commit that was read.
@@ -43,17 +44,15 @@ pub(super) struct FileBody {
 impl FileBody {
     /// `reply` begins at the start of the file.
     pub(super) fn new(
-        exports: Exports,
-        viewer: Viewer,
-        request: FileRequest,
+        (app, viewer): (App, Viewer),
+        mut request: FileRequest,
         reply: FileReply,
     ) -> FileBody {
-        let mut request = request;
         if !reply.commit.is_empty() {
             request.revision = reply.commit;
         }
         FileBody {
-            exports,
+            app,
             viewer,
             request,
             hash: reply.hash,
@@ -118,7 +117,7 @@ impl FileBody {
     /// A short body is read at once, so that a failure is a problem with a status.
     pub(super) async fn send(mut self) -> Result<Body, Problem> {
         if self.bytes() > PIECE_BYTES {
-            self.export = Some(self.exports.begin()?);
+            self.export = Some(self.app.exports.begin()?);
             return Ok(Body::from_stream(stream::try_unfold(self, Self::step)));
         }
         let mut whole = BytesMut::new();
@@ -148,7 +147,7 @@ impl FileBody {
             ..self.request.clone()
         };
         let scope = self.viewer.scope_of(&request.package).await?;
-        let reply = self.exports.coordinator.file(&scope, &request).await?;
+        let reply = self.app.coordinator.file(&scope, &request).await?;
         let taken = reply.text.len() as u64;
         let is_same = reply.found && reply.hash == self.hash && reply.offset == range.start;
         if !is_same || taken == 0 || taken > range.end - range.start {

@@ -13,18 +13,16 @@ mod ranges;
 
 use crate::http::links::decode_path;
 use crate::http::response::REVALIDATE;
-use crate::http::stream_body::Exports;
 use crate::problem::{NOT_FOUND, Problem};
 use crate::source::file_content::{Content, HEAD_BYTES};
 use crate::source::file_range::{Fetched, REVISION_BYTES_MAX, describe};
+use crate::state::App;
 use crate::suggest::Corpus;
 use access::Viewer;
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{FromRef, FromRequestParts, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use body::{FileBody, PIECE_BYTES};
 use preconditions::Verdict;
 use ranges::Selected;
@@ -39,19 +37,8 @@ const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-pub(crate) fn routes<S>() -> Router<S>
-where
-    S: Clone + Send + Sync + 'static,
-    Exports: FromRef<S>,
-    Viewer: FromRequestParts<S>,
-{
-    Router::new()
-        .route("/raw/p/{*name}", get(file))
-        .route("/raw/g/{*name}", get(file))
-}
-
-async fn file(
-    State(exports): State<Exports>,
+pub(crate) async fn file(
+    State(app): State<App>,
     viewer: Viewer,
     method: Method,
     uri: Uri,
@@ -63,10 +50,8 @@ async fn file(
         count: if is_whole { PIECE_BYTES } else { HEAD_BYTES },
     };
     let request = named(&uri, range)?;
-    let corpus = Corpus {
-        coordinator: &exports.coordinator,
-        scope: &viewer.scope_of(&request.package).await?,
-    };
+    let scope = viewer.scope_of(&request.package).await?;
+    let corpus = app.corpus(&scope);
     let Fetched { package, reply } = match corpus.fetch_file(request.clone()).await {
         Ok(fetched) => fetched,
         Err(problem) => return Err(or_why_skipped(corpus, &request, problem).await),
@@ -98,7 +83,7 @@ async fn file(
     if let Some(disposition) = content.disposition(&request.path) {
         about.insert(header::CONTENT_DISPOSITION, disposition);
     }
-    let body = FileBody::new(exports, viewer, request, reply);
+    let body = FileBody::new((app, viewer), request, reply);
     let (status, body) = match selected {
         Selected::Whole => (StatusCode::OK, body.range(0..total)),
         Selected::One(range) => {

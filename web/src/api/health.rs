@@ -5,89 +5,49 @@
 
 use crate::http::blocking;
 use crate::model;
+use crate::state::{App, Options};
 use access::KeyName;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::{Extension, Json};
-use frontend::{BackendStatus, Coordinator, Overlaps, Scope, Serving};
-use metrics_exporter_prometheus::PrometheusHandle;
+use frontend::{BackendStatus, Overlaps, Scope, Serving};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::Mutex;
 
 const PROBE_MAX: Duration = Duration::from_secs(2);
 
 /// Many requests for `/readyz` cost one search.
 const PROBE_KEPT: Duration = Duration::from_secs(1);
 
-/// End of a probe, and its failure.
-type Probed = (Instant, Option<String>);
-
-/// Clients that get details of backends.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Details {
-    Public,
-    WithKey,
-    Hidden,
+/// Operators see addresses as names.
+pub(super) fn backends(app: &App, scope: &Scope) -> Vec<BackendStatus> {
+    let mut backends = app.coordinator.backends(scope);
+    if app.is_admin {
+        for backend in &mut backends {
+            backend.name.clone_from(&backend.address);
+        }
+    }
+    backends
 }
 
-#[derive(Clone)]
-pub(crate) struct Health {
-    coordinator: Arc<Coordinator>,
-    details: Details,
-    /// Answers show backend addresses: for operators.
-    shows_addresses: bool,
-    metrics: PrometheusHandle,
-    /// Last probe of `/readyz`. Locked while probing: single flight.
-    last_probe: Arc<Mutex<Option<Probed>>>,
-}
-
-impl Health {
-    pub(crate) fn new(
-        coordinator: Arc<Coordinator>,
-        details: Details,
-        shows_addresses: bool,
-        metrics: PrometheusHandle,
-    ) -> Health {
-        Health {
-            coordinator,
-            details,
-            shows_addresses,
-            metrics,
-            last_probe: Arc::default(),
-        }
+pub(super) fn overlaps(app: &App, scope: &Scope) -> Arc<Overlaps> {
+    let overlaps = app.coordinator.overlaps(scope);
+    if !app.is_admin || overlaps.packages.is_empty() {
+        return overlaps;
     }
-
-    /// Uses the names that this interface shows.
-    pub(crate) fn backends(&self, scope: &Scope) -> Vec<BackendStatus> {
-        let mut backends = self.coordinator.backends(scope);
-        if self.shows_addresses {
-            for backend in &mut backends {
-                backend.name.clone_from(&backend.address);
+    let backends = app.coordinator.backends(scope).into_iter();
+    let addresses: HashMap<_, _> = backends.map(|it| (it.name, it.address)).collect();
+    let mut overlaps = Overlaps::clone(&overlaps);
+    for package in &mut overlaps.packages {
+        for name in package.superseded.iter_mut().chain([&mut package.searched]) {
+            if let Some(address) = addresses.get(name) {
+                name.clone_from(address);
             }
         }
-        backends
     }
-
-    pub(crate) fn overlaps(&self, scope: &Scope) -> Arc<Overlaps> {
-        let overlaps = self.coordinator.overlaps(scope);
-        if !self.shows_addresses || overlaps.packages.is_empty() {
-            return overlaps;
-        }
-        let backends = self.coordinator.backends(scope).into_iter();
-        let addresses: HashMap<_, _> = backends.map(|it| (it.name, it.address)).collect();
-        let mut overlaps = Overlaps::clone(&overlaps);
-        for package in &mut overlaps.packages {
-            for name in package.superseded.iter_mut().chain([&mut package.searched]) {
-                if let Some(address) = addresses.get(name) {
-                    name.clone_from(address);
-                }
-            }
-        }
-        Arc::new(overlaps)
-    }
+    Arc::new(overlaps)
 }
 
 #[derive(serde::Serialize)]
@@ -119,16 +79,16 @@ pub(crate) async fn healthz() -> impl IntoResponse {
 ///
 /// If keys are required, details need a key. With authorization, no client gets them.
 pub(crate) async fn readyz(
-    State(health): State<Health>,
+    State(app): State<App>,
     key: Option<Extension<KeyName>>,
 ) -> impl IntoResponse {
-    let is_draining = *health.coordinator.serving().borrow() != Serving::Open;
+    let is_draining = *app.coordinator.serving().borrow() != Serving::Open;
     let reason = if is_draining {
         Some("the server is about to stop".to_owned())
     } else {
-        last_probe(&health).await
+        last_probe(&app).await
     };
-    let backends = health.backends(&Scope::everything());
+    let backends = backends(&app, &Scope::everything());
     let is_degraded = !backends.iter().all(|backend| backend.is_searched());
     let (code, status) = match (&reason, is_degraded) {
         _ if is_draining => (StatusCode::SERVICE_UNAVAILABLE, "draining"),
@@ -136,12 +96,9 @@ pub(crate) async fn readyz(
         (None, true) => (StatusCode::OK, "degraded"),
         (None, false) => (StatusCode::OK, "ok"),
     };
-    let is_hidden = match health.details {
-        Details::Public => false,
-        Details::WithKey => key.is_none(),
-        Details::Hidden => true,
-    };
-    if is_hidden {
+    let Options { access, .. } = &app.options;
+    let needs_key = access.as_ref().is_some_and(|access| access.is_required());
+    if app.options.authorization.is_some() || (needs_key && key.is_none()) {
         return (code, Json(serde_json::json!({"status": status}))).into_response();
     }
     let backend = |status: BackendStatus| BackendHealth {
@@ -155,28 +112,28 @@ pub(crate) async fn readyz(
         status,
         reason,
         backends: backends.into_iter().map(backend).collect(),
-        overlaps: model::Overlaps::of(&health.overlaps(&Scope::everything())),
+        overlaps: model::Overlaps::of(&overlaps(&app, &Scope::everything())),
     };
     (code, Json(readiness)).into_response()
 }
 
 /// Failure of a recent or new probe.
-async fn last_probe(health: &Health) -> Option<String> {
-    let mut last = health.last_probe.lock().await;
+async fn last_probe(app: &App) -> Option<String> {
+    let mut last = app.last_probe.lock().await;
     if let Some((at, reason)) = &*last
         && at.elapsed() < PROBE_KEPT
     {
         return reason.clone();
     }
-    let probed = tokio::time::timeout(PROBE_MAX, probe(health)).await;
+    let probed = tokio::time::timeout(PROBE_MAX, probe(app)).await;
     let late = |_| Err(format!("no answer within {} s", PROBE_MAX.as_secs()));
     let reason = probed.unwrap_or_else(late).err();
     *last = Some((Instant::now(), reason.clone()));
     reason
 }
 
-async fn probe(health: &Health) -> Result<(), String> {
-    let backends = health.coordinator.backends(&Scope::everything());
+async fn probe(app: &App) -> Result<(), String> {
+    let backends = app.coordinator.backends(&Scope::everything());
     if !backends.iter().any(|backend| backend.connected) {
         return Err("no backend is connected".to_owned());
     }
@@ -184,7 +141,7 @@ async fn probe(health: &Health) -> Result<(), String> {
     if let Some(reasons) = reasons {
         return Err(format!("no backend is searched: {}", reasons.join("; ")));
     }
-    let answer = health.coordinator.probe(PROBE_MAX).await;
+    let answer = app.coordinator.probe(PROBE_MAX).await;
     let answer = answer.map_err(|error| error.to_string())?;
     blocking(|| ()).await;
     // A backend that failed although searched: others may fail, too.
@@ -200,16 +157,16 @@ async fn probe(health: &Health) -> Result<(), String> {
 }
 
 /// Prometheus format.
-pub(crate) async fn metrics(State(health): State<Health>) -> impl IntoResponse {
-    let backends = health.coordinator.backends(&Scope::everything());
+pub(crate) async fn metrics(State(app): State<App>) -> impl IntoResponse {
+    let backends = app.coordinator.backends(&Scope::everything());
     let connected = backends.iter().filter(|backend| backend.connected).count();
     metrics::gauge!("trawl_frontend_backends").set(backends.len() as f64);
     metrics::gauge!("trawl_frontend_backends_connected").set(connected as f64);
-    let shards = health.coordinator.shards_by_replicas();
+    let shards = app.coordinator.shards_by_replicas();
     for (replicas, shards) in ["0", "1", "2", "3+"].into_iter().zip(shards) {
         metrics::gauge!("trawl_frontend_shards", "replicas" => replicas).set(shards as f64);
     }
-    metrics::gauge!("trawl_frontend_spool_bytes").set(health.coordinator.spool_bytes() as f64);
+    metrics::gauge!("trawl_frontend_spool_bytes").set(app.coordinator.spool_bytes() as f64);
     let kind = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], health.metrics.render())
+    ([(header::CONTENT_TYPE, kind)], app.metrics.render())
 }
