@@ -112,8 +112,8 @@ mod matches;
 mod page;
 
 pub use crate::problem::{NewestRevision, ProblemDocument};
-pub(crate) use bytes::readable_owned;
 pub use bytes::{Malformed, exact};
+pub(crate) use bytes::{hex, readable_owned};
 pub use catalog::*;
 pub use commits::*;
 pub use events::*;

@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::source::file_content::is_image;
 use crate::source::file_range::Fetched;
 use crate::source::outline::Outline;
-use crate::state::{App, Call};
+use crate::state::Call;
 use crate::suggest::Corpus;
 use askama::Template;
 use asked::AskedFile;
@@ -38,8 +38,9 @@ const PAGE_LEVEL: u8 = 1;
 
 /// Shows a file, or redirects to a directory.
 pub(crate) async fn show(call: Call) -> Result<Response, Problem> {
-    let asked = AskedFile::new(&call.params)?;
-    let scope = call.viewer.scope_of(asked.package).await?;
+    let asked = AskedFile::new(call)?;
+    let call = &asked.call;
+    let scope = call.viewer.scope_of(&asked.package).await?;
     let corpus = call.corpus(&scope);
     let range = lines_from(asked.first.unwrap_or(1));
     let (fetched, mut notices) = match open::open(corpus, &asked, range).await? {
@@ -51,17 +52,15 @@ pub(crate) async fn show(call: Call) -> Result<Response, Problem> {
     if asked.first.unwrap_or(1) > lines_max || asked.kept.lines.first > lines_max {
         let lines = filters::counted(fetched.reply.total_lines.into(), "line");
         let detail = format!("the file has {lines}");
-        let file = FileAddress::current(asked.package, asked.path).at(asked.revision);
-        let hint = format!("{} shows the file", file.show_href(0));
+        let hint = format!("{} shows the file", asked.address().show_href(0));
         return Err(Problem::missing(detail).hint(hint));
     }
     let shown = shown_lines(&asked, &fetched.reply);
     let fetched = from_line(corpus, &asked, fetched, shown.first).await?;
     let marks = marks::find(corpus, &asked, &fetched).await;
     let blame = blamed(corpus, &asked, &fetched, &mut notices).await;
-    let rendered = rendered(&call, corpus, &asked, &fetched).await;
-    let page = FilePage::new(&asked, &fetched, shown, &marks, notices, rendered.is_some());
-    let name = (&fetched.package[..], asked.path);
+    let rendered = rendered(corpus, &asked, &fetched).await;
+    let name = (&fetched.package[..], &asked.path[..]);
     let colours = (call.colours).of_file(&call.coordinator, &scope, name, &fetched.reply);
     let view = LinesView {
         marks,
@@ -71,14 +70,9 @@ pub(crate) async fn show(call: Call) -> Result<Response, Problem> {
         outline: Outline::new(&fetched.reply.language),
     };
     let request = request(&asked, &fetched);
-    let body = PageBody::new(
-        (call.app, call.viewer),
-        request,
-        fetched.reply,
-        shown.last,
-        (page, view),
-        rendered,
-    );
+    let about = (&fetched, shown, &view.marks);
+    let page = FilePage::new(asked, about, notices, rendered.is_some());
+    let body = PageBody::new(request, fetched.reply, shown.last, (page, view), rendered);
     let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
     Ok((html, body.send().await).into_response())
 }
@@ -96,49 +90,49 @@ struct OpaquePage {
     is_image: bool,
 }
 
-fn opaque(asked: &AskedFile<'_>, Fetched { package, reply }: &Fetched) -> String {
-    let address = FileAddress::current(package, asked.path).at(&reply.commit);
+fn opaque(asked: &AskedFile, Fetched { package, reply }: &Fetched) -> String {
+    let address = FileAddress::current(package, &asked.path).at(&reply.commit);
+    let site = &asked.call.params.site;
     let page = OpaquePage {
-        form: Form::of(&asked.params.site),
+        form: Form::of(site),
         package: visible::plain(package),
-        path: visible::plain(asked.path),
-        place: Place::new(package, asked.path, asked.revision),
+        path: visible::plain(&asked.path),
+        place: Place::new(package, &asked.path, &asked.revision),
         bytes: reply.total_bytes,
         raw: address.raw_href(),
         is_image: is_image(reply),
     };
-    asked.params.site.render(&page)
+    site.render(&page)
 }
 
 /// Renders Markdown if it was fetched completely.
 async fn rendered(
-    app: &App,
     corpus: Corpus<'_>,
-    asked: &AskedFile<'_>,
+    asked: &AskedFile,
     Fetched { package, reply }: &Fetched,
 ) -> Option<String> {
     let is_whole = reply.text.len() as u64 == reply.total_bytes;
     if !asked.is_rendered() || !is_whole {
         return None;
     }
-    let file = FileAddress::current(package, asked.path).at(match asked.revision {
+    let file = FileAddress::current(package, &asked.path).at(match &asked.revision[..] {
         "" => "",
-        _ => &reply.commit,
+        _ => &reply.commit[..],
     });
-    Some(markdown::of_file(app, corpus, file, &reply.text, PAGE_LEVEL).await)
+    Some(markdown::of_file(&asked.call, corpus, file, &reply.text, PAGE_LEVEL).await)
 }
 
 /// Looks up commits on request; a failure becomes a notice.
 async fn blamed(
     corpus: Corpus<'_>,
-    asked: &AskedFile<'_>,
+    asked: &AskedFile,
     fetched: &Fetched,
     notices: &mut Vec<String>,
 ) -> Option<BlameColumn> {
     if !asked.blame {
         return None;
     }
-    let found = blame::find(corpus, asked.path, asked.view(), fetched).await;
+    let found = blame::find(corpus, &asked.path, asked.view(), fetched).await;
     match &found {
         Err(reason) => notices.push(format!("No blame: {reason}")),
         Ok(found) if !found.is_complete() => notices.push(
@@ -153,7 +147,7 @@ async fn blamed(
 /// Fetches the text from line `first`, unless `fetched` begins there.
 async fn from_line(
     corpus: Corpus<'_>,
-    asked: &AskedFile<'_>,
+    asked: &AskedFile,
     fetched: Fetched,
     first: u32,
 ) -> Result<Fetched, Problem> {
@@ -180,10 +174,10 @@ fn lines_from(first: u32) -> FileRange {
     }
 }
 
-fn request(asked: &AskedFile<'_>, fetched: &Fetched) -> FileRequest {
+fn request(asked: &AskedFile, fetched: &Fetched) -> FileRequest {
     let revision = match &fetched.reply.commit[..] {
-        "" => asked.revision,
+        "" => &asked.revision[..],
         commit => commit,
     };
-    FileRequest::new(&fetched.package, asked.path, revision, lines_from(1))
+    FileRequest::new(&fetched.package, &asked.path, revision, lines_from(1))
 }

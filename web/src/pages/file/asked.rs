@@ -2,8 +2,10 @@
 
 use super::super::form::Form;
 use super::super::markdown::is_markdown;
+use crate::http::links::FileAddress;
 use crate::problem::Problem;
 use crate::search::params::Params;
+use crate::state::Call;
 
 /// From 1; empty if `last` is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,10 +14,10 @@ pub(super) struct LineRange {
     pub(super) last: u32,
 }
 
-pub(super) struct AskedFile<'a> {
-    pub(super) package: &'a [u8],
-    pub(super) path: &'a [u8],
-    pub(super) revision: &'a str,
+pub(super) struct AskedFile {
+    pub(super) package: Vec<u8>,
+    pub(super) path: Vec<u8>,
+    pub(super) revision: String,
     /// Query to mark, and highlighted lines.
     pub(super) kept: FileView,
     pub(super) first: Option<u32>,
@@ -25,7 +27,7 @@ pub(super) struct AskedFile<'a> {
     pub(super) blame: bool,
     /// Shows Markdown as lines.
     pub(super) plain: bool,
-    pub(super) params: &'a Params,
+    pub(super) call: Call,
 }
 
 pub(super) const PLAIN: &str = "plain=yes";
@@ -34,28 +36,33 @@ const BLAME: &str = "blame=yes";
 
 const HASH_DIGITS: usize = 64;
 
-impl<'a> AskedFile<'a> {
-    pub(super) fn new(params: &'a Params) -> Result<AskedFile<'a>, Problem> {
+impl AskedFile {
+    pub(super) fn new(call: Call) -> Result<AskedFile, Problem> {
+        let params = &call.params;
         let first = params.number("first", 0)?;
         Ok(AskedFile {
-            package: params.required("package")?,
-            path: params.required("path")?,
-            revision: params.text("rev")?.unwrap_or_default(),
+            package: params.required("package")?.to_vec(),
+            path: params.required("path")?.to_vec(),
+            revision: params.text("rev")?.unwrap_or_default().to_owned(),
             kept: FileView::new(params)?,
             first: Some(first).filter(|&first| first > 0),
             hash: hash(params.text("hash")?.unwrap_or_default())?,
             form: Form::new(params),
             blame: params.bytes("blame") == Some(b"yes"),
             plain: params.bytes("plain") == Some(b"yes"),
-            params,
+            call,
         })
+    }
+
+    pub(super) fn address(&self) -> FileAddress<'_> {
+        FileAddress::current(&self.package, &self.path).at(&self.revision)
     }
 
     /// Returns true for Markdown if the address asks for nothing in its lines.
     pub(super) fn is_rendered(&self) -> bool {
         let has_lines = self.kept.lines.last > 0 || self.first.is_some() || self.hash.is_some();
         let is_view = self.plain || self.blame || !self.kept.query.is_empty();
-        is_markdown(self.path) && !has_lines && !is_view
+        is_markdown(&self.path) && !has_lines && !is_view
     }
 
     /// Query, and `blame`.

@@ -12,8 +12,6 @@ use super::other_versions;
 use super::page::{FilePage, PAGE_BYTES_MAX, Rest};
 use crate::http::stream_body::Export;
 use crate::problem::Problem;
-use crate::state::App;
-use access::Viewer;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream;
@@ -30,12 +28,10 @@ enum Stage {
 }
 
 pub(super) struct PageBody {
-    app: App,
-    /// Access is checked before each piece.
-    viewer: Viewer,
     /// Pins the commit of the first piece.
     request: FileRequest,
     hash: Vec<u8>,
+    /// Access of its caller is checked before each piece.
     page: FilePage,
     view: LinesView,
     /// HTML instead of the lines.
@@ -53,7 +49,6 @@ pub(super) struct PageBody {
 
 impl PageBody {
     pub(super) fn new(
-        (app, viewer): (App, Viewer),
         request: FileRequest,
         reply: FileReply,
         last: u32,
@@ -61,8 +56,6 @@ impl PageBody {
         rendered: Option<String>,
     ) -> PageBody {
         PageBody {
-            app,
-            viewer,
             request,
             hash: reply.hash.clone(),
             page,
@@ -82,7 +75,7 @@ impl PageBody {
         let (_, in_hand) = first_lines(&self.text, usize::MAX);
         let end = self.next.saturating_add(in_hand);
         if end <= self.last {
-            match self.app.exports.begin() {
+            match self.page.asked.call.exports.begin() {
                 Ok(export) => self.export = Some(export),
                 Err(_) => self.last = end.saturating_sub(1),
             }
@@ -151,8 +144,9 @@ impl PageBody {
             },
             ..self.request.clone()
         };
-        let scope = self.viewer.scope_of(&request.package).await?;
-        let reply = self.app.coordinator.file(&scope, &request).await?;
+        let call = &self.page.asked.call;
+        let scope = call.viewer.scope_of(&request.package).await?;
+        let reply = call.coordinator.file(&scope, &request).await?;
         if !reply.found || reply.hash != self.hash || reply.first_line != self.next {
             let detail = "the file has changed while it was read; reload the page";
             return Err(Problem::unavailable(detail));
@@ -166,15 +160,15 @@ impl PageBody {
         let (page, next) = (&self.page, self.next);
         let has_later = u64::from(next) <= page.total_lines && problem.is_none();
         let mut rest = Rest {
-            later: has_later.then(|| page.name.address().window_href(next)),
+            later: has_later.then(|| page.address().window_href(next)),
             problem: problem.map(|problem| problem.detail),
             outline: render_outline(&self.view.outline),
             ..Rest::default()
         };
         let FileRequest { package, path, .. } = &self.request;
-        if let Ok(scope) = self.viewer.scope_of(package).await {
-            let corpus = self.app.corpus(&scope);
-            let named = (&package[..], &page.name.asked[..]);
+        if let Ok(scope) = page.asked.call.viewer.scope_of(package).await {
+            let corpus = page.asked.call.corpus(&scope);
+            let named = (&package[..], &page.asked.revision[..]);
             let tree = tree::list(corpus, named, directory_of(path), Vec::new(), path);
             rest.tree = tree.await.ok();
             let versions = other_versions::render(corpus, page, &self.request);

@@ -31,7 +31,7 @@ pub(super) struct Marks {
     pub(super) problem: Option<String>,
 }
 
-pub(super) async fn find(corpus: Corpus<'_>, asked: &AskedFile<'_>, shown: &Fetched) -> Marks {
+pub(super) async fn find(corpus: Corpus<'_>, asked: &AskedFile, shown: &Fetched) -> Marks {
     if asked.kept.query.is_empty() {
         return Marks::default();
     }
@@ -42,11 +42,7 @@ pub(super) async fn find(corpus: Corpus<'_>, asked: &AskedFile<'_>, shown: &Fetc
     })
 }
 
-async fn search(
-    corpus: Corpus<'_>,
-    asked: &AskedFile<'_>,
-    shown: &Fetched,
-) -> Result<Marks, Problem> {
+async fn search(corpus: Corpus<'_>, asked: &AskedFile, shown: &Fetched) -> Result<Marks, Problem> {
     let params = within_file(asked, shown);
     let parsed = params.parsed()?;
     let search = join::start(corpus.coordinator, corpus.scope, &params, &parsed).await?;
@@ -63,11 +59,12 @@ async fn search(
     Ok(marks)
 }
 
-fn within_file(asked: &AskedFile<'_>, shown: &Fetched) -> Params {
+fn within_file(asked: &AskedFile, shown: &Fetched) -> Params {
+    let given = &asked.call.params;
     let exactly = |text: &[u8]| [b"=", text].concat();
     let mut pairs = vec![
         ("package", exactly(&shown.package)),
-        ("path", exactly(asked.path)),
+        ("path", exactly(&asked.path)),
         ("context", b"0".to_vec()),
         ("limit", MARKED_MAX.as_bytes().to_vec()),
     ];
@@ -75,13 +72,13 @@ fn within_file(asked: &AskedFile<'_>, shown: &Fetched) -> Params {
         pairs.push(("rev", shown.reply.commit.clone().into_bytes()));
     }
     for name in ["q", "mode", "case", "word"] {
-        pairs.extend(asked.params.bytes(name).map(|value| (name, value.to_vec())));
+        pairs.extend(given.bytes(name).map(|value| (name, value.to_vec())));
     }
     let pairs = pairs
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value));
     let mut params = Params::of(pairs.collect());
-    params.client = asked.params.client;
+    params.client = given.client;
     params
 }
 

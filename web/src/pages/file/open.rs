@@ -3,7 +3,6 @@
 use super::super::markdown::beginning;
 use super::super::visible;
 use super::asked::AskedFile;
-use crate::http::links::FileAddress;
 use crate::problem::{NOT_FOUND, Problem};
 use crate::search::params::lossy;
 use crate::source::file_range::Fetched;
@@ -29,10 +28,10 @@ impl Opened {
 /// Falls back to the current text if a revision or version is no longer indexed.
 pub(super) async fn open(
     corpus: Corpus<'_>,
-    asked: &AskedFile<'_>,
+    asked: &AskedFile,
     range: FileRange,
 ) -> Result<Opened, Problem> {
-    let problem = match corpus.fetch(asked.params, range).await {
+    let problem = match corpus.fetch(&asked.call.params, range).await {
         Ok(fetched) => return with_hash(corpus, asked, fetched, range).await,
         Err(problem) => problem,
     };
@@ -55,11 +54,10 @@ pub(super) async fn open(
     if !problem.is(&NOT_FOUND) {
         return Err(problem);
     }
-    let address = FileAddress::current(asked.package, asked.path).at(asked.revision);
-    if let Some(directory) = corpus.directory_href(address).await {
+    if let Some(directory) = corpus.directory_href(asked.address()).await {
         return Ok(Opened::Directory(directory));
     }
-    let why = corpus.why_left_out(asked.package, asked.path).await;
+    let why = corpus.why_left_out(&asked.package, &asked.path).await;
     let opened = in_repository(corpus, asked, range, why.as_ref()).await;
     opened.ok_or_else(|| why.unwrap_or(problem))
 }
@@ -68,12 +66,11 @@ pub(super) async fn open(
 /// the reason in `why`.
 async fn in_repository(
     corpus: Corpus<'_>,
-    asked: &AskedFile<'_>,
+    asked: &AskedFile,
     range: FileRange,
     why: Option<&Problem>,
 ) -> Option<Opened> {
-    let address = FileAddress::current(asked.package, asked.path).at(asked.revision);
-    let bytes = corpus.fetch_file(beginning(address)).await.ok()?;
+    let bytes = corpus.fetch_file(beginning(asked.address())).await.ok()?;
     if !bytes.reply.original {
         return None;
     }
@@ -92,14 +89,14 @@ async fn in_repository(
     })
 }
 
-fn request(asked: &AskedFile<'_>, range: FileRange) -> FileRequest {
-    FileRequest::new(asked.package, asked.path, asked.revision, range)
+fn request(asked: &AskedFile, range: FileRange) -> FileRequest {
+    FileRequest::new(&asked.package, &asked.path, &asked.revision, range)
 }
 
 /// Prefers the text with the hash of a link.
 async fn with_hash(
     corpus: Corpus<'_>,
-    asked: &AskedFile<'_>,
+    asked: &AskedFile,
     fetched: Fetched,
     range: FileRange,
 ) -> Result<Opened, Problem> {
@@ -108,7 +105,7 @@ async fn with_hash(
     if is_it(&fetched) {
         return Ok(Opened::File(fetched, Vec::new()));
     }
-    let others = corpus.versions(package_name(asked.package)).await?;
+    let others = corpus.versions(package_name(&asked.package)).await?;
     let others = others.into_iter().rev().map(|version| version.package);
     for package in others
         .filter(|other| *other != fetched.package)

@@ -31,14 +31,14 @@ pub(super) async fn render(
         range: FileRange::Lines { first: 1, count: 1 },
         ..request.clone()
     };
-    let kept = &page.name;
+    let fragment = page.asked.kept.fragment();
     let link = |package: &[u8], revision: &str| {
         let address = FileAddress::current(package, &request.path).at(revision);
         let name = match revision {
             "" => package,
             revision => revision.as_bytes(),
         };
-        let href = address.with_query(&kept.query).near_href(&kept.fragment);
+        let href = address.with_query(&page.query).near_href(&fragment);
         (visible::plain(name), href)
     };
     let (of, versions): (_, Vec<_>) = if request.revision.is_empty() {
@@ -48,7 +48,7 @@ pub(super) async fn render(
         let links = newest_first.map(|found| link(&found.package, ""));
         ("versions", links.collect())
     } else {
-        let found = in_revisions(corpus, &request, &kept.asked).await?;
+        let found = in_revisions(corpus, &request, &page.asked.revision).await?;
         let links = found
             .iter()
             .map(|revision| link(&request.package, revision));

@@ -7,6 +7,7 @@ use super::super::{filters, visible};
 use super::asked::{AskedFile, LineRange, PLAIN};
 use super::marks::Marks;
 use crate::http::links::{FileAddress, RepositoryAddress};
+use crate::model::hex;
 use crate::source::file_range::Fetched;
 use askama::Template;
 use frontend::DocumentRevisions;
@@ -53,7 +54,13 @@ pub(super) struct FilePage {
     other_view: Option<String>,
     /// For this exact text.
     exact_href: String,
-    pub(super) name: FileName,
+    pub(super) asked: AskedFile,
+    /// Shown version of the package.
+    version: Vec<u8>,
+    /// Shown commit if a revision was requested.
+    revision: String,
+    /// See [`AskedFile::view`].
+    pub(super) query: String,
     pub(super) rest: Rest,
 }
 
@@ -76,17 +83,6 @@ struct GitLinks {
     has_blame: bool,
 }
 
-pub(super) struct FileName {
-    package: Vec<u8>,
-    path: Vec<u8>,
-    revision: String,
-    /// Requested; empty: the default one.
-    pub(super) asked: String,
-    /// See [`AskedFile::view`].
-    pub(super) query: String,
-    pub(super) fragment: String,
-}
-
 struct MarksView {
     total: u64,
     lines: Vec<(u32, String)>,
@@ -94,7 +90,7 @@ struct MarksView {
 }
 
 /// All lines, or those around the requested ones.
-pub(super) fn shown_lines(asked: &AskedFile<'_>, reply: &FileReply) -> LineRange {
+pub(super) fn shown_lines(asked: &AskedFile, reply: &FileReply) -> LineRange {
     let total = reply.total_lines;
     if asked.first.is_none() && total <= WHOLE_LINES_MAX && reply.total_bytes <= PAGE_BYTES_MAX {
         return LineRange {
@@ -112,41 +108,34 @@ pub(super) fn shown_lines(asked: &AskedFile<'_>, reply: &FileReply) -> LineRange
 
 impl FilePage {
     pub(super) fn new(
-        asked: &AskedFile<'_>,
-        Fetched { package, reply }: &Fetched,
-        shown: LineRange,
-        marks: &Marks,
+        asked: AskedFile,
+        (Fetched { package, reply }, shown, marks): (&Fetched, LineRange, &Marks),
         mut notices: Vec<String>,
         is_rendered: bool,
     ) -> FilePage {
-        let name = FileName {
-            package: package.clone(),
-            path: asked.path.to_vec(),
-            revision: if asked.revision.is_empty() {
-                String::new()
-            } else {
-                reply.commit.clone()
-            },
-            asked: asked.revision.to_owned(),
-            query: asked.view(),
-            fragment: asked.kept.fragment(),
+        let query = asked.view();
+        let revision = match &asked.revision[..] {
+            "" => "",
+            _ => &reply.commit[..],
         };
-        let commit = name.address().at(&reply.commit);
+        let address = FileAddress::current(package, &asked.path).at(revision);
+        let address = address.with_query(&query);
+        let commit = address.at(&reply.commit);
         let problem = marks.problem.as_ref();
         notices.extend(problem.map(|problem| format!("The matches are not marked: {problem}")));
         // Directories are listed in indexed revisions only.
         let listed = match &reply.revisions[..] {
             [] => "",
-            _ => asked.revision,
+            _ => &asked.revision[..],
         };
         FilePage {
             form: asked.form.of_query(),
             package: visible::plain(package),
-            path: visible::plain(asked.path),
-            place: Place::new(package, asked.path, listed),
+            path: visible::plain(&asked.path),
+            place: Place::new(package, &asked.path, listed),
             language: reply.language.clone(),
             commit: filters::short_id(&reply.commit),
-            git: GitLinks::new(asked, package, reply),
+            git: GitLinks::new(&asked, package, reply),
             permalink: commit.show_href(asked.kept.lines.first),
             revisions: DocumentRevisions {
                 names: reply.revisions.clone(),
@@ -160,15 +149,21 @@ impl FilePage {
             raw: commit.raw_href(),
             earlier: (shown.first > 1).then(|| {
                 let first = shown.first.saturating_sub(WINDOW_LINES).max(1);
-                name.address().window_href(first)
+                address.window_href(first)
             }),
             marks: (!asked.kept.query.is_empty() && problem.is_none())
-                .then(|| MarksView::new(marks, shown, name.address())),
-            find: find_fields(asked),
+                .then(|| MarksView::new(marks, shown, address)),
+            find: find_fields(&asked),
             is_rendered,
-            other_view: is_markdown(asked.path).then(|| name.other_view(is_rendered)),
-            exact_href: exact_href(&name, reply),
-            name,
+            other_view: is_markdown(&asked.path).then(|| {
+                let view = if is_rendered { PLAIN } else { "" };
+                address.with_query(view).show_href(0)
+            }),
+            exact_href: exact_href(address, reply),
+            version: package.clone(),
+            revision: revision.to_owned(),
+            asked,
+            query,
             rest: Rest::default(),
         }
     }
@@ -182,11 +177,16 @@ impl FilePage {
 
     /// Name and address of the file's directory.
     fn directory(&self) -> (String, String) {
-        let (package, asked) = (&self.name.package, &self.name.asked);
-        let directory = directory_of(&self.name.path);
+        let (package, asked) = (&self.version, &self.asked.revision);
+        let directory = directory_of(&self.asked.path);
         let address = FileAddress::current(package, directory).at(asked);
         let place = Place::new(package, directory, asked);
         (place.name, address.directory_href())
+    }
+
+    pub(super) fn address(&self) -> FileAddress<'_> {
+        let address = FileAddress::current(&self.version, &self.asked.path);
+        address.at(&self.revision).with_query(&self.query)
     }
 
     fn is_whole(&self) -> bool {
@@ -195,18 +195,16 @@ impl FilePage {
 }
 
 /// Names a commit, or the hash of the text.
-fn exact_href(name: &FileName, reply: &FileReply) -> String {
-    if !reply.commit.is_empty() {
-        return name.address().at(&reply.commit).show_href(0);
+fn exact_href(address: FileAddress<'_>, reply: &FileReply) -> String {
+    match &reply.commit[..] {
+        "" => format!("{}&hash={}", address.show_href(0), hex(&reply.hash)),
+        commit => address.at(commit).show_href(0),
     }
-    let digits = reply.hash.iter().map(|byte| format!("{byte:02x}"));
-    let hash: String = digits.collect();
-    format!("{}&hash={hash}", name.address().show_href(0))
 }
 
 impl GitLinks {
     /// `None` outside a repository.
-    fn new(asked: &AskedFile<'_>, package: &[u8], reply: &FileReply) -> Option<GitLinks> {
+    fn new(asked: &AskedFile, package: &[u8], reply: &FileReply) -> Option<GitLinks> {
         let repo = str::from_utf8(package).ok();
         let repo = repo.filter(|_| !reply.commit.is_empty())?;
         let address = RepositoryAddress {
@@ -218,30 +216,14 @@ impl GitLinks {
         } else {
             asked.kept.query_with_blame()
         };
-        let file = FileAddress::current(package, asked.path).at(asked.revision);
+        let file = FileAddress::current(package, &asked.path).at(&asked.revision);
         let kept = asked.kept.parameters();
         Some(GitLinks {
             commit: address.commit_href(),
-            history: address.history_href(asked.path) + &kept,
+            history: address.history_href(&asked.path) + &kept,
             blame: file.with_query(&query).show_href(asked.kept.lines.first),
             has_blame: asked.blame,
         })
-    }
-}
-
-impl FileName {
-    fn other_view(&self, is_rendered: bool) -> String {
-        let query = if is_rendered { PLAIN } else { "" };
-        self.address().with_query(query).show_href(0)
-    }
-
-    pub(super) fn address(&self) -> FileAddress<'_> {
-        FileAddress {
-            package: &self.package,
-            path: &self.path,
-            revision: &self.revision,
-            query: &self.query,
-        }
     }
 }
 
@@ -264,18 +246,18 @@ impl MarksView {
 }
 
 /// `None` if a form cannot send the exact name of the file.
-fn find_fields(asked: &AskedFile<'_>) -> Option<Vec<(&'static str, String)>> {
+fn find_fields(asked: &AskedFile) -> Option<Vec<(&'static str, String)>> {
     let text = |bytes: &[u8]| {
         let text = str::from_utf8(bytes).ok()?;
         let is_kept = !text.contains(['\r', '\n', '\0']);
         is_kept.then(|| text.to_owned())
     };
     let mut fields = vec![
-        ("package", text(asked.package)?),
-        ("path", text(asked.path)?),
+        ("package", text(&asked.package)?),
+        ("path", text(&asked.path)?),
     ];
     if !asked.revision.is_empty() {
-        fields.push(("rev", asked.revision.to_owned()));
+        fields.push(("rev", asked.revision.clone()));
     }
     if asked.blame {
         fields.push(("blame", "yes".to_owned()));
