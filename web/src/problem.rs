@@ -156,10 +156,6 @@ impl Problem {
         kinds.into_iter().any(|kind| self.is(kind))
     }
 
-    pub(crate) fn has_package(&self) -> bool {
-        !self.detail.starts_with("no package ")
-    }
-
     pub(crate) fn in_package(mut self, package: Vec<u8>) -> Self {
         self.alternatives.package = package;
         self

@@ -60,7 +60,10 @@ pub(crate) async fn tree(call: Call) -> Result<Response, Problem> {
     let request = part(&call.params, ListKind::Children, &package.package, &path)?;
     let list = call.coordinator.list(&scope, request.clone()).await?;
     if list.entries.is_empty() && !request.prefix.is_empty() && request.after.is_empty() {
-        return Err(no_directory(&package.package, &request.prefix));
+        let [package, path] = [&package.package, &request.prefix].map(|it| lossy(Some(it)));
+        let detail = format!("no directory {path} with searchable files in {package}");
+        let hint = "/api/v2/skipped lists files that were left out, and why";
+        return Err(Problem::missing(detail).hint(hint));
     }
     let next = next(&request, &list.entries, list.more);
     let indexed = package.indexed;
@@ -181,14 +184,6 @@ async fn no_package(call: &Call, name: &[u8]) -> Problem {
         Ok(_) => problem.hint("/api/v2/index/packages lists all packages"),
         Err(unreachable) => unreachable,
     }
-}
-
-fn no_directory(package: &[u8], path: &[u8]) -> Problem {
-    let (package, path) = (lossy(Some(package)), lossy(Some(path)));
-    Problem::missing(format!(
-        "no directory {path} with searchable files in {package}"
-    ))
-    .hint("/api/v2/skipped lists files that were left out, and why")
 }
 
 /// Get the files left out of the index, with reasons: of all packages, a package, or a path in it.

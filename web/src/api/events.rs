@@ -24,7 +24,7 @@ use crate::search::proof::{Best, Proof};
 use axum::http::HeaderMap;
 use axum::response::{Response, sse};
 use frontend::query::{ParsedQuery, Query, QueryInput};
-use frontend::{BEST_MAX, Match, Scope, SearchHandle, SearchResult, TopMatches};
+use frontend::{BEST_MAX, Match, Scope, SearchHandle, SearchResult, SpoolError, TopMatches};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -158,7 +158,10 @@ impl Report for Follower {
     /// Sends changed matches and progress; returns true if the latter changed.
     async fn report(&mut self) -> Option<bool> {
         if let Some(best) = self.proof.best().filter(|_| !self.is_final) {
-            self.send_best(Arc::clone(best)).await?;
+            if let Ok(matches) = first(Arc::clone(best)).await {
+                self.matches(&matches, true).await?;
+                self.is_final = true;
+            }
         }
         let standing = self.search.top_matches();
         if !self.is_final && !standing.pointers.is_empty() && standing != self.shown {
@@ -212,9 +215,7 @@ impl Report for Follower {
             Err(problem) => return self.fail(&problem).await,
         };
         if !self.is_final {
-            let reader = Arc::clone(&answer);
-            let first = move || reader.matches(0..reader.len().min(BEST_MAX));
-            match blocking(first).await {
+            match first(Arc::clone(&answer)).await {
                 Ok(matches) => self.matches(&matches, true).await?,
                 Err(error) => return self.fail(&error.into()).await,
             }
@@ -263,15 +264,6 @@ impl Follower {
         self.events.send("matches", &event).await
     }
 
-    async fn send_best(&mut self, best: Arc<SearchResult>) -> Option<()> {
-        let read = move || best.matches(0..best.len().min(BEST_MAX));
-        if let Ok(matches) = blocking(read).await {
-            self.matches(&matches, true).await?;
-            self.is_final = true;
-        }
-        Some(())
-    }
-
     fn done(&self, answer: &SearchResult) -> SearchEnd {
         SearchEnd {
             id: self.search.id().to_owned(),
@@ -288,4 +280,9 @@ impl Follower {
             ..SearchEnd::default()
         }
     }
+}
+
+/// First page.
+async fn first(answer: Arc<SearchResult>) -> Result<Vec<Match>, SpoolError> {
+    blocking(move || answer.matches(0..answer.len().min(BEST_MAX))).await
 }

@@ -93,7 +93,10 @@ fn suggestions(query: &Query, estimates: &[Estimate], cost: &SearchCost) -> Vec<
     }
     let expr = &query.expr;
     let patterns = expr.patterns().into_iter().zip(estimates);
-    let large = patterns.filter(|(pattern, estimate)| is_large(pattern, estimate, cost));
+    let large_blocks = cost.of as f64 * SHARE_LARGE;
+    let large = patterns.filter(|(pattern, estimate)| {
+        !pattern.in_path && estimate.candidates as f64 > large_blocks
+    });
     let mut said: Vec<String> = large.map(|(pattern, _)| longer(pattern)).collect();
     if is_negative(expr) {
         let add = "the query only excludes, so all files are read: add a word or a filter";
@@ -106,10 +109,6 @@ fn suggestions(query: &Query, estimates: &[Estimate], cost: &SearchCost) -> Vec<
     }
     said.dedup();
     said
-}
-
-fn is_large(pattern: &Pattern, estimate: &Estimate, cost: &SearchCost) -> bool {
-    !pattern.in_path && estimate.candidates as f64 > cost.of as f64 * SHARE_LARGE
 }
 
 /// Suggests a change to a pattern that the index does not narrow down.

@@ -5,7 +5,7 @@
 
 use super::filters;
 use super::form::Form;
-use super::visible::{self, Piece, VisibleLine};
+use super::visible::{self, Piece, SHORT, VisibleLine};
 use crate::http::links::FileAddress;
 use crate::http::site::Site;
 use crate::source::colour_cache::PageColours;
@@ -225,7 +225,7 @@ fn shown(
         Some(window) if window.start > 0 => ColouredParts::new(),
         _ => colours.tokens(number, text),
     };
-    let mut shown = visible::line(text, ranges, &tokens);
+    let mut shown = visible::line(text, ranges, &tokens, SHORT);
     if let Some(window) = window {
         shown.cut_before += window.start;
         shown.cut_after += window.line_bytes - window.start - text.len() as u64;

@@ -248,11 +248,7 @@ impl Form {
         format!("/search?{}", self.parameters(page))
     }
 
-    pub(super) fn events_href(&self) -> String {
-        format!("/search/events?{}", self.parameters(0))
-    }
-
-    fn parameters(&self, page: usize) -> String {
+    pub(super) fn parameters(&self, page: usize) -> String {
         let mut query = self.search_parameters();
         let number = |number: usize| Some(number.to_string()).filter(|_| number > 0);
         for (name, value) in [
@@ -310,10 +306,6 @@ impl Form {
         (form.group, form.run, form.from) = (None, None, None);
         (form.per_package, form.per_document) = (None, None);
         form
-    }
-
-    pub(super) fn href_from(&self, line: u32) -> String {
-        self.href_with(|form| form.from = Some(line))
     }
 
     /// Independent of later indexing.

@@ -56,11 +56,6 @@ impl ResultsPage<'_> {
         self.answer.skipped().count - self.skipped().count() as u64
     }
 
-    /// Notices about the query come first.
-    fn all_notices(&self) -> impl Iterator<Item = &Notice> {
-        self.about.notices.iter().chain(&self.about.of_revisions)
-    }
-
     /// Most important notice, and number of others.
     fn notices_label(&self) -> Option<(String, usize)> {
         let skipped = self.answer.skipped().count;
@@ -237,7 +232,9 @@ impl Shown<'_> {
         let mut matches = self.answer.matches_with_copies(&by_line.positions)?;
         in_line_order(&mut matches);
         let Some(last) = matches.last() else {
-            return Err(no_line(first_line));
+            let detail = format!("no match is in line {first_line} or below it");
+            let hint = "leave out from, for all matches of the file";
+            return Err(Problem::missing(detail).hint(hint));
         };
         let total = self.answer.len() as u64;
         let left = total - by_line.before - matches.len() as u64;
@@ -245,7 +242,7 @@ impl Shown<'_> {
         let mut view = BoxView::of_document(self.form, Some(total), &matches, &colours);
         view.more = (left > 0).then(|| More {
             count: Some(left),
-            href: Some(self.form.href_from(last.line + 1)),
+            href: Some(self.form.href_with(|form| form.from = Some(last.line + 1))),
             continues: true,
         });
         Ok(self.with_copies(view, &matches[0])?)
@@ -253,23 +250,13 @@ impl Shown<'_> {
 }
 
 fn documents(items: &Items) -> Vec<Arc<Document>> {
-    let document = |found: &Match| Arc::clone(&found.document);
-    match items {
-        Items::Matches(found) => found.iter().map(document).collect(),
-        Items::Packages(packages) => {
-            let matches = packages.iter().flat_map(|(_, found)| found);
-            matches.map(document).collect()
-        }
-        Items::Documents(documents) => {
-            let first = documents.iter().filter_map(|(_, found)| found.first());
-            first.map(document).collect()
-        }
-    }
-}
-
-fn no_line(first_line: u32) -> Problem {
-    Problem::missing(format!("no match is in line {first_line} or below it"))
-        .hint("leave out from, for all matches of the file")
+    let matches: Vec<&Match> = match items {
+        Items::Matches(found) => found.iter().collect(),
+        Items::Packages(packages) => packages.iter().flat_map(|(_, found)| found).collect(),
+        Items::Documents(documents) => documents.iter().flat_map(|(_, found)| found).collect(),
+    };
+    let documents = matches.into_iter().map(|found| &found.document);
+    documents.cloned().collect()
 }
 
 /// `42 ms`, `1.3 s`

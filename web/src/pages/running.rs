@@ -52,7 +52,7 @@ pub(super) fn running_page(
     let page = RunningPage {
         facets,
         follow,
-        events: form.events_href(),
+        events: format!("/search/events?{}", form.parameters(0)),
         finished: form.href(page),
         form: Form { run: None, ..form },
         id: search.id(),

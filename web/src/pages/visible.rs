@@ -22,10 +22,8 @@ pub(super) struct Piece {
 /// Ascending.
 pub(super) type Coloured = [(Range<usize>, Colour)];
 
-/// Bytes before the first range of a long line.
-const BEFORE_BYTES_MAX: usize = 80;
-
-const LINE_BYTES_MAX: usize = 300;
+/// Bytes before the first range of a long line, and of all of it.
+pub(super) const SHORT: (usize, usize) = (80, 300);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct VisibleLine {
@@ -36,21 +34,7 @@ pub(super) struct VisibleLine {
 }
 
 /// Cuts a long line around its first range.
-pub(super) fn line(text: &[u8], ranges: &[Range<usize>], coloured: &Coloured) -> VisibleLine {
-    shown(text, ranges, coloured, (BEFORE_BYTES_MAX, LINE_BYTES_MAX))
-}
-
-/// Cuts a longer line with its first range in the middle.
-pub(super) fn long_line(
-    text: &[u8],
-    ranges: &[Range<usize>],
-    coloured: &Coloured,
-    bytes_max: usize,
-) -> VisibleLine {
-    shown(text, ranges, coloured, (bytes_max / 2, bytes_max))
-}
-
-fn shown(
+pub(super) fn line(
     text: &[u8],
     ranges: &[Range<usize>],
     coloured: &Coloured,
@@ -233,7 +217,7 @@ mod tests {
     }
 
     fn check_coloured(text: &[u8], ranges: &[Range<usize>], coloured: &Coloured, expected: Expect) {
-        let shown = line(text, ranges, coloured);
+        let shown = line(text, ranges, coloured, SHORT);
         let mut out = String::new();
         for piece in &shown.pieces {
             let text = if piece.escaped {
@@ -288,15 +272,15 @@ mod tests {
     #[test]
     fn cuts_long_lines_around_the_first_range() {
         let text = "x".repeat(1000);
-        let shown = line(text.as_bytes(), &[500..510], &[]);
+        let shown = line(text.as_bytes(), &[500..510], &[], SHORT);
         assert_eq!((shown.cut_before, shown.cut_after), (420, 280));
-        let shown = line(text.as_bytes(), &[990..1000], &[]);
+        let shown = line(text.as_bytes(), &[990..1000], &[], SHORT);
         assert_eq!((shown.cut_before, shown.cut_after), (700, 0));
-        let shown = line(text.as_bytes(), &[], &[]);
+        let shown = line(text.as_bytes(), &[], &[], SHORT);
         assert_eq!((shown.cut_before, shown.cut_after), (0, 700));
         let umlauts = "ü".repeat(400);
         assert!(
-            line(umlauts.as_bytes(), &[301..401], &[])
+            line(umlauts.as_bytes(), &[301..401], &[], SHORT)
                 .pieces
                 .iter()
                 .all(|p| !p.text.is_empty())
@@ -316,9 +300,9 @@ mod tests {
             let coloured: Vec<_> = between
                 .map(|pair| (pair[0]..pair[1], Colour::Comment))
                 .collect();
-            let shown = line(&text, &ranges, &coloured);
+            let shown = line(&text, &ranges, &coloured, SHORT);
             let kept = text.len() as u64 - shown.cut_before - shown.cut_after;
-            prop_assert!(kept <= LINE_BYTES_MAX as u64 + 3);
+            prop_assert!(kept <= SHORT.1 as u64 + 3);
             let marked: usize = shown.pieces.iter().map(|piece| usize::from(piece.opens)).sum();
             let closed: usize = shown.pieces.iter().map(|piece| usize::from(piece.closes)).sum();
             prop_assert_eq!(marked, closed);

@@ -16,7 +16,8 @@ use askama::Template;
 /// The style sheet has the height of a chunk.
 pub(super) const CHUNK_LINES: usize = 200;
 
-const LINE_BYTES_MAX: usize = 4000;
+/// Bytes before the first mark of a longer line, and of all of it.
+const LINE_BYTES: (usize, usize) = (2000, 4000);
 
 #[derive(Template)]
 #[template(path = "file_lines.html")]
@@ -52,7 +53,7 @@ impl LinesView {
                 number,
                 hit: self.hit.has(number),
                 blame: (self.blame.as_ref()).map(|blame| blame.cell(number, number == first)),
-                shown: visible::long_line(text, marks, &coloured, LINE_BYTES_MAX),
+                shown: visible::line(text, marks, &coloured, LINE_BYTES),
             }
         };
         let lines: Vec<Line> = (first..).zip(split_lines(text)).map(line).collect();

@@ -92,7 +92,7 @@ pub(super) fn of_address(problem: &Problem, uri: &Uri) -> Vec<Way> {
         ways.push(way("Files of all packages with the name", name, href));
     }
     match package {
-        Some(package) if problem.has_package() => {
+        Some(package) if !problem.detail.starts_with("no package ") => {
             let name = lossy(Some(&package)).into_owned();
             ways.push(way("The files of", name, package_href(&package)));
         }
