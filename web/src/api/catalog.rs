@@ -10,7 +10,7 @@ use super::openapi::described as doc;
 use crate::http::blocking;
 use crate::http::response::{self, no_store};
 use crate::model::{
-    BackendStatus, IndexPackages, Overlaps, PackageState, RepositoryStatus, Status, Tree, Why,
+    IndexPackages, Overlaps, PackageState, RepositoryStatus, Status, Tree, Why, age_s,
     readable_owned,
 };
 use crate::pages;
@@ -19,7 +19,6 @@ use crate::search::params::{NEXT, Params, lossy, position};
 use axum::response::{Html, Response};
 use frontend::{Scope, entry_name};
 use schema::message::{ListEntry, ListKind, ListRequest};
-use std::time::UNIX_EPOCH;
 
 const REPOSITORIES_MAX: u32 = 1000;
 
@@ -105,21 +104,8 @@ async fn current(call: &Call) -> Result<(Status, Scope), Problem> {
     let scope = call.viewer.scope().await?;
     let request = ListRequest::new(ListKind::Repositories, b"", b"", REPOSITORIES_MAX);
     let repositories = call.coordinator.listing(&scope, &request).await?;
-    let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
-    let age = |updated: Option<u64>| updated.map(|updated| now.saturating_sub(updated));
     let (served, undecided) = (call.coordinator.served(&scope), scope.missing());
     let backends = health::backends(call, &scope);
-    let backend = |backend: frontend::BackendStatus| BackendStatus {
-        name: backend.name,
-        connected: backend.connected,
-        reason: backend.reason,
-        shards: backend.shards,
-        packages: backend.packages,
-        documents: backend.documents,
-        bytes: backend.text_bytes,
-        updated: backend.updated,
-        age_s: age(backend.updated),
-    };
     let entries = repositories.entries.into_iter();
     let status = Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -131,13 +117,11 @@ async fn current(call: &Call) -> Result<(Status, Scope), Problem> {
         documents: served.documents,
         bytes: served.text_bytes,
         updated: served.updated,
-        age_s: age(served.updated),
-        backends: backends.into_iter().map(backend).collect(),
+        age_s: served.updated.map(age_s),
+        backends: backends.iter().map(Into::into).collect(),
         overlaps: Overlaps::of(&health::overlaps(call, &scope)),
         more_repositories: repositories.more,
-        repositories: entries
-            .filter_map(|entry| RepositoryStatus::new(entry, now))
-            .collect(),
+        repositories: entries.filter_map(RepositoryStatus::new).collect(),
     };
     Ok((status, scope))
 }

@@ -3,6 +3,7 @@
 use super::bytes::{hex, readable_owned};
 use super::page::Overlaps;
 use schema::message::{IndexedRevision, ListEntry};
+use std::time::UNIX_EPOCH;
 
 shapes! {
     /// List of packages, or a part of it.
@@ -222,6 +223,17 @@ copied! {
         package / package_base64, path / path_base64
     }
     revision: IndexedRevision => RevisionStatus { name, commit, committed, behind }
+    backend: frontend::BackendStatus => BackendStatus {
+        name,
+        connected,
+        reason,
+        shards,
+        packages,
+        documents,
+        bytes: backend.text_bytes,
+        updated,
+        age_s: backend.updated.map(age_s)
+    }
 }
 
 impl From<&ListEntry> for TreeEntry {
@@ -311,9 +323,15 @@ fn words(reason: &str, detail: &str) -> String {
     }
 }
 
+/// Age of a time in seconds since 1970.
+pub(crate) fn age_s(time: u64) -> u64 {
+    let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+    now.saturating_sub(time)
+}
+
 impl RepositoryStatus {
-    /// `None` if the entry is not a repository. `now` is in seconds since 1970.
-    pub(crate) fn new(entry: ListEntry, now: u64) -> Option<Self> {
+    /// `None` if the entry is not a repository.
+    pub(crate) fn new(entry: ListEntry) -> Option<Self> {
         let repository = entry.repository?;
         let (package, package_base64) = readable_owned(&entry.package);
         Some(RepositoryStatus {
@@ -322,7 +340,7 @@ impl RepositoryStatus {
             default: repository.default,
             fetched: Some(repository.fetched).filter(|&fetched| fetched > 0),
             indexed: entry.indexed,
-            age_s: now.saturating_sub(entry.indexed),
+            age_s: age_s(entry.indexed),
             problem: Some(repository.problem).filter(|problem| !problem.is_empty()),
             revisions: repository.revisions.iter().map(Into::into).collect(),
             revision_count: repository.revision_count,

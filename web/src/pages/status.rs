@@ -8,7 +8,7 @@ use super::form::Form;
 use crate::http::assets;
 use crate::http::server::IsHttps;
 use crate::http::site::Site;
-use crate::model::Status;
+use crate::model::{Status, age_s};
 use crate::problem::Problem;
 use crate::state::App;
 use access::Viewer;
@@ -19,7 +19,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse};
 use frontend::{QueryTimes, Served, SlowQuery};
 use std::fs;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// Less text makes the ratio of memory to text meaningless.
 const TELLING_BYTES_MIN: u64 = 100_000_000;
@@ -117,11 +117,6 @@ pub(crate) async fn start(
         undecided: scope.missing().map(|(_, reason)| reason),
     };
     Ok(Html(site.render(&page)))
-}
-
-fn age_s(time: u64) -> u64 {
-    let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
-    now.saturating_sub(time)
 }
 
 #[derive(Template)]

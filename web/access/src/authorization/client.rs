@@ -4,7 +4,7 @@
 //! **Invariant:** an error names the failure, never the sent data.
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, StatusCode, Uri, header};
+use http::{HeaderMap, Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
@@ -30,27 +30,13 @@ const IGNORED_BYTES_MAX: usize = 16 << 10;
 const IGNORED_MAX: Duration = Duration::from_millis(100);
 
 /// Credentials are not logged.
-pub(super) struct Outgoing {
-    pub(super) method: Method,
-    pub(super) url: Uri,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Bytes,
-    pub(super) due: Instant,
-    pub(super) bytes_max: usize,
-}
+pub(super) type Outgoing = Request<Full<Bytes>>;
 
-impl Outgoing {
-    /// GET request, with a timeout.
-    pub(super) fn get(url: Uri, timeout: Duration, bytes_max: usize) -> Outgoing {
-        Outgoing {
-            method: Method::GET,
-            url,
-            headers: HeaderMap::new(),
-            body: Bytes::new(),
-            due: Instant::now() + timeout,
-            bytes_max,
-        }
-    }
+/// GET request.
+pub(super) fn get(url: Uri) -> Outgoing {
+    let mut request = Request::new(Full::default());
+    *request.uri_mut() = url;
+    request
 }
 
 /// The body is read only on success.
@@ -87,18 +73,18 @@ impl HttpClient {
         }
     }
 
-    pub(super) async fn fetch(&self, outgoing: Outgoing) -> Result<HttpAnswer, String> {
-        let due = outgoing.due;
+    /// Bounds the time, and the bytes of the answer.
+    pub(super) async fn fetch(
+        &self,
+        outgoing: Outgoing,
+        (time_max, bytes_max): (Duration, usize),
+    ) -> Result<HttpAnswer, String> {
+        let due = Instant::now() + time_max;
         let late = |_| "no answer in time".to_owned();
         let _permit = timeout_at(due, self.permits.acquire())
             .await
             .map_err(late)?;
-        let bytes_max = outgoing.bytes_max;
-        let mut request = Request::new(Full::new(outgoing.body));
-        *request.method_mut() = outgoing.method;
-        *request.uri_mut() = outgoing.url;
-        *request.headers_mut() = outgoing.headers;
-        let answer = timeout_at(due, self.client.request(request)).await;
+        let answer = timeout_at(due, self.client.request(outgoing)).await;
         let answer = answer.map_err(late)?.map_err(|error| reason(&error))?;
         let (head, body) = answer.into_parts();
         let body = if head.status.is_success() {

@@ -6,7 +6,7 @@
 //! **Invariant:** only a complete, successful answer allows anything. Unclear answers are errors:
 //! unknown.
 
-use super::client::{HttpAnswer, HttpClient, Outgoing};
+use super::client::{HttpAnswer, HttpClient, Outgoing, get};
 use super::credentials::Credentials;
 use frontend::cache::breaker::Breaker;
 use futures_util::future::try_join_all;
@@ -73,12 +73,13 @@ impl Service {
     async fn ask<T>(
         &self,
         outgoing: Outgoing,
+        bounds: (Duration, usize),
         read: impl FnOnce(&HttpAnswer) -> Result<T, String>,
     ) -> Result<T, String> {
         let call = self.breaker.admit();
         let call =
             call.map_err(|_| "it failed too often, and is not asked for a while".to_owned())?;
-        let answer = self.client.fetch(outgoing).await;
+        let answer = self.client.fetch(outgoing, bounds).await;
         // A client error is about one caller: it does not open the breaker.
         let is_of_caller = (answer.as_ref()).is_ok_and(|answer| answer.status.is_client_error());
         let read = answer.and_then(|answer| read(&answer));
@@ -96,11 +97,12 @@ impl Service {
             return Ok(self.visible(caller, &[name]).await? == [true]);
         }
         let url = with_name(&self.url, name)?;
-        let mut outgoing = Outgoing::get(url, ANSWER_MAX, ANSWER_BYTES_MAX);
-        caller.add_to(&mut outgoing.headers);
+        let mut outgoing = get(url);
+        caller.add_to(outgoing.headers_mut());
         let read =
             |answer: &HttpAnswer| decision(answer.status).ok_or_else(|| unclear(answer.status));
-        self.ask(outgoing, read).await
+        self.ask(outgoing, (ANSWER_MAX, ANSWER_BYTES_MAX), read)
+            .await
     }
 
     /// Visibility of each name. The service is asked even if there are none.
@@ -129,15 +131,18 @@ impl Service {
         // JSON cannot have other names: they are denied.
         let texts: Vec<Option<&str>> = names.iter().map(|name| str::from_utf8(name).ok()).collect();
         let repos: Vec<&str> = texts.iter().flatten().copied().collect();
-        let mut outgoing = Outgoing::get(self.url.clone(), BATCH_MAX, BATCH_BYTES_MAX);
-        caller.add_to(&mut outgoing.headers);
+        let mut outgoing = get(self.url.clone());
+        *outgoing.method_mut() = Method::POST;
+        let headers = outgoing.headers_mut();
+        caller.add_to(headers);
         let json = HeaderValue::from_static("application/json");
-        outgoing.headers.insert(header::CONTENT_TYPE, json.clone());
-        outgoing.headers.insert(header::ACCEPT, json);
-        outgoing.method = Method::POST;
+        headers.insert(header::CONTENT_TYPE, json.clone());
+        headers.insert(header::ACCEPT, json);
         let body = BTreeMap::from([("repos", repos)]);
-        outgoing.body = serde_json::to_vec(&body).expect("names are text").into();
-        let visible = self.ask(outgoing, visible_names).await?;
+        let body = serde_json::to_vec(&body).expect("names are text");
+        *outgoing.body_mut() = body.into();
+        let bounds = (BATCH_MAX, BATCH_BYTES_MAX);
+        let visible = self.ask(outgoing, bounds, visible_names).await?;
         let is_visible = |text: Option<&str>| text.is_some_and(|text| visible.contains(text));
         Ok(texts.into_iter().map(is_visible).collect())
     }

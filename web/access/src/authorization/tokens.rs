@@ -6,7 +6,7 @@
 //! **Invariant:** the key, not the token, determines the algorithm; a token that is not signed by a
 //! current key is refused.
 
-use super::client::{HttpClient, Outgoing};
+use super::client::{HttpClient, get};
 use super::credentials::{RETRY_AFTER_S, Refusal};
 use super::key_set::{KeySet, SET_BYTES_MAX, install};
 use super::options::{BadAuthorization, KeyPlace, TokenRules};
@@ -267,8 +267,10 @@ impl Tokens {
     }
 
     async fn fetch(&self, url: &Uri, fetched: &mut Option<Instant>) {
-        let outgoing = Outgoing::get(url.clone(), FETCH_MAX, SET_BYTES_MAX);
-        let body = match self.client.fetch(outgoing).await {
+        let fetched_keys = self
+            .client
+            .fetch(get(url.clone()), (FETCH_MAX, SET_BYTES_MAX));
+        let body = match fetched_keys.await {
             Ok(answer) if answer.status.is_success() => Ok(answer.body),
             Ok(answer) => Err(format!("status {}", answer.status)),
             Err(reason) => Err(reason),
