@@ -17,6 +17,7 @@ use frontend::query::BadQuery;
 use frontend::{FileError, SearchError, SpoolError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::Deref;
 use utoipa::ToSchema;
 
 /// Errors and incomplete answers.
@@ -27,27 +28,16 @@ pub(crate) const RETRY_AFTER_S: u64 = 5;
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) kind: &'static Kind,
-    pub(crate) detail: String,
-    query: Option<Box<BadQuery>>,
-    pub(crate) hint: Option<String>,
+    pub(crate) document: Box<ProblemDocument>,
     retry_after_s: Option<u64>,
-    pub(crate) last_page: Option<usize>,
-    alternatives: Box<Alternatives>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Alternatives {
-    /// Similar names, and the parameter that they replace.
-    candidates: Vec<String>,
+    /// Parameter that the candidates replace.
     replaced: &'static str,
-    /// Newest revision or version with the requested file.
-    newest: Option<NewestRevision>,
     /// Package version of `newest`.
     package: Vec<u8>,
 }
 
 /// Problem document (RFC 9457).
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[schema(as = Problem)]
 pub struct ProblemDocument {
     /// Address of a page about this kind of problem.
@@ -97,12 +87,16 @@ impl Problem {
     fn new(kind: &'static Kind, detail: impl Into<String>) -> Self {
         Problem {
             kind,
-            detail: detail.into(),
-            query: None,
-            hint: None,
+            document: Box::new(ProblemDocument {
+                r#type: format!("/problems/{}", kind.name),
+                title: kind.title.to_owned(),
+                status: kind.status.as_u16(),
+                detail: detail.into(),
+                ..ProblemDocument::default()
+            }),
             retry_after_s: None,
-            last_page: None,
-            alternatives: Box::default(),
+            replaced: "",
+            package: Vec::new(),
         }
     }
 
@@ -116,25 +110,24 @@ impl Problem {
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.document.hint = Some(hint.into());
         self
     }
 
     /// Adds similar names for a `parameter`: `rev`, `repo`, `package` or `path`.
     pub(crate) fn near_names(mut self, parameter: &'static str, names: Vec<String>) -> Self {
-        self.alternatives.candidates = names;
-        self.alternatives.replaced = parameter;
+        self.document.candidates = names;
+        self.replaced = parameter;
         self
     }
 
     /// Parameter with an unknown name, and similar names.
     pub(crate) fn near(&self) -> Option<(&'static str, &[String])> {
-        let near = &self.alternatives;
-        (!near.candidates.is_empty()).then_some((near.replaced, &near.candidates[..]))
+        (!self.candidates.is_empty()).then_some((self.replaced, &self.candidates[..]))
     }
 
     pub(crate) fn newest(mut self, newest: Option<NewestRevision>) -> Self {
-        self.alternatives.newest = newest;
+        self.document.newest = newest;
         self
     }
 
@@ -157,43 +150,28 @@ impl Problem {
     }
 
     pub(crate) fn in_package(mut self, package: Vec<u8>) -> Self {
-        self.alternatives.package = package;
+        self.package = package;
         self
     }
 
     /// Package version and revision to show instead, if the requested one is no longer indexed or
     /// is ambiguous. Empty: as requested, and the default revision.
     pub(crate) fn instead(&self) -> Option<(&[u8], &str)> {
-        let Alternatives {
-            newest, package, ..
-        } = &*self.alternatives;
-        let is_gone = self.is(&NOT_INDEXED) && newest.is_some();
-        let revision = newest.as_ref().map_or("", |newest| &newest.rev);
-        (is_gone || !package.is_empty()).then_some((&package[..], revision))
-    }
-
-    /// Byte position in the pattern or the filter.
-    pub(crate) fn at(&self) -> Option<usize> {
-        self.query.as_ref()?.at
-    }
-
-    pub(crate) fn filter(&self) -> Option<&str> {
-        self.query.as_ref()?.filter.as_deref()
+        let is_gone = self.is(&NOT_INDEXED) && self.newest.is_some();
+        let revision = self.newest.as_ref().map_or("", |newest| &newest.rev);
+        (is_gone || !self.package.is_empty()).then_some((&self.package[..], revision))
     }
 
     pub(crate) fn document(&self) -> ProblemDocument {
-        ProblemDocument {
-            r#type: format!("/problems/{}", self.kind.name),
-            title: self.kind.title.to_owned(),
-            status: self.kind.status.as_u16(),
-            detail: self.detail.clone(),
-            at: self.at(),
-            filter: self.filter().map(str::to_owned),
-            hint: self.hint.clone(),
-            last_page: self.last_page,
-            candidates: self.alternatives.candidates.clone(),
-            newest: self.alternatives.newest.clone(),
-        }
+        (*self.document).clone()
+    }
+}
+
+impl Deref for Problem {
+    type Target = ProblemDocument;
+
+    fn deref(&self) -> &ProblemDocument {
+        &self.document
     }
 }
 
@@ -212,7 +190,7 @@ impl IntoResponse for Problem {
             (header::CONTENT_TYPE, kind),
             (header::CACHE_CONTROL, NO_STORE),
         ];
-        let mut response = (self.kind.status, head, Json(self.document())).into_response();
+        let mut response = (self.kind.status, head, Json(&self.document)).into_response();
         let headers = response.headers_mut();
         let header = match self.kind.status {
             StatusCode::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, "Bearer")),
@@ -247,11 +225,10 @@ pub(crate) async fn search_again(request: Request, next: Next) -> Response {
 
 impl From<BadQuery> for Problem {
     fn from(bad: BadQuery) -> Self {
-        Problem {
-            hint: bad.hint.clone(),
-            query: Some(Box::new(bad.clone())),
-            ..Problem::new(&BAD_QUERY, bad.reason)
-        }
+        let mut problem = Problem::new(&BAD_QUERY, bad.reason);
+        let document = &mut *problem.document;
+        (document.at, document.filter, document.hint) = (bad.at, bad.filter, bad.hint);
+        problem
     }
 }
 
@@ -282,10 +259,9 @@ impl From<SpoolError> for Problem {
 
 impl From<PastTheEnd> for Problem {
     fn from(past: PastTheEnd) -> Self {
-        Problem {
-            last_page: Some(past.last),
-            ..Problem::new(&NO_SUCH_PAGE, past.to_string())
-        }
+        let mut problem = Problem::new(&NO_SUCH_PAGE, past.to_string());
+        problem.document.last_page = Some(past.last);
+        problem
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) async fn commit(call: Call) -> Result<Html<String>, Problem> {
         Ok(changes) => (&**changes, None),
         Err(error) => (
             &ChangeList::default(),
-            Some(problem(error.clone(), repo, rev).detail),
+            Some(problem(error.clone(), repo, rev).document.detail),
         ),
     };
     let page = CommitPage {

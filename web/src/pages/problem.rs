@@ -86,7 +86,7 @@ fn html(
     response: Response,
 ) -> Response {
     let page = ProblemPage {
-        caret: caret(problem.filter().unwrap_or(&form.q), problem.at()),
+        caret: caret(problem.filter.as_ref().unwrap_or(&form.q), problem.at),
         detail: match problem.last_page {
             Some(0) => "The answer has only one page.".to_owned(),
             Some(last) => format!(

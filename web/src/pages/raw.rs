@@ -208,7 +208,13 @@ mod tests {
         for address in ["/raw/p/a", "/raw/p/a/", "/raw/p//a", "/raw/p/a/b/"] {
             let problem = request(address).unwrap_err();
             assert_eq!(problem.kind.name, "not-found", "{address}");
-            assert!(problem.hint.unwrap().starts_with("expected /raw/p/"));
+            assert!(
+                problem
+                    .document
+                    .hint
+                    .unwrap()
+                    .starts_with("expected /raw/p/")
+            );
         }
         for address in ["/raw/g/a/b", "/raw/g/a//c", "/raw/g/a/b/c/"] {
             let problem = request(address).unwrap_err();

@@ -49,7 +49,7 @@ pub(super) async fn find(
     let (repository, revision) = (repo.to_owned(), commit.clone());
     let found = (corpus.coordinator).blame(corpus.scope, repository, revision, path.to_vec());
     let found = found.await;
-    let found = found.map_err(|error| problem(error, repo, commit).detail)?;
+    let found = found.map_err(|error| problem(error, repo, commit).document.detail)?;
     let last = found.hunks.last();
     let lines = last.map_or(0, |last| last.first + (last.lines - 1));
     if !found.found || lines != shown.reply.total_lines {

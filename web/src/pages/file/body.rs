@@ -161,7 +161,7 @@ impl PageBody {
         let has_later = u64::from(next) <= page.total_lines && problem.is_none();
         let mut rest = Rest {
             later: has_later.then(|| page.address().window_href(next)),
-            problem: problem.map(|problem| problem.detail),
+            problem: problem.map(|problem| problem.document.detail),
             outline: render_outline(&self.view.outline),
             ..Rest::default()
         };

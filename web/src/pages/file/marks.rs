@@ -37,7 +37,7 @@ pub(super) async fn find(corpus: Corpus<'_>, asked: &AskedFile, shown: &Fetched)
     }
     let found = search(corpus, asked, shown).await;
     found.unwrap_or_else(|problem| Marks {
-        problem: Some(problem.detail),
+        problem: Some(problem.document.detail),
         ..Marks::default()
     })
 }

@@ -30,7 +30,8 @@ pub(super) fn of_query(problem: &Problem, form: &Form) -> Vec<Way> {
     };
     let fault = |each: &FormFilter| {
         problem
-            .filter()
+            .filter
+            .as_ref()
             .is_some_and(|it| it.contains(&each.typed[..]))
     };
     if let Some(at) = form.filters.iter().position(fault) {
