@@ -2,12 +2,10 @@
 //!
 //! `utoipa::path` describes each handler, and [`openapi`] collects the descriptions.
 
-mod body;
 mod call;
 mod catalog;
 mod commits;
 mod complete;
-mod copies;
 mod events;
 mod explain;
 mod export;
@@ -36,8 +34,8 @@ pub(crate) fn routes() -> Router<App> {
         )
         .route("/api/v2/search/{id}/events", get(events::by_id))
         .route("/api/v2/events", get(events::by_query))
-        .route("/api/v2/search/{id}/copies", get(copies::by_id))
-        .route("/api/v2/copies", get(copies::by_query))
+        .route("/api/v2/search/{id}/copies", get(facets::copies_by_id))
+        .route("/api/v2/copies", get(facets::copies))
         .route("/api/v2/search/{id}/facets", get(facets::facets_by_id))
         .route("/api/v2/search/{id}/packages", get(facets::packages_by_id))
         .route("/api/v2/facets", get(facets::facets))

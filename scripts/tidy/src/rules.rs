@@ -190,12 +190,7 @@ pub(crate) const CRATES: [Crate; 18] = [
         name: "web/access",
         uses: &["frontend", "schema", "tls", "watched_file"],
         never: HTTP_AND_GIT,
-        layers: &[
-            "viewer",
-            "authorization link_secrets sender",
-            "cookie",
-            "keys",
-        ],
+        layers: &["viewer", "authorization link_secrets sender", "keys"],
         shared_names: &[],
     },
     Crate {

@@ -9,7 +9,6 @@
 mod client;
 mod credentials;
 mod decisions;
-mod heard;
 mod key_set;
 mod options;
 mod service;

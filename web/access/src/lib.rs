@@ -14,7 +14,6 @@
 //! ```
 
 mod authorization;
-mod cookie;
 mod keys;
 mod link_secrets;
 mod sender;
@@ -23,9 +22,8 @@ mod viewer;
 pub use authorization::{
     Authorization, AuthorizationOptions, BadAuthorization, Caller, Refusal, describe,
 };
-pub use cookie::{COOKIE_LIFETIME, CookieSecret};
 pub use keys::{ApiKeys, BadName, KeyName, NewKey};
 pub use link_secrets::{LinkKeys, LinkSecrets, SIGNATURE_BYTES};
-pub use sender::{Access, Sender};
+pub use sender::{Access, COOKIE_LIFETIME, CookieSecret, Sender};
 pub use viewer::Viewer;
 pub use watched_file::BadFile;

@@ -1,7 +1,7 @@
 //! Commits, histories and references of git repositories, the commit of each line of a file, and
 //! the files of a commit.
 
-use super::body;
+use super::call;
 use super::call::Call;
 use super::openapi::described as doc;
 use crate::http::response;
@@ -50,7 +50,7 @@ pub(crate) async fn commits(
     viewer: Viewer,
     request: Request,
 ) -> Result<Response, Problem> {
-    let body = body::read_json(request, BODY_BYTES_MAX).await?;
+    let body = call::read_json(request, BODY_BYTES_MAX).await?;
     let asked: RevisionNames = serde_json::from_slice(&body).map_err(|error| {
         Problem::bad_request(format!("malformed body: {error}"))
             .hint(r#"such as {"revisions": [{"repo": "project", "rev": "main"}]}"#)

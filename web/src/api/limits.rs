@@ -1,6 +1,6 @@
 //! Limits of clients, under the names that errors use.
 
-use super::body::BODY_BYTES_MAX;
+use super::call::BODY_BYTES_MAX;
 use super::openapi::described as doc;
 use super::{commits, file};
 use crate::http::request_limits::{ADDRESS_BYTES_MAX, HEADERS_BYTES_MAX};

@@ -5,9 +5,7 @@
 
 pub(crate) mod described;
 
-use super::{
-    catalog, commits, complete, copies, events, explain, export, facets, file, limits, search,
-};
+use super::{catalog, commits, complete, events, explain, export, facets, file, limits, search};
 use crate::http::site::Site;
 use crate::pages::Reference;
 use crate::state::App;
@@ -28,7 +26,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
     ),
     paths(
         search::by_query, search::by_posted_query, search::by_id, search::cancel, events::by_query, events::by_id, facets::facets,
-        facets::facets_by_id, copies::by_query, copies::by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
+        facets::facets_by_id, facets::copies, facets::copies_by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
         explain::explain, complete::complete, file::raw, file::outline, limits::limits, catalog::packages, catalog::tree,
         catalog::status, catalog::skipped, commits::commit, commits::commits, commits::log, commits::refs,
         commits::blame, commits::changes,

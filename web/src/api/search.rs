@@ -1,7 +1,6 @@
 //! Pages of matches: `/api/v2/search`.
 
-use super::body::Posted;
-use super::call::Call;
+use super::call::{Call, Posted};
 use super::openapi::described as doc;
 use crate::http::links::Path;
 use crate::http::response::{self, KnownTags, no_store};

@@ -8,7 +8,6 @@
 //! is not sniffed, and the policy forbids everything.
 
 mod body;
-mod preconditions;
 mod ranges;
 
 use crate::http::links::decode_path;
@@ -24,8 +23,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use body::{FileBody, PIECE_BYTES};
-use preconditions::Verdict;
-use ranges::Selected;
+use ranges::{Selected, Verdict};
 use schema::message::{FileRange, FileReply, FileRequest, FileSource};
 
 /// Browsers only show files.
@@ -44,7 +42,7 @@ pub(crate) async fn file(
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let is_whole = method == Method::GET && !preconditions::are_in(&headers);
+    let is_whole = method == Method::GET && !ranges::has_conditions(&headers);
     let range = FileRange::Bytes {
         offset: 0,
         count: if is_whole { PIECE_BYTES } else { HEAD_BYTES },
@@ -57,8 +55,8 @@ pub(crate) async fn file(
         Err(problem) => return Err(or_why_skipped(corpus, &request, problem).await),
     };
     let request = FileRequest { package, ..request };
-    let tag = preconditions::tag(&reply.hash);
-    match preconditions::check(&headers, &tag) {
+    let tag = ranges::tag(&reply.hash);
+    match ranges::check(&headers, &tag) {
         Verdict::Send => {}
         Verdict::Failed => {
             let detail = "the file is another one than the header If-Match names";
@@ -70,7 +68,7 @@ pub(crate) async fn file(
             return Ok(response);
         }
     }
-    let selected = if method == Method::GET && preconditions::allow_ranges(&headers, &tag) {
+    let selected = if method == Method::GET && ranges::allow_ranges(&headers, &tag) {
         ranges::select(&headers, reply.total_bytes)
     } else {
         Selected::Whole

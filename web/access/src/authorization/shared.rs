@@ -8,9 +8,9 @@
 //! hints are ignored for a question that the service answered here in the last minute.
 
 use super::credentials::Principal;
-use super::heard::Heard;
 use super::visible::NameSplit;
 use frontend::{Hint, Hints};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -206,6 +206,59 @@ fn hash(bytes: &[u8]) -> [u8; 16] {
         .finalize_xof()
         .fill(&mut hash);
     hash
+}
+
+/// Life of a hint.
+const KEEP: Duration = Duration::from_secs(60);
+
+/// Size of each set. An item takes about 20 bytes.
+const ITEMS_MAX: usize = 200_000;
+
+/// Hashes of questions answered in the last minute. Shared decisions about them may be older, as a
+/// hint may precede a denial learned since, and are ignored.
+///
+/// Two sets alternate, so that an item is remembered for one to two minutes, at least the life of a
+/// hint. **Invariant:** if a set overflows, all hints are ignored until every forgotten item has
+/// expired.
+#[derive(Debug, Default)]
+struct Heard {
+    current: HashSet<[u8; 16]>,
+    last: HashSet<[u8; 16]>,
+    /// Begin of `current`.
+    began: Duration,
+    /// Everything counts as heard until then.
+    full_until: Duration,
+}
+
+impl Heard {
+    fn note(&mut self, item: [u8; 16], now: Duration) {
+        self.turn(now);
+        if self.current.len() >= ITEMS_MAX {
+            self.full_until = now + KEEP;
+            self.current.clear();
+        }
+        self.current.insert(item);
+    }
+
+    /// Returns true for items of the last minute, and maybe others.
+    fn has(&mut self, item: &[u8; 16], now: Duration) -> bool {
+        self.turn(now);
+        now < self.full_until || self.current.contains(item) || self.last.contains(item)
+    }
+
+    fn turn(&mut self, now: Duration) {
+        let age = now.saturating_sub(self.began);
+        if age < KEEP {
+            return;
+        }
+        let current = std::mem::take(&mut self.current);
+        self.last = if age < 2 * KEEP {
+            current
+        } else {
+            HashSet::new()
+        };
+        self.began = now;
+    }
 }
 
 #[cfg(test)]

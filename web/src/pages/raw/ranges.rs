@@ -1,9 +1,12 @@
-//! The header `Range` of a request for a file (RFC 9110, section 14).
+//! Headers of a request for a file: `Range` (RFC 9110, section 14), and the conditions `If-Match`,
+//! `If-None-Match` and `If-Range` (section 13).
 //!
-//! As the standard allows, a header is ignored if it is malformed, names another unit, or has
-//! overlapping ranges or more than [`RANGES_MAX`].
+//! As the standard allows, `Range` is ignored if it is malformed, names another unit, or has
+//! overlapping ranges or more than [`RANGES_MAX`]. The tag is strong: the hash of the sent bytes.
+//! Files have no dates: conditions on dates are ignored, and an `If-Range` with one selects the
+//! whole file.
 
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use std::ops::Range;
 
 /// Ranges of a request. More cost more than the file.
@@ -89,6 +92,61 @@ pub(super) fn content_range(range: &Range<u64>, total: u64) -> HeaderValue {
     HeaderValue::from_str(&text).expect("digits are ASCII")
 }
 
+const TAG_BYTES: usize = 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Send,
+    NotModified,
+    /// The client means another file.
+    Failed,
+}
+
+pub(super) fn tag(hash: &[u8]) -> HeaderValue {
+    let digits = hash.iter().take(TAG_BYTES);
+    let digits: String = digits.map(|byte| format!("{byte:02x}")).collect();
+    HeaderValue::from_str(&format!("\"{digits}\"")).expect("digits are ASCII")
+}
+
+/// Returns true if the whole file may be unnecessary.
+pub(super) fn has_conditions(headers: &HeaderMap) -> bool {
+    let names = [header::IF_MATCH, header::IF_NONE_MATCH, header::RANGE];
+    names.iter().any(|name| headers.contains_key(name))
+}
+
+/// `If-Match` comes first.
+pub(super) fn check(headers: &HeaderMap, tag: &HeaderValue) -> Verdict {
+    let is_listed = |name, is_weak_enough| lists(headers, name, tag, is_weak_enough);
+    if headers.contains_key(header::IF_MATCH) && !is_listed(header::IF_MATCH, false) {
+        Verdict::Failed
+    } else if is_listed(header::IF_NONE_MATCH, true) {
+        Verdict::NotModified
+    } else {
+        Verdict::Send
+    }
+}
+
+/// False if `If-Range` names another file.
+pub(super) fn allow_ranges(headers: &HeaderMap, tag: &HeaderValue) -> bool {
+    let mut values = headers.get_all(header::IF_RANGE).iter();
+    values.all(|value| value.as_bytes().trim_ascii() == tag.as_bytes())
+}
+
+/// Looks for the tag or `*`. Weak tags count if `weak` is true.
+fn lists(headers: &HeaderMap, name: HeaderName, tag: &HeaderValue, weak: bool) -> bool {
+    let values = headers.get_all(name).into_iter();
+    let mut tags = values
+        .flat_map(|value| value.as_bytes().split(|&byte| byte == b','))
+        .map(<[u8]>::trim_ascii);
+    tags.any(|listed| {
+        let listed = match listed.strip_prefix(b"W/") {
+            Some(strong) if weak => strong,
+            _ => listed,
+        };
+        listed == b"*" || listed == tag.as_bytes()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,5 +202,50 @@ mod tests {
         assert_eq!(select(&headers, 10), Selected::One(0..2));
         headers.append(header::RANGE, HeaderValue::from_static("bytes=0-1"));
         assert_eq!(select(&headers, 10), Selected::Whole, "given twice");
+    }
+
+    fn headers(name: HeaderName, value: &'static str) -> HeaderMap {
+        [(name, HeaderValue::from_static(value))]
+            .into_iter()
+            .collect()
+    }
+
+    #[test]
+    fn conditions_compare_tags_as_the_standard_says() {
+        let tag = tag(&[0xab; 32]);
+        assert_eq!(tag, "\"abababababababababababababababab\"");
+        let (this, weak) = (
+            "\"x\", \"abababababababababababababababab\"",
+            "W/\"abababababababababababababababab\"",
+        );
+        for (name, value, expected) in [
+            (header::IF_NONE_MATCH, this, Verdict::NotModified),
+            (header::IF_NONE_MATCH, weak, Verdict::NotModified),
+            (header::IF_NONE_MATCH, "*", Verdict::NotModified),
+            (header::IF_NONE_MATCH, "\"x\"", Verdict::Send),
+            (header::IF_NONE_MATCH, "nonsense", Verdict::Send),
+            (header::IF_MATCH, this, Verdict::Send),
+            (header::IF_MATCH, "*", Verdict::Send),
+            (header::IF_MATCH, weak, Verdict::Failed),
+            (header::IF_MATCH, "\"x\"", Verdict::Failed),
+            (header::IF_MATCH, "", Verdict::Failed),
+            (
+                header::IF_MODIFIED_SINCE,
+                "Thu, 01 Jan 1970 00:00:00 GMT",
+                Verdict::Send,
+            ),
+        ] {
+            assert_eq!(
+                check(&headers(name.clone(), value), &tag),
+                expected,
+                "{name}: {value}"
+            );
+        }
+        let allows = |value| allow_ranges(&headers(header::IF_RANGE, value), &tag);
+        assert!(allows("\"abababababababababababababababab\""));
+        assert!(!allows(weak));
+        assert!(!allows("\"x\""));
+        assert!(!allows("Thu, 01 Jan 1970 00:00:00 GMT"));
+        assert!(allow_ranges(&HeaderMap::new(), &tag));
     }
 }

@@ -204,3 +204,32 @@ fn places_are_unpacked_as_they_were_packed() {
     }
     assert_eq!(unpacked(&[], 0), None);
 }
+
+const S: Duration = Duration::from_secs(1);
+
+fn item(number: usize) -> [u8; 16] {
+    (number as u128).to_le_bytes()
+}
+
+#[test]
+fn an_item_is_remembered_for_a_minute_and_not_for_ever() {
+    for start in [0, 1, 59, 61, 1000] {
+        let mut heard = Heard::default();
+        let noted = S * start;
+        heard.note(item(1), noted);
+        assert!(heard.has(&item(1), noted + 60 * S), "{start}");
+        assert!(!heard.has(&item(2), noted + 60 * S), "{start}");
+        assert!(!heard.has(&item(1), noted + 121 * S), "{start}");
+    }
+}
+
+#[test]
+fn when_too_much_was_heard_nothing_is_taken_for_a_minute() {
+    let mut heard = Heard::default();
+    (0..=ITEMS_MAX).for_each(|number| heard.note(item(number), S));
+    assert!(heard.current.len() <= ITEMS_MAX);
+    for number in [0, ITEMS_MAX, ITEMS_MAX + 7] {
+        assert!(heard.has(&item(number), 60 * S), "{number}");
+    }
+    assert!(!heard.has(&item(0), 62 * S));
+}
