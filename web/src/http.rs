@@ -1,12 +1,10 @@
 //! HTTP, without any interface: connections (`server`), limits and checks of requests
-//! (`request_*`, `hosts`, `guard`, `watched`, `cors`), parts of responses (`response`,
+//! (`request_*`, `hosts`, `guard`, `watched`), parts of responses (`response`,
 //! `compression`, `stream_body`), values of pages (`site`), and addresses that all interfaces share
 //! (`assets`, `links`).
 
 pub(crate) mod assets;
-pub(crate) mod base_path;
 pub(crate) mod compression;
-pub(crate) mod cors;
 pub(crate) mod guard;
 pub(crate) mod hosts;
 mod kept_body;

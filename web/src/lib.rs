@@ -35,20 +35,17 @@ pub use access::{
     Access, ApiKeys, Authorization, AuthorizationOptions, BadAuthorization, BadFile, BadName,
     CookieSecret, LinkSecrets, NewKey,
 };
-pub use http::base_path::{BadBasePath, BasePath};
-pub use http::cors::BadOrigin;
-pub use http::hosts::HostNames;
+pub use http::hosts::{BadOrigin, HostNames};
 pub use http::server::{
     BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_until_drained,
 };
+pub use http::site::{BadBasePath, BasePath};
 pub use state::Options;
 
 use crate::api::health;
 use crate::http::BodyWorkers;
 use crate::http::hosts::Hosts;
-use crate::http::{
-    assets, base_path, compression, cors, guard, hosts, request_id, request_limits, server,
-};
+use crate::http::{assets, compression, guard, hosts, request_id, request_limits, server, site};
 use crate::state::App;
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
@@ -109,7 +106,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     let router = match &options.cors_origins[..] {
         [] => router,
         origins => router
-            .layer(cors::layer(origins, &[dcs::FILES_TOTAL, dcs::COMPLETE]))
+            .layer(hosts::cors(origins, &[dcs::FILES_TOTAL, dcs::COMPLETE]))
             .layer(from_fn(dcs::preflight)),
     };
     let base = options.base_path.clone();
@@ -120,7 +117,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     }
     // The address must be complete before it is routed.
     let shown_below = Router::new().fallback_service(router);
-    shown_below.layer(from_fn_with_state(base, base_path::follow))
+    shown_below.layer(from_fn_with_state(base, site::follow))
 }
 
 /// Returns the routes for operators: metrics, health, and the status with backend addresses. They

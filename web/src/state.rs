@@ -1,8 +1,7 @@
 //! State of all handlers, above the rooms, with the options, and their requests.
 
-use crate::http::base_path::BasePath;
-use crate::http::cors::{self, BadOrigin};
-use crate::http::hosts::HostNames;
+use crate::http::hosts::{self, BadOrigin, HostNames};
+use crate::http::site::BasePath;
 use crate::http::stream_body::Exports;
 use crate::problem::Problem;
 use crate::search::params::Params;
@@ -69,7 +68,7 @@ impl Options {
     /// `cors_origins`: origins of pages that may read the API (`https://example.org`, or `*`).
     /// Without `dcs_api_keys`, the API of Debian Code Search needs no key.
     pub fn new(cors_origins: Vec<String>, dcs_api_keys: Vec<String>) -> Result<Self, BadOrigin> {
-        cors::check(&cors_origins)?;
+        hosts::check_origins(&cors_origins)?;
         Ok(Options {
             cors_origins,
             dcs_api_keys,

@@ -13,11 +13,11 @@ mod other_versions;
 mod page;
 
 use super::form::Form;
+use super::raw::is_image;
 use super::tree::Place;
 use super::{filters, markdown, visible};
 use crate::http::links::FileAddress;
 use crate::problem::Problem;
-use crate::source::file_content::is_image;
 use crate::source::file_range::Fetched;
 use crate::source::outline::Outline;
 use crate::state::Call;

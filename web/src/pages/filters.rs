@@ -2,8 +2,7 @@
 #![expect(unreachable_pub, reason = "the macro generates public items")]
 
 use super::markdown::inline;
-use crate::http::base_path::BasePath;
-use crate::http::site::Site;
+use crate::http::site::{BasePath, Site};
 use jiff::Timestamp;
 
 /// Address with the base path of the rendered [`Site`]. Every address in a template has the filter.

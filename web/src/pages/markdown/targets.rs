@@ -1,8 +1,8 @@
 //! Targets of links and images of a Markdown file. Each is looked up, so that no link is dead.
 
-use crate::http::base_path::BasePath;
+use super::super::raw::is_image;
 use crate::http::links::FileAddress;
-use crate::source::file_content::is_image;
+use crate::http::site::BasePath;
 use crate::suggest::Corpus;
 use futures_util::future::join_all;
 use percent_encoding::percent_decode_str;
