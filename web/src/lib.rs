@@ -43,16 +43,16 @@ pub use http::site::{BadBasePath, BasePath};
 pub use state::Options;
 
 use crate::api::health;
-use crate::http::BodyWorkers;
 use crate::http::hosts::Hosts;
-use crate::http::{assets, compression, guard, hosts, request_id, request_limits, server, site};
+use crate::http::{
+    BodyWorkers, assets, compression, guard, hosts, request_id, request_limits, server, site,
+};
 use crate::state::App;
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
-use frontend::Coordinator;
-use frontend::metrics;
+use frontend::{Coordinator, metrics};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use std::time::Duration;

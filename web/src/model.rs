@@ -77,8 +77,8 @@ macro_rules! shapes {
     };
 }
 
-/// Implements conversions of structs: fields with values, fields that are copied, and `a / a_base64`
-/// from the bytes of `a`, or other ones.
+/// Implements conversions of structs: fields with values, copied ones, and `a / a_base64` from the
+/// bytes of `a`, or other ones.
 macro_rules! copied {
     (@value $from:ident $field:ident) => { $from.$field.clone() };
     (@value $from:ident $field:ident $value:expr) => { $value };

@@ -1,12 +1,11 @@
 //! Search of a request: its parameters (`params`, `choice`), finding or starting it (`join`,
-//! `cursor`), following it (`following`, `proof`), and its rendered answers (`rendered`).
+//! `cursor`), following it (`following`), and its rendered answers (`rendered`).
 
 pub(crate) mod choice;
 pub(crate) mod cursor;
 pub(crate) mod following;
 pub(crate) mod join;
 pub(crate) mod params;
-pub(crate) mod proof;
 pub(crate) mod rendered;
 
 use axum::extract::Request;

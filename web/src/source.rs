@@ -1,7 +1,6 @@
 //! Source files: ranges of their text (`file_range`), their outlines, their colours
 //! and the cache of these.
 
-pub(crate) mod colour_cache;
 pub(crate) mod colours;
 pub(crate) mod file_range;
 pub(crate) mod outline;

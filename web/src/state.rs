@@ -6,7 +6,7 @@ use crate::http::stream_body::Exports;
 use crate::problem::Problem;
 use crate::search::params::Params;
 use crate::search::rendered::RenderedAnswers;
-use crate::source::colour_cache::ColourCache;
+use crate::source::colours::ColourCache;
 use crate::suggest::Corpus;
 use access::{Access, Authorization, LinkSecrets, Viewer};
 use axum::extract::FromRequestParts;

@@ -17,10 +17,9 @@ use crate::model::{
 };
 use crate::pages;
 use crate::problem::{GONE, Problem};
-use crate::search::following::{self, Eta, Events, RECONNECT_AFTER, Report};
+use crate::search::following::{self, Best, Eta, Events, Proof, RECONNECT_AFTER, Report};
 use crate::search::join;
 use crate::search::params::Params;
-use crate::search::proof::{Best, Proof};
 use axum::http::HeaderMap;
 use axum::response::{Response, sse};
 use frontend::query::{ParsedQuery, Query, QueryInput};

@@ -11,7 +11,7 @@ use super::{filters, visible};
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
 use crate::search::join::{Items, View, in_line_order};
-use crate::source::colour_cache::PageColours;
+use crate::source::colours::PageColours;
 use askama::Template;
 use frontend::page::PageRange;
 use frontend::query::Notice;

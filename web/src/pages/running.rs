@@ -6,10 +6,9 @@ use super::filters;
 use super::form::Form;
 use crate::http::site::Site;
 use crate::search::choice::{Copies, Group};
-use crate::search::following::Eta;
+use crate::search::following::{Best, Eta, FILES_MAX};
 use crate::search::join::in_line_order;
-use crate::search::proof::{Best, FILES_MAX};
-use crate::source::colour_cache::PageColours;
+use crate::source::colours::PageColours;
 use askama::Template;
 use frontend::{
     BEST_LINES_MAX, BEST_MAX, DocumentGroup, Match, Progress, SearchHandle, SearchResult,

@@ -1,10 +1,26 @@
-//! Colours of source text in pages: classes of CSS, and the states of the lexer in a document.
+//! Colours of source text in pages: classes of CSS, and a cache of lexer states at line starts,
+//! since results show lines from the middle of files.
+//!
+//! A file is lexed once for all its pages and all callers of a scope, by the hash of its text.
+//! Entries are small: the lines that begin inside a comment or a string.
+//!
+//! **Invariant:** colours never fail a page nor delay it for long. Files that are too large, late
+//! or many are lexed from their shown lines alone.
 
 pub(crate) use language::lexer::{Colour, ColouredParts, Syntax};
 
+use crate::http::blocking;
+use crate::suggest::Corpus;
+use frontend::cache::{Built, Cache, CacheConfig};
+use frontend::{Coordinator, Document, DocumentRevisions, Scope};
+use futures_util::future::join_all;
 use language::lexer::LineState;
+use schema::message::{FileRange, FileReply, FileRequest};
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 
 /// Coloured bytes of a line.
 const LINE_BYTES_MAX: usize = 4096;
@@ -121,6 +137,187 @@ pub(crate) fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         line.strip_suffix(b"\r").unwrap_or(line)
     })
+}
+
+/// Bytes of a lexed file: 5 ms of work.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+const DOCUMENTS_MAX: usize = 32;
+
+/// Keeps a page within 25 ms under load. Lexing continues for the next page.
+const WAIT_MAX: Duration = Duration::from_millis(15);
+
+/// Entries never become stale: only frees memory.
+const LIFE_MAX: Duration = Duration::from_secs(3600);
+
+/// Life of the record of an unreadable file.
+const UNREAD_LIFE_MAX: Duration = Duration::from_secs(60);
+
+/// Bytes of all entries. One takes some hundred bytes.
+const KEPT_BYTES_MAX: u64 = 16 << 20;
+
+/// Files fetched at once: at most 16 MiB.
+const READ_AT_ONCE_MAX: usize = 8;
+
+/// Files lexed or queued. More are refused.
+const WAITING_MAX: usize = 256;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ColourKey {
+    scope: [u8; 16],
+    hash: Vec<u8>,
+    language: String,
+}
+
+/// `None`: unreadable.
+type Kept = Option<Arc<LineStates>>;
+
+pub(crate) struct ColourCache {
+    kept: Arc<Cache<Arc<ColourKey>, Kept, ()>>,
+    reads: Arc<Semaphore>,
+}
+
+impl Default for ColourCache {
+    fn default() -> ColourCache {
+        let config = CacheConfig {
+            life: LIFE_MAX,
+            hard: Duration::ZERO,
+            negative: UNREAD_LIFE_MAX,
+            bytes_max: KEPT_BYTES_MAX,
+            builds_max: WAITING_MAX,
+            ..CacheConfig::new("colours")
+        };
+        ColourCache {
+            kept: Cache::new(config, weigh),
+            reads: Arc::new(Semaphore::new(READ_AT_ONCE_MAX)),
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct PageColours {
+    states: HashMap<Arc<Document>, Arc<LineStates>>,
+}
+
+impl PageColours {
+    pub(crate) fn of(&self, document: &Document) -> DocumentColours {
+        let states = self.states.get(document).cloned();
+        DocumentColours::new(&document.language, states)
+    }
+}
+
+impl ColourCache {
+    pub(crate) async fn of(
+        &self,
+        coordinator: &Arc<Coordinator>,
+        scope: &Scope,
+        documents: Vec<Arc<Document>>,
+    ) -> PageColours {
+        let deadline = Instant::now() + WAIT_MAX;
+        let mut wanted: Vec<Arc<Document>> = Vec::new();
+        for document in documents {
+            let is_read = Syntax::of(&document.language).is_some_and(Syntax::lasts_over_lines);
+            if is_read && !wanted.contains(&document) && wanted.len() < DOCUMENTS_MAX {
+                wanted.push(document);
+            }
+        }
+        let found = wanted.into_iter().map(|document| async {
+            let states = self.states(coordinator, scope, &document, deadline).await?;
+            Some((document, states))
+        });
+        PageColours {
+            states: join_all(found).await.into_iter().flatten().collect(),
+        }
+    }
+
+    /// The beginning of a file needs no look-up.
+    pub(crate) async fn of_file(
+        &self,
+        coordinator: &Arc<Coordinator>,
+        scope: &Scope,
+        (package, path): (&[u8], &[u8]),
+        reply: &FileReply,
+    ) -> DocumentColours {
+        if reply.first_line <= 1 {
+            return DocumentColours::reading(&reply.language);
+        }
+        let document = Arc::new(Document {
+            package: package.to_vec(),
+            path: path.to_vec(),
+            language: reply.language.clone(),
+            hash: reply.hash.clone(),
+            revisions: DocumentRevisions {
+                commit: reply.commit.clone(),
+                ..DocumentRevisions::default()
+            },
+        });
+        let found = self
+            .of(coordinator, scope, vec![Arc::clone(&document)])
+            .await;
+        found.of(&document)
+    }
+
+    /// `None` if they are late.
+    async fn states(
+        &self,
+        coordinator: &Arc<Coordinator>,
+        scope: &Scope,
+        document: &Arc<Document>,
+        deadline: Instant,
+    ) -> Kept {
+        let key = Arc::new(ColourKey {
+            scope: scope.hash(),
+            hash: document.hash.clone(),
+            language: document.language.clone(),
+        });
+        let (coordinator, scope) = (Arc::clone(coordinator), scope.clone());
+        let (document, reads) = (Arc::clone(document), Arc::clone(&self.reads));
+        let build = || async move {
+            let _permit = reads.acquire_owned().await;
+            let corpus = Corpus {
+                coordinator: &coordinator,
+                scope: &scope,
+            };
+            let text = fetch(corpus, &document).await;
+            let built = match text {
+                Some(text) => blocking(move || read(&document.language, &text)).await,
+                None => None,
+            };
+            match built {
+                None => Built::Negative(None),
+                built => Built::Value(built),
+            }
+        };
+        let found = self.kept.get_or_build(key, Some(deadline), build).await;
+        found.ok().flatten()
+    }
+}
+
+fn read(language: &str, text: &[u8]) -> Kept {
+    let syntax = Syntax::of(language)?;
+    Some(Arc::new(LineStates::of(syntax, text)))
+}
+
+/// `None` if the text is too large or gone.
+async fn fetch(corpus: Corpus<'_>, document: &Document) -> Option<Vec<u8>> {
+    let range = FileRange::Bytes {
+        offset: 0,
+        count: FILE_BYTES_MAX,
+    };
+    let commit = &document.revisions.commit;
+    let request = FileRequest::new(&document.package, &document.path, commit, range);
+    let mut reply = corpus.file(&request).await.ok()?;
+    let is_it = reply.found && reply.hash == document.hash && reply.offset == 0;
+    if !is_it || reply.total_bytes > FILE_BYTES_MAX {
+        return None;
+    }
+    let read = corpus.read_on(request, &mut reply, FILE_BYTES_MAX).await;
+    read.ok()?.then_some(reply.text)
+}
+
+fn weigh(key: &Arc<ColourKey>, kept: &Kept) -> usize {
+    let states = kept.as_ref().map_or(0, |states| states.bytes());
+    size_of::<ColourKey>() + key.hash.len() + key.language.len() + states
 }
 
 #[cfg(test)]
