@@ -23,38 +23,35 @@ pub(crate) struct Hosts {
     pub(crate) origins: Arc<[String]>,
 }
 
-/// Host names of the server.
+/// Host names of the server. The default is every name: other machines use names that the server
+/// does not know.
 #[derive(Clone, Debug, Default)]
-pub enum HostNames {
-    /// Every name: other machines use names that the server does not know.
-    #[default]
-    Any,
-    /// Names of this machine, and these.
-    Loopback(Arc<[String]>),
-    /// Only these names.
-    Only(Arc<[String]>),
+pub struct HostNames {
+    /// Names of this machine are accepted, and those listed.
+    is_loopback: bool,
+    listed: Arc<[String]>,
 }
 
 impl HostNames {
     /// Names for a server at `address`, with those that the operator lists.
     pub fn new(address: IpAddr, listed: &[String]) -> HostNames {
-        let listed = listed.iter().map(|name| name.to_ascii_lowercase());
-        let listed: Arc<[String]> = listed.collect();
-        match (address.is_loopback(), listed.is_empty()) {
-            (true, _) => HostNames::Loopback(listed),
-            (false, true) => HostNames::Any,
-            (false, false) => HostNames::Only(listed),
+        HostNames {
+            is_loopback: address.is_loopback(),
+            listed: listed
+                .iter()
+                .map(|name| name.to_ascii_lowercase())
+                .collect(),
         }
     }
 
     fn accept(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
-        let is_listed = |listed: &[String]| listed.contains(&host);
-        match self {
-            HostNames::Any => true,
-            HostNames::Loopback(listed) => is_loopback(&host) || is_listed(listed),
-            HostNames::Only(listed) => is_listed(listed),
-        }
+        let is_ours = if self.is_loopback {
+            is_loopback(&host)
+        } else {
+            self.listed.is_empty()
+        };
+        is_ours || self.listed.contains(&host)
     }
 }
 

@@ -113,17 +113,12 @@ pub(super) fn inline(text: &str) -> String {
 struct Renderer<'a> {
     targets: &'a Targets,
     slugs: HashMap<String, u32>,
-    open: Vec<Open>,
+    /// Ends of the rendered ones.
+    open: Vec<Option<TagEnd>>,
     /// Levels of the page's heading and the last one.
     base: u8,
     level: u8,
     out: Vec<Event<'a>>,
-}
-
-enum Open {
-    /// Rendered, with this end.
-    Kept(TagEnd),
-    Dropped,
 }
 
 impl<'a> Renderer<'a> {
@@ -133,14 +128,14 @@ impl<'a> Renderer<'a> {
                 let tag = (self.open.len() < DEPTH_MAX).then(|| self.tag(tag, &events[at + 1..]));
                 match tag.flatten() {
                     Some(tag) => {
-                        self.open.push(Open::Kept(tag.to_end()));
+                        self.open.push(Some(tag.to_end()));
                         self.out.push(Event::Start(tag));
                     }
-                    None => self.open.push(Open::Dropped),
+                    None => self.open.push(None),
                 }
             }
             Event::End(_) => {
-                if let Some(Open::Kept(end)) = self.open.pop() {
+                if let Some(Some(end)) = self.open.pop() {
                     self.out.push(Event::End(end));
                 }
             }
@@ -228,7 +223,7 @@ impl<'a> Renderer<'a> {
 
     fn link(&self, address: &str, title: &str) -> Option<Tag<'a>> {
         // Links cannot be nested.
-        let is_within = |open: &Open| matches!(open, Open::Kept(TagEnd::Link | TagEnd::Image));
+        let is_within = |open: &_| matches!(open, Some(TagEnd::Link | TagEnd::Image));
         if self.open.iter().any(is_within) {
             return None;
         }
@@ -269,7 +264,7 @@ impl<'a> Renderer<'a> {
         if self
             .open
             .iter()
-            .any(|open| matches!(open, Open::Kept(TagEnd::Image)))
+            .any(|open| matches!(open, Some(TagEnd::Image)))
         {
             return self.out.push(Event::Text(text.into()));
         }

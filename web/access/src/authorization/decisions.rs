@@ -9,7 +9,7 @@
 
 use super::credentials::{Credentials, Principal};
 use super::service::Service;
-use super::shared::{DecisionLives, SharedAnswer, SharedDecisions};
+use super::shared::{DecisionLives, SharedDecisions};
 use super::visible::{Last, NameSplit};
 use frontend::cache::{Built, Cache, CacheConfig, CacheError};
 use frontend::{Hints, Scope};
@@ -195,7 +195,7 @@ impl Decisions {
     ) -> Built<Decision, Arc<str>> {
         let question = Question::Name(who, name.into());
         if let Some(shared) = self.shared_for(&question)
-            && let Some(SharedAnswer { answer, age }) = shared.name(who, name).await
+            && let Some((answer, age)) = shared.name(who, name).await
         {
             return Built::Hint {
                 value: self.learn_name(who, name, answer),
@@ -262,7 +262,7 @@ impl Decisions {
         split: &NameSplit,
     ) -> Built<Decision, Arc<str>> {
         if let Some(shared) = self.shared_for(&Question::All(who, split.hash))
-            && let Some(SharedAnswer { answer, age }) = shared.all(who, split).await
+            && let Some((answer, age)) = shared.all(who, split).await
         {
             let (value, _) = self.learn_all(who, answer, split);
             return Built::Hint {

@@ -19,11 +19,6 @@ const KIND: &str = "decision";
 /// Longer than the life of any decision.
 const MARK: Duration = Duration::from_secs(60);
 
-pub(super) struct SharedAnswer<T> {
-    pub(super) answer: T,
-    pub(super) age: Duration,
-}
-
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DecisionLives {
     pub(super) allowed: Duration,
@@ -62,8 +57,8 @@ impl SharedDecisions {
         }
     }
 
-    /// Another frontend's decision about a name.
-    pub(super) async fn name(&self, who: Principal, name: &[u8]) -> Option<SharedAnswer<bool>> {
+    /// Another frontend's decision about a name, and its age.
+    pub(super) async fn name(&self, who: Principal, name: &[u8]) -> Option<(bool, Duration)> {
         let is_heard = || self.is_heard(who, &[About::Name(name), About::AllMark]);
         if is_heard() {
             return None;
@@ -84,15 +79,15 @@ impl SharedDecisions {
             self.note(who, About::Name(name));
             self.note(who, About::NamesMark);
         }
-        Some(SharedAnswer { answer, age })
+        Some((answer, age))
     }
 
-    /// Another frontend's decision about all names.
+    /// Another frontend's decision about all names, and its age.
     pub(super) async fn all(
         &self,
         who: Principal,
         split: &NameSplit,
-    ) -> Option<SharedAnswer<Vec<bool>>> {
+    ) -> Option<(Vec<bool>, Duration)> {
         let is_heard = || self.is_heard(who, &[About::NamesMark, About::AllMark]);
         if is_heard() {
             return None;
@@ -105,7 +100,7 @@ impl SharedDecisions {
             return None;
         }
         self.note(who, About::AllMark);
-        Some(SharedAnswer { answer, age })
+        Some((answer, age))
     }
 
     /// Shares a decision about a name, requested at `asked`.

@@ -49,11 +49,7 @@ async fn written(redis: &FakeRedis, writes: usize) {
 /// A busy machine may cancel some.
 const LOOK_UPS: usize = 20;
 
-async fn found(
-    shared: &SharedDecisions,
-    who: Principal,
-    name: &[u8],
-) -> Option<SharedAnswer<bool>> {
+async fn found(shared: &SharedDecisions, who: Principal, name: &[u8]) -> Option<(bool, Duration)> {
     for _ in 0..LOOK_UPS {
         if let Some(found) = shared.name(who, name).await {
             return Some(found);
@@ -63,7 +59,7 @@ async fn found(
 }
 
 async fn sees(shared: &SharedDecisions, who: Principal, name: &[u8]) -> Option<bool> {
-    Some(found(shared, who, name).await?.answer)
+    Some(found(shared, who, name).await?.0)
 }
 
 /// Retries with new frontends: after a timeout one does not ask Redis for a while.
@@ -81,7 +77,7 @@ async fn a_new_one_sees(redis: &FakeRedis, who: Principal, name: &[u8]) -> bool 
 async fn sees_all(shared: &SharedDecisions, who: Principal) -> Option<Vec<bool>> {
     for _ in 0..LOOK_UPS {
         if let Some(found) = shared.all(who, &split()).await {
-            return Some(found.answer);
+            return Some(found.0);
         }
     }
     None
@@ -102,7 +98,7 @@ async fn decisions_are_shared_with_their_age_and_only_for_their_caller() {
     one.tell_all(ann, &split(), &[true, false, true], ago(10));
     written(&redis, 2).await;
     let found = found(&two, ann, b"a").await.unwrap();
-    assert!(found.answer && found.age >= Duration::from_secs(10));
+    assert!(found.0 && found.1 >= Duration::from_secs(10));
     assert_eq!(sees(&two, ann, b"b").await, None);
     assert_eq!(sees(&two, bob, b"a").await, None);
     assert_eq!(sees_all(&two, bob).await, None);
