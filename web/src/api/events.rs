@@ -156,11 +156,11 @@ impl Report for Follower {
 
     /// Sends changed matches and progress; returns true if the latter changed.
     async fn report(&mut self) -> Option<bool> {
-        if let Some(best) = self.proof.best().filter(|_| !self.is_final) {
-            if let Ok(matches) = first(Arc::clone(best)).await {
-                self.matches(&matches, true).await?;
-                self.is_final = true;
-            }
+        if let Some(best) = self.proof.best().filter(|_| !self.is_final)
+            && let Ok(matches) = first(Arc::clone(best)).await
+        {
+            self.matches(&matches, true).await?;
+            self.is_final = true;
         }
         let standing = self.search.top_matches();
         if !self.is_final && !standing.pointers.is_empty() && standing != self.shown {
