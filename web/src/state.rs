@@ -132,11 +132,8 @@ impl FromRequestParts<App> for Viewer {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let authorization = app.options.authorization.as_ref();
-        Ok(Viewer::new(
-            authorization,
-            &app.coordinator,
-            &parts.headers,
-        )?)
+        let viewer = Viewer::new(authorization, &app.coordinator, &parts.headers);
+        Ok(viewer?)
     }
 }
 
