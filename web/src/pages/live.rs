@@ -6,7 +6,7 @@
 
 use super::boxes::fragment;
 use super::form::{Form, GROUP_DEFAULT};
-use super::running::{SoFar, folds, remaining_text, wanted};
+use super::running::{folds, remaining_text, so_far, wanted};
 use super::search::find;
 use crate::http::blocking;
 use crate::http::watched::Watched;
@@ -91,8 +91,8 @@ impl Report for OpenPage {
             let proven = self.proven().cloned();
             let is_proven = proven.is_some();
             let read = move || {
-                let best = SoFar::read(&search, proven.as_deref(), &form)?;
-                Ok::<_, frontend::SpoolError>((fragment(best.boxes, &form.site), best.is_final))
+                let (boxes, is_final) = so_far(&search, proven.as_deref(), &form)?;
+                Ok::<_, frontend::SpoolError>((fragment(boxes, &form.site), is_final))
             };
             let best = blocking(read).await.ok();
             if is_proven && best.as_ref().is_some_and(|(_, is_final)| !is_final) {

@@ -33,11 +33,10 @@ struct PackagesPage {
     prefix: String,
     /// Packages visible to the caller.
     total: u64,
-    packages: Vec<ListEntry>,
+    list: Listing,
     next: Option<String>,
     /// True if there are too many packages to find all names.
     is_cut: bool,
-    missing: Vec<(String, String)>,
 }
 
 /// Lists packages after `after`: names that begin with the text, then those that contain it.
@@ -67,10 +66,9 @@ pub(crate) async fn packages(call: Call) -> Result<Html<String>, Problem> {
         form: Form::of(&params.site),
         prefix: lossy(Some(prefix)).into_owned(),
         total: call.coordinator.served(&scope).packages,
-        packages: list.entries,
+        list,
         next,
         is_cut,
-        missing: list.unreachable,
     };
     Ok(Html(params.site.render(&page)))
 }
@@ -118,11 +116,9 @@ struct SkippedPage {
     /// Counts, on the first page only.
     reasons: Vec<(String, usize)>,
     counted: usize,
-    has_uncounted: bool,
-    files: Vec<ListEntry>,
+    list: Listing,
     next: Option<String>,
     json_href: String,
-    missing: Vec<(String, String)>,
 }
 
 pub(crate) async fn skipped(call: Call) -> Result<Html<String>, Problem> {
@@ -154,14 +150,12 @@ pub(crate) async fn skipped(call: Call) -> Result<Html<String>, Problem> {
             Vec::new()
         },
         counted: list.entries.len(),
-        has_uncounted: list.more,
         next: next(&package, &list),
         json_href: format!("/api/v2/skipped?package={}", encode(&package)),
-        files: {
+        list: {
             list.entries.truncate(LISTED_MAX);
-            list.entries
+            list
         },
-        missing: list.unreachable,
         package,
     };
     Ok(Html(params.site.render(&page)))

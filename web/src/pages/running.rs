@@ -44,7 +44,7 @@ pub(super) fn running_page(
     // A shared address must not stop the search.
     form.run = None;
     let follow = form.href(page);
-    let SoFar { boxes, .. } = SoFar::read(search, proven, &form)?;
+    let (boxes, _) = so_far(search, proven, &form)?;
     form.run = Some(search.id().to_owned());
     let progress = search.progress();
     let remaining = Eta::default().left(&progress);
@@ -62,11 +62,6 @@ pub(super) fn running_page(
     Ok(page.form.site.render(&page))
 }
 
-pub(super) struct SoFar {
-    pub(super) boxes: Vec<BoxView>,
-    pub(super) is_final: bool,
-}
-
 /// Best files, or best lines if the form does not group by file.
 pub(super) fn wanted(form: &Form) -> Best {
     match form.group() {
@@ -81,42 +76,33 @@ pub(super) fn folds(search: &SearchHandle, form: &Form) -> bool {
     form.copies != Some(Copies::All) && query.limit == 0 && !query.names
 }
 
-impl SoFar {
-    /// Blocks on the disk.
-    pub(super) fn read(
-        search: &SearchHandle,
-        proven: Option<&SearchResult>,
-        form: &Form,
-    ) -> Result<SoFar, SpoolError> {
-        let folds = folds(search, form);
-        let proven = proven.map(|best| proven_boxes(best, form, folds));
-        if let Some(boxes) = proven.transpose()?.flatten() {
-            let is_final = true;
-            return Ok(SoFar { boxes, is_final });
-        }
-        if form.group() != Group::Document {
-            let best = search.top_matches();
-            let boxes = one_by_one(form, &search.read(&best.pointers)?, folds);
-            return Ok(SoFar {
-                // The page replaces copies by other matches.
-                is_final: best.is_final
-                    && boxes.len() == best.pointers.len()
-                    && form.group() == Group::None,
-                boxes,
-            });
-        }
-        let best = search.best_documents(folds);
-        let mut matches = search.read(&best.documents.concat())?.into_iter();
-        let files = best.documents.iter().map(|lines| {
-            let mut file: Vec<Match> = matches.by_ref().take(lines.len()).collect();
-            in_line_order(&mut file);
-            file
-        });
-        Ok(SoFar {
-            boxes: by_file(form, files.filter(|file| !file.is_empty())),
-            is_final: best.is_final,
-        })
+/// Boxes, and true if later matches cannot change them. Blocks on the disk.
+pub(super) fn so_far(
+    search: &SearchHandle,
+    proven: Option<&SearchResult>,
+    form: &Form,
+) -> Result<(Vec<BoxView>, bool), SpoolError> {
+    let folds = folds(search, form);
+    let proven = proven.map(|best| proven_boxes(best, form, folds));
+    if let Some(boxes) = proven.transpose()?.flatten() {
+        return Ok((boxes, true));
     }
+    if form.group() != Group::Document {
+        let best = search.top_matches();
+        let boxes = one_by_one(form, &search.read(&best.pointers)?, folds);
+        // The page replaces copies by other matches.
+        let is_page = boxes.len() == best.pointers.len() && form.group() == Group::None;
+        return Ok((boxes, best.is_final && is_page));
+    }
+    let best = search.best_documents(folds);
+    let mut matches = search.read(&best.documents.concat())?.into_iter();
+    let files = best.documents.iter().map(|lines| {
+        let mut file: Vec<Match> = matches.by_ref().take(lines.len()).collect();
+        in_line_order(&mut file);
+        file
+    });
+    let boxes = by_file(form, files.filter(|file| !file.is_empty()));
+    Ok((boxes, best.is_final))
 }
 
 /// Boxes of the result of [`wanted`]; `None` if folded copies change the page.

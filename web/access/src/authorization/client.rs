@@ -4,7 +4,7 @@
 //! **Invariant:** an error names the failure, never the sent data.
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, StatusCode, Uri, header};
+use http::{HeaderMap, Request, Response, Uri, header};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
@@ -40,11 +40,7 @@ pub(super) fn get(url: Uri) -> Outgoing {
 }
 
 /// The body is read only on success.
-pub(super) struct HttpAnswer {
-    pub(super) status: StatusCode,
-    pub(super) is_json: bool,
-    pub(super) body: Bytes,
-}
+pub(super) type HttpAnswer = Response<Bytes>;
 
 pub(super) struct HttpClient {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
@@ -97,15 +93,11 @@ impl HttpClient {
             let _ = timeout_at(until, Limited::new(body, IGNORED_BYTES_MAX).collect()).await;
             Bytes::new()
         };
-        Ok(HttpAnswer {
-            status: head.status,
-            is_json: is_json(&head.headers),
-            body,
-        })
+        Ok(Response::from_parts(head, body))
     }
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();

@@ -6,7 +6,7 @@
 //! **Invariant:** only a complete, successful answer allows anything. Unclear answers are errors:
 //! unknown.
 
-use super::client::{HttpAnswer, HttpClient, Outgoing, get};
+use super::client::{HttpAnswer, HttpClient, Outgoing, get, is_json};
 use super::credentials::Credentials;
 use frontend::cache::breaker::Breaker;
 use futures_util::future::try_join_all;
@@ -81,7 +81,7 @@ impl Service {
             call.map_err(|_| "it failed too often, and is not asked for a while".to_owned())?;
         let answer = self.client.fetch(outgoing, bounds).await;
         // A client error is about one caller: it does not open the breaker.
-        let is_of_caller = (answer.as_ref()).is_ok_and(|answer| answer.status.is_client_error());
+        let is_of_caller = (answer.as_ref()).is_ok_and(|answer| answer.status().is_client_error());
         let read = answer.and_then(|answer| read(&answer));
         if read.is_ok() || is_of_caller {
             call.succeeded();
@@ -100,7 +100,7 @@ impl Service {
         let mut outgoing = get(url);
         caller.add_to(outgoing.headers_mut());
         let read =
-            |answer: &HttpAnswer| decision(answer.status).ok_or_else(|| unclear(answer.status));
+            |answer: &HttpAnswer| decision(answer.status()).ok_or_else(|| unclear(answer.status()));
         self.ask(outgoing, (ANSWER_MAX, ANSWER_BYTES_MAX), read)
             .await
     }
@@ -161,15 +161,15 @@ fn decision(status: StatusCode) -> Option<bool> {
 
 /// A denial of the caller allows none.
 fn visible_names(answer: &HttpAnswer) -> Result<HashSet<String>, String> {
-    match decision(answer.status) {
-        None => return Err(unclear(answer.status)),
+    match decision(answer.status()) {
+        None => return Err(unclear(answer.status())),
         Some(false) => return Ok(HashSet::new()),
-        Some(true) if !answer.is_json => {
+        Some(true) if !is_json(answer.headers()) => {
             return Err("the answer is not application/json".to_owned());
         }
         Some(true) => {}
     }
-    let read: Result<BatchAnswer, _> = serde_json::from_slice(&answer.body);
+    let read: Result<BatchAnswer, _> = serde_json::from_slice(answer.body());
     let read = read.map_err(|_| "the answer is not {\"visible\": [names]}".to_owned())?;
     Ok(read.visible.into_iter().collect())
 }
@@ -239,11 +239,12 @@ mod tests {
     #[test]
     fn an_answer_about_many_names_must_be_json_with_a_list() {
         let names = |status: u16, is_json: bool, body: &'static str| {
-            visible_names(&HttpAnswer {
-                status: StatusCode::from_u16(status).unwrap(),
-                is_json,
-                body: Bytes::from_static(body.as_bytes()),
-            })
+            let mut answer = HttpAnswer::new(Bytes::from_static(body.as_bytes()));
+            *answer.status_mut() = StatusCode::from_u16(status).unwrap();
+            let kind = HeaderValue::from_static("application/json");
+            let kind = is_json.then_some((header::CONTENT_TYPE, kind));
+            answer.headers_mut().extend(kind);
+            visible_names(&answer)
         };
         assert_eq!(
             names(200, true, r#"{"visible": ["a", "b"], "more": 1}"#)

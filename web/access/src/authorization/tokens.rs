@@ -271,8 +271,8 @@ impl Tokens {
             .client
             .fetch(get(url.clone()), (FETCH_MAX, SET_BYTES_MAX));
         let body = match fetched_keys.await {
-            Ok(answer) if answer.status.is_success() => Ok(answer.body),
-            Ok(answer) => Err(format!("status {}", answer.status)),
+            Ok(answer) if answer.status().is_success() => Ok(answer.into_body()),
+            Ok(answer) => Err(format!("status {}", answer.status())),
             Err(reason) => Err(reason),
         };
         *fetched = Some(Instant::now());
