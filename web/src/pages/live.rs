@@ -22,12 +22,8 @@ use std::sync::Arc;
 
 pub(crate) async fn live(call: Call) -> Result<Response, Problem> {
     let params = &call.params;
-    View::parse(
-        params,
-        &call.options.links.current(),
-        GROUP_DEFAULT,
-        Copies::Folded,
-    )?;
+    let links = call.options.links.current();
+    View::parse(params, &links, GROUP_DEFAULT, Copies::Folded)?;
     let parsed = params.parsed()?;
     let form = Form::new(params).in_revisions_of(&parsed.query);
     let scope = call.viewer.scope().await?;

@@ -44,12 +44,8 @@ pub(crate) async fn search(call: Call, tags: KnownTags) -> Response {
 
 async fn page(call: &Call, tags: KnownTags) -> Result<Response, Problem> {
     let Call { app, params, .. } = call;
-    let view = View::parse(
-        params,
-        &app.options.links.current(),
-        GROUP_DEFAULT,
-        Copies::Folded,
-    )?;
+    let links = app.options.links.current();
+    let view = View::parse(params, &links, GROUP_DEFAULT, Copies::Folded)?;
     let (first_line, parsed) = (params.number("from", 1)?, params.parsed()?);
     let form = Form::new(params).in_revisions_of(&parsed.query);
     let scope = &call.viewer.scope().await?;

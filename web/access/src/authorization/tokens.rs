@@ -267,10 +267,8 @@ impl Tokens {
     }
 
     async fn fetch(&self, url: &Uri, fetched: &mut Option<Instant>) {
-        let fetched_keys = self
-            .client
-            .fetch(get(url.clone()), (FETCH_MAX, SET_BYTES_MAX));
-        let body = match fetched_keys.await {
+        let bounds = (FETCH_MAX, SET_BYTES_MAX);
+        let body = match self.client.fetch(get(url.clone()), bounds).await {
             Ok(answer) if answer.status().is_success() => Ok(answer.into_body()),
             Ok(answer) => Err(format!("status {}", answer.status())),
             Err(reason) => Err(reason),
