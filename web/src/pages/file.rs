@@ -4,12 +4,10 @@
 //! around the lines ([`page`]). The lines are rendered while they are sent ([`body`]).
 
 mod asked;
-mod blame;
 mod body;
 mod lines;
 mod marks;
 mod open;
-mod other_versions;
 mod page;
 
 use super::form::Form;
@@ -27,9 +25,8 @@ use asked::AskedFile;
 pub(super) use asked::FileView;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use blame::BlameColumn;
 use body::{PIECE_LINES, PageBody};
-use lines::LinesView;
+use lines::{BlameColumn, LinesView, find_blame};
 use open::Opened;
 use page::{FilePage, shown_lines};
 use schema::message::{FileRange, FileRequest};
@@ -132,7 +129,7 @@ async fn blamed(
     if !asked.blame {
         return None;
     }
-    let found = blame::find(corpus, &asked.path, asked.view(), fetched).await;
+    let found = find_blame(corpus, &asked.path, asked.view(), fetched).await;
     match &found {
         Err(reason) => notices.push(format!("No blame: {reason}")),
         Ok(found) if !found.is_complete() => notices.push(

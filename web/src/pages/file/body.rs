@@ -8,8 +8,7 @@
 
 use super::super::tree::{self, directory_of};
 use super::lines::{CHUNK_LINES, LinesView, first_lines, render_outline};
-use super::other_versions;
-use super::page::{FilePage, PAGE_BYTES_MAX, Rest};
+use super::page::{FilePage, PAGE_BYTES_MAX, Rest, other_versions};
 use crate::http::stream_body::Export;
 use crate::problem::Problem;
 use axum::body::Body;
@@ -171,7 +170,7 @@ impl PageBody {
             let named = (&package[..], &page.asked.revision[..]);
             let tree = tree::list(corpus, named, directory_of(path), Vec::new(), path);
             rest.tree = tree.await.ok();
-            let versions = other_versions::render(corpus, page, &self.request);
+            let versions = other_versions(corpus, page, &self.request);
             rest.versions = versions.await.unwrap_or_default();
         }
         self.page.rest = rest;
