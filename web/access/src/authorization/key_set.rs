@@ -5,14 +5,14 @@
 //!
 //! **Invariant:** without HMAC, a public key is never taken for a shared secret.
 
-use jsonwebtoken::crypto::{CryptoProvider, JwkUtils, JwtSigner, JwtVerifier};
+use jsonwebtoken::crypto::{CryptoProvider, JwkUtils, JwtVerifier};
 use jsonwebtoken::errors::{Error, ErrorKind};
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse};
 use jsonwebtoken::signature::{self, Verifier};
-use jsonwebtoken::{Algorithm, DecodingKey, DecodingKeyKind, EncodingKey};
+use jsonwebtoken::{Algorithm, DecodingKey, DecodingKeyKind};
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents,
-    UnparsedPublicKey, VerificationAlgorithm,
+    UnparsedPublicKey,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -101,16 +101,12 @@ fn public_key(value: Value) -> Option<PublicKey> {
 /// Lets tokens be verified in this process.
 pub(super) fn install() {
     static PROVIDER: CryptoProvider = CryptoProvider {
-        signer_factory: no_signer,
+        signer_factory: |_, _| Err(ErrorKind::InvalidAlgorithm.into()),
         verifier_factory: verifier,
         jwk_utils: JwkUtils::new_unimplemented(),
     };
     // Installed before.
     let _ = PROVIDER.install_default();
-}
-
-fn no_signer(_: &Algorithm, _: &EncodingKey) -> Result<Box<dyn JwtSigner>, Error> {
-    Err(ErrorKind::InvalidAlgorithm.into())
 }
 
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>, Error> {
@@ -139,24 +135,15 @@ impl Verifier<Vec<u8>> for RingVerifier {
                 key.verify(&RSA_PKCS1_2048_8192_SHA256, message, sent)
             }
             (Algorithm::ES256, DecodingKeyKind::SecretOrDer(point)) => {
-                verify_with(&ECDSA_P256_SHA256_FIXED, point, message, sent)
+                UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).verify(message, sent)
             }
             (Algorithm::EdDSA, DecodingKeyKind::SecretOrDer(key)) => {
-                verify_with(&ED25519, key, message, sent)
+                UnparsedPublicKey::new(&ED25519, key).verify(message, sent)
             }
             _ => return Err(signature::Error::new()),
         };
         is_valid.map_err(|_| signature::Error::new())
     }
-}
-
-fn verify_with(
-    algorithm: &'static dyn VerificationAlgorithm,
-    key: &[u8],
-    message: &[u8],
-    sent: &[u8],
-) -> Result<(), ring::error::Unspecified> {
-    UnparsedPublicKey::new(algorithm, key).verify(message, sent)
 }
 
 #[cfg(test)]
