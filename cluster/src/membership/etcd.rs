@@ -7,9 +7,9 @@
 //!
 //! **Bounds**: 3 s a request, [`ANSWER_BYTES_MAX`] bytes an answer, 10 s a watch.
 
-pub(super) mod follow;
-pub(super) mod gateway;
+mod gateway;
 
+use super::pace::{Backoff, jittered};
 use super::{Member, NODES_MAX, Source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
 use std::time::Duration;
 use ureq::tls::TlsConfig;
 use ureq::{Agent, Body, BodyReader};
@@ -41,36 +42,27 @@ const ANSWER_BYTES_MAX: u64 = 2 << 20;
 /// Bytes of an event; only its end is read.
 const EVENT_BYTES_MAX: u64 = 64 << 10;
 
+/// Least pause between lists: events come in bursts.
+const LIST_EVERY_MIN: Duration = Duration::from_millis(100);
+
+/// Pause without a watch.
+const LIST_EVERY_MAX: Duration = Duration::from_secs(1);
+
 /// Failed request to etcd.
 #[derive(Debug, thiserror::Error)]
 pub enum EtcdError {
     /// Unreachable or slow.
     #[error("{endpoint}: {reason}")]
-    Unreachable {
-        /// Member of etcd.
-        endpoint: String,
-        /// Cause.
-        reason: String,
-    },
+    Unreachable { endpoint: String, reason: String },
     /// Rejected.
     #[error("{endpoint}: status {status}: {reason}")]
     Refused {
-        /// Member of etcd.
         endpoint: String,
-        /// HTTP status.
         status: u16,
-        /// Its message.
         reason: String,
     },
-    /// Name taken by another node.
     #[error("another node has the name {name:?}, at {address}; give this one another with --name")]
-    NameTaken {
-        /// Taken name.
-        name: String,
-        /// Its address.
-        address: String,
-    },
-    /// Too many nodes.
+    NameTaken { name: String, address: String },
     #[error("more than {NODES_MAX} nodes are registered")]
     TooMany,
     /// Concurrent changes of a key.
@@ -91,11 +83,11 @@ pub struct Etcd {
 
 /// Nodes of a revision.
 #[derive(Debug)]
-pub(super) struct Listing {
-    pub(super) members: Vec<Member>,
+struct Listing {
+    members: Vec<Member>,
     /// Problems of the others.
-    pub(super) malformed: Vec<String>,
-    pub(super) revision: i64,
+    malformed: Vec<String>,
+    revision: i64,
 }
 
 impl Etcd {
@@ -128,7 +120,57 @@ impl Etcd {
         })
     }
 
-    pub(super) fn list(&self) -> Result<Listing, EtcdError> {
+    /// Sends lists and errors until `send` returns false. The watch opens first, so no change is
+    /// missed; any event triggers the next list.
+    pub(super) fn follow(&self, mut send: impl FnMut(Result<Vec<Member>, String>) -> bool) {
+        let (mut backoff, mut revision, mut malformed) = (Backoff::default(), 0, Vec::new());
+        loop {
+            let watch = self.watch();
+            let listing = match self.list() {
+                Ok(listing) => listing,
+                Err(error) => {
+                    if !send(Err(error.to_string())) {
+                        return;
+                    }
+                    thread::sleep(backoff.fail());
+                    continue;
+                }
+            };
+            backoff.succeed();
+            let (now, before) = (
+                listing.revision,
+                std::mem::replace(&mut revision, listing.revision),
+            );
+            if now < before {
+                tracing::warn!(
+                    now,
+                    before,
+                    "the revision of etcd went back: it was wiped or restored"
+                );
+            }
+            if listing.malformed != malformed {
+                for reason in &listing.malformed {
+                    tracing::warn!(reason, "a node in etcd is ignored");
+                }
+                malformed = listing.malformed;
+            }
+            if !send(Ok(listing.members)) {
+                return;
+            }
+            match watch {
+                Ok(mut watch) => {
+                    watch.next();
+                    thread::sleep(jittered(LIST_EVERY_MIN));
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "cannot watch etcd");
+                    thread::sleep(jittered(LIST_EVERY_MAX));
+                }
+            }
+        }
+    }
+
+    fn list(&self) -> Result<Listing, EtcdError> {
         let range: Range = self.ask("/v3/kv/range", &self.range(KEYS_MAX + 1))?;
         if range.more || range.kvs.len() > KEYS_MAX {
             return Err(EtcdError::TooMany);
@@ -202,7 +244,7 @@ impl Etcd {
     }
 
     /// Opens a watch, which has begun on return.
-    pub(super) fn watch(&self) -> Result<Watch, EtcdError> {
+    fn watch(&self) -> Result<Watch, EtcdError> {
         let endpoint = self.endpoint();
         let request = json!({"create_request": self.range(0)});
         let body = self.post(&self.watcher, endpoint, "/v3/watch", &request)?;
@@ -321,11 +363,11 @@ impl Etcd {
 }
 
 /// Events, one per line.
-pub(super) struct Watch(BufReader<BodyReader<'static>>);
+struct Watch(BufReader<BodyReader<'static>>);
 
 impl Watch {
     /// Waits for an event; false at the end.
-    pub(super) fn next(&mut self) -> bool {
+    fn next(&mut self) -> bool {
         let mut line = Vec::new();
         let mut bounded = (&mut self.0).take(EVENT_BYTES_MAX);
         bounded

@@ -19,39 +19,21 @@ const VERSION: &str = "1";
 /// Bytes of a file: beyond the longest map.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// Reason to ignore a file.
-#[derive(Debug, thiserror::Error)]
-pub enum MapFileError {
-    /// Unreadable.
-    #[error("it cannot be read")]
-    Io(#[from] io::Error),
-    /// Another file, or damaged.
-    #[error("it is damaged: {0}")]
-    Damaged(&'static str),
-    /// Written by another version.
-    #[error("it has version {0}, this program reads {VERSION}")]
-    Version(String),
-    /// Map of another source.
-    #[error("it is of {0}")]
-    OtherSource(String),
-}
-
 #[derive(Serialize, Deserialize)]
 struct Content {
     source: String,
     nodes: Vec<Member>,
 }
 
-/// Reads the map of a source; empty without a file.
-pub fn read(path: &Path, source: &str) -> Result<Vec<Member>, MapFileError> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
-    };
+/// Reads the map of a source; empty without a file. Errors are reasons to ignore it.
+pub fn read(path: &Path, source: &str) -> Result<Vec<Member>, String> {
     let mut bytes = Vec::new();
-    file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    decode(&bytes, source)
+    let opened = File::open(path);
+    match opened.and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes)) {
+        Ok(_) => decode(&bytes, source),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(_) => Err("it cannot be read".to_owned()),
+    }
 }
 
 /// Replaces the file.
@@ -76,28 +58,30 @@ fn encode(source: &str, nodes: &[Member]) -> Vec<u8> {
 }
 
 /// Decodes a file.
-pub fn decode(bytes: &[u8], source: &str) -> Result<Vec<Member>, MapFileError> {
-    let damaged = MapFileError::Damaged;
+pub fn decode(bytes: &[u8], source: &str) -> Result<Vec<Member>, String> {
+    let damaged = |reason: &str| format!("it is damaged: {reason}");
     if bytes.len() as u64 > BYTES_MAX {
         return Err(damaged("it is too long"));
     }
     let text = str::from_utf8(bytes).map_err(|_| damaged("it is not text"))?;
-    let rest = text
-        .strip_prefix(HEADER)
-        .ok_or(damaged("its first line is another"))?;
-    let (version, rest) = rest.split_once(' ').ok_or(damaged("it is too short"))?;
+    let rest = text.strip_prefix(HEADER);
+    let rest = rest.ok_or_else(|| damaged("its first line is another"))?;
+    let short = || damaged("it is too short");
+    let (version, rest) = rest.split_once(' ').ok_or_else(short)?;
     if version != VERSION {
-        let shown = version.chars().take(20).collect();
-        return Err(MapFileError::Version(shown));
+        let shown: String = version.chars().take(20).collect();
+        return Err(format!(
+            "it has version {shown}, this program reads {VERSION}"
+        ));
     }
-    let (hash, content) = rest.split_once('\n').ok_or(damaged("it is too short"))?;
+    let (hash, content) = rest.split_once('\n').ok_or_else(short)?;
     if *hash != *blake3::hash(content.as_bytes()).to_hex() {
         return Err(damaged("its checksum differs"));
     }
     let content: Content =
         serde_json::from_str(content).map_err(|_| damaged("it is not a list of nodes"))?;
     if content.source != source {
-        return Err(MapFileError::OtherSource(content.source));
+        return Err(format!("it is of {}", content.source));
     }
     let is_fine = |member: &Member| member.check().is_ok();
     if content.nodes.len() > NODES_MAX || !content.nodes.iter().all(is_fine) {
@@ -130,8 +114,7 @@ mod tests {
         write(&path, "s", &nodes()).unwrap();
         assert_eq!(read(&path, "s").unwrap(), nodes());
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-        let other = read(&path, "t").unwrap_err();
-        assert!(matches!(other, MapFileError::OtherSource(source) if source == "s"));
+        assert_eq!(read(&path, "t").unwrap_err(), "it is of s");
     }
 
     #[test]
@@ -146,7 +129,7 @@ mod tests {
         assert!(decode(&vec![b' '; BYTES_MAX as usize + 1], "s").is_err());
         let text = String::from_utf8(whole).unwrap();
         let later = text.replacen("nodes 1", "nodes 2", 1);
-        let error = decode(later.as_bytes(), "s").unwrap_err().to_string();
+        let error = decode(later.as_bytes(), "s").unwrap_err();
         assert_eq!(error, "it has version 2, this program reads 1");
     }
 }

@@ -17,16 +17,12 @@ const DNS_NAMES_MAX: usize = 16;
 /// Source of nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Command-line list.
     Static(Vec<Member>),
-    /// DNS records.
     Dns {
-        /// Names to combine.
         names: Vec<DnsName>,
         /// Server, if not the system's.
         server: Option<SocketAddr>,
     },
-    /// etcd.
     Etcd {
         /// Equivalent URLs.
         endpoints: Vec<String>,
@@ -42,60 +38,36 @@ pub struct DnsName {
     pub name: String,
     /// Port of addresses.
     pub port: u16,
-    /// Zone of its nodes.
     pub zone: String,
 }
 
-/// Invalid source.
+/// Mistake in a source, with the expected form.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum SourceError {
-    /// Unknown source.
-    #[error(
-        "{given:?} is not a source of nodes{}; expected static:HOST:PORT,…, dns:NAME or etcd:URL",
-        suggestion(.meant)
-    )]
-    Unknown {
-        /// Text before the colon.
-        given: String,
-        /// Likely intention.
-        meant: Option<&'static str>,
-    },
-    /// Malformed or duplicate node.
-    #[error("node {node:?}: {reason}; expected [NAME=]HOST:PORT[/zone=ZONE][/weight=N]")]
-    Node {
-        /// Given node.
-        node: String,
-        /// Mistake.
-        reason: String,
-    },
-    /// Malformed name.
-    #[error(
-        "dns:{0}: expected dns:NAME[:PORT][/zone=ZONE][,NAME…][?server=IP:PORT], or dns:_SERVICE._tcp.NAME for SRV records"
-    )]
-    Dns(String),
-    /// Malformed URL.
-    #[error("etcd:{0}: expected etcd:http://HOST:PORT[,http://HOST:PORT…][/PREFIX], or https://")]
-    Etcd(String),
-}
-
-fn suggestion(meant: &Option<&'static str>) -> String {
-    meant.map_or_else(String::new, |meant| format!(", did you mean {meant}:?"))
-}
+#[error("{0}")]
+pub struct SourceError(String);
 
 impl FromStr for Source {
     type Err = SourceError;
 
     fn from_str(text: &str) -> Result<Source, SourceError> {
         let (scheme, rest) = text.split_once(':').unwrap_or((text, ""));
-        match scheme {
+        let parsed = match scheme {
             "static" => parse_static(rest),
-            "dns" => parse_dns(rest).ok_or_else(|| SourceError::Dns(rest.to_owned())),
-            "etcd" => parse_etcd(rest).ok_or_else(|| SourceError::Etcd(rest.to_owned())),
-            _ => Err(SourceError::Unknown {
-                given: scheme.to_owned(),
-                meant: meant(scheme),
+            "dns" => parse_dns(rest).ok_or_else(|| {
+                format!(
+                    "dns:{rest}: expected dns:NAME[:PORT][/zone=ZONE][,NAME…][?server=IP:PORT], or \
+                     dns:_SERVICE._tcp.NAME for SRV records"
+                )
             }),
-        }
+            "etcd" => parse_etcd(rest).ok_or_else(|| {
+                format!("etcd:{rest}: expected etcd:http://HOST:PORT[,http://HOST:PORT…][/PREFIX], or https://")
+            }),
+            _ => Err(format!(
+                "{scheme:?} is not a source of nodes{}; expected static:HOST:PORT,…, dns:NAME or etcd:URL",
+                meant(scheme).map_or_else(String::new, |it| format!(", did you mean {it}:?"))
+            )),
+        };
+        parsed.map_err(SourceError)
     }
 }
 
@@ -143,13 +115,12 @@ fn meant(given: &str) -> Option<&'static str> {
     (best.0 <= 2 && best.0 < given.len().max(1)).then_some(best.1)
 }
 
-fn parse_static(text: &str) -> Result<Source, SourceError> {
+fn parse_static(text: &str) -> Result<Source, String> {
     let mut members: Vec<Member> = Vec::new();
     for word in text.split(',') {
         let word = word.trim();
-        let wrong = |reason: String| SourceError::Node {
-            node: word.to_owned(),
-            reason,
+        let wrong = |reason: String| {
+            format!("node {word:?}: {reason}; expected [NAME=]HOST:PORT[/zone=ZONE][/weight=N]")
         };
         let member = parse_member(word).map_err(wrong)?;
         let mut others = members.iter();
@@ -244,12 +215,10 @@ fn parse_etcd(text: &str) -> Option<Source> {
     }
     Some(Source::Etcd {
         endpoints,
-        prefix: if prefix.is_empty() {
-            PREFIX_DEFAULT
-        } else {
-            prefix
-        }
-        .to_owned(),
+        prefix: Some(prefix)
+            .filter(|it| !it.is_empty())
+            .unwrap_or(PREFIX_DEFAULT)
+            .to_owned(),
     })
 }
 

@@ -44,14 +44,8 @@ pub type WouldLose<'a> = &'a dyn Fn(&BTreeSet<&str>) -> bool;
 /// Reason to keep absent nodes.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Frozen {
-    /// More than half vanished.
     #[error("{absent} of {nodes} nodes vanished")]
-    MostVanished {
-        /// Absent nodes.
-        absent: usize,
-        /// Nodes of the map.
-        nodes: usize,
-    },
+    MostVanished { absent: usize, nodes: usize },
     /// Nodes with the last replica of a shard, or the last ones.
     #[error("shards would have no replica without {}", .0.join(", "))]
     LastReplicas(Vec<String>),

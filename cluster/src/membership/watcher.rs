@@ -2,7 +2,7 @@
 
 #[cfg(feature = "dns")]
 use super::dns::Names;
-use super::etcd::{Etcd, follow::follow};
+use super::etcd::Etcd;
 use super::view::{Absence, Frozen, NodeMap, View, WouldLose};
 use super::{Member, Source, map_file};
 use std::collections::BTreeSet;
@@ -207,7 +207,7 @@ fn ask(
             let etcd = Etcd::new(source, tls).expect("the source is etcd");
             let thread = std::thread::Builder::new().name("etcd".to_owned());
             let spawned =
-                thread.spawn(move || follow(&etcd, |said| sender.blocking_send(said).is_ok()));
+                thread.spawn(move || etcd.follow(|said| sender.blocking_send(said).is_ok()));
             spawned.map_err(|error| WatchError(format!("cannot start a thread: {error}")))?;
             Ok("etcd")
         }

@@ -1,6 +1,5 @@
 //! A fake gateway that lies on demand. `scripts/faults/membership` uses a real etcd.
 
-use super::follow::follow;
 use super::*;
 use crate::membership::registration::Registration;
 use std::collections::BTreeMap;
@@ -240,7 +239,7 @@ fn events_that_lie_change_nothing() {
         ];
     });
     let mut lists = 0;
-    follow(&etcd, |said| {
+    etcd.follow(|said| {
         lists += 1;
         if let Ok(said) = said {
             let expected: &[&str] = if lists <= 4 { &["a"] } else { &["a", "b"] };
@@ -263,7 +262,7 @@ fn a_list_that_cannot_be_read_is_no_list() {
     let (fake, etcd) = Fake::start();
     fake.change(|store| store.refuses = true);
     let mut said = Vec::new();
-    follow(&etcd, |list| {
+    etcd.follow(|list| {
         said.push(list.is_ok());
         fake.change(|store| store.refuses = said.len() < 2);
         said.len() < 3
