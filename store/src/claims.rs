@@ -5,7 +5,8 @@
 //! are by the store's clock.
 
 use crate::error::StoreError;
-use crate::objects::{Objects, Put, Version, random_name, seconds};
+use crate::objects::{Objects, Version, random_name, seconds};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -14,7 +15,10 @@ const CLAIMS: &str = "claims";
 const TITLE: &str = "trawl-claim 1";
 
 /// Life without renewal.
-pub const LEASE: Duration = Duration::from_secs(120);
+const LEASE: Duration = Duration::from_secs(120);
+
+/// Interval between renewals.
+pub const RENEW_EVERY: Duration = Duration::from_secs(30);
 
 /// Longer claims were made while the store's clock was wrong.
 const AHEAD_MAX: Duration = Duration::from_secs(60 * 60);
@@ -23,26 +27,19 @@ const AHEAD_MAX: Duration = Duration::from_secs(60 * 60);
 pub struct Claims<'a> {
     objects: &'a Objects,
     worker: String,
-    lease: Duration,
     /// The store's time, at a local instant.
     clock: (SystemTime, Instant),
-    held: Mutex<Vec<Claim>>,
-}
-
-#[derive(Clone, Debug)]
-struct Claim {
-    object: String,
-    version: Version,
+    /// Objects and their versions.
+    held: Mutex<BTreeMap<String, Version>>,
 }
 
 impl<'a> Claims<'a> {
-    /// Opens the claims of a store with conditional writes. They last for `lease`.
-    pub fn open(objects: &'a Objects, lease: Duration) -> Result<Claims<'a>, StoreError> {
+    /// Opens the claims of a store with conditional writes.
+    pub fn open(objects: &'a Objects) -> Result<Claims<'a>, StoreError> {
         Ok(Claims {
             clock: (objects.check()?, Instant::now()),
             objects,
             worker: random_name(),
-            lease,
             held: Mutex::default(),
         })
     }
@@ -60,34 +57,21 @@ impl<'a> Claims<'a> {
             Some(_) => return Ok(false),
         };
         let content = self.content();
-        match self.objects.swap(&object, expected, content.as_bytes())? {
-            Put::Done(version) => {
-                self.held().push(Claim { object, version });
-                Ok(true)
-            }
-            Put::Refused => Ok(false),
-        }
+        let claimed = self.objects.swap(&object, expected, content.as_bytes())?;
+        let is_claimed = claimed.is_some();
+        self.held().extend(claimed.map(|version| (object, version)));
+        Ok(is_claimed)
     }
 
     /// Renews all claims that were not taken over.
     pub fn renew(&self) -> Result<(), StoreError> {
         let claims = self.held().clone();
-        for claim in claims {
-            let put = self.objects.swap(
-                &claim.object,
-                Some(&claim.version),
-                self.content().as_bytes(),
-            )?;
+        for (object, version) in claims {
+            let content = self.content();
+            let renewed = (self.objects).swap(&object, Some(&version), content.as_bytes())?;
             let mut held = self.held();
-            match put {
-                Put::Done(version) => {
-                    let known = held.iter_mut().find(|it| it.object == claim.object);
-                    if let Some(known) = known {
-                        known.version = version;
-                    }
-                }
-                Put::Refused => held.retain(|it| it.object != claim.object),
-            }
+            let known = held.remove(&object);
+            held.extend(known.and(renewed).map(|version| (object, version)));
         }
         Ok(())
     }
@@ -95,20 +79,15 @@ impl<'a> Claims<'a> {
     /// Releases all claims.
     pub fn release(&self) -> Result<(), StoreError> {
         let claims = std::mem::take(&mut *self.held());
-        for claim in claims {
+        for (object, claimed) in claims {
             // Meanwhile another machine can only take over an expired claim, and rebuild a
             // published package.
-            let known = self.objects.read(&claim.object)?;
-            if known.is_some_and(|(_, version)| version == claim.version) {
-                self.objects.delete(&claim.object)?;
+            let known = self.objects.read(&object)?;
+            if known.is_some_and(|(_, version)| version == claimed) {
+                self.objects.delete(&object)?;
             }
         }
         Ok(())
-    }
-
-    /// Interval between renewals.
-    pub fn renew_every(&self) -> Duration {
-        self.lease / 4
     }
 
     /// Expired, or made while the store's clock was wrong.
@@ -117,8 +96,8 @@ impl<'a> Claims<'a> {
         until < now || until - now > AHEAD_MAX.as_secs()
     }
 
-    fn held(&self) -> std::sync::MutexGuard<'_, Vec<Claim>> {
-        // A panic leaves the list valid.
+    fn held(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Version>> {
+        // A panic leaves the map valid.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -129,7 +108,7 @@ impl<'a> Claims<'a> {
     }
 
     fn content(&self) -> String {
-        let until = self.now() + self.lease.as_secs();
+        let until = self.now() + LEASE.as_secs();
         // The nonce makes versions differ.
         format!(
             "{TITLE}\nworker {}\nuntil {until}\nnonce {}\n",
@@ -159,8 +138,8 @@ mod tests {
     #[test]
     fn a_package_has_one_claim_until_it_expires_or_is_released() {
         let (_directory, objects) = objects();
-        let first = Claims::open(&objects, Duration::from_secs(60)).unwrap();
-        let second = Claims::open(&objects, Duration::from_secs(60)).unwrap();
+        let first = Claims::open(&objects).unwrap();
+        let second = Claims::open(&objects).unwrap();
         assert!(first.take(b"bash_5").unwrap());
         assert!(!second.take(b"bash_5").unwrap());
         assert!(second.take(b"sed_4").unwrap());
@@ -172,10 +151,10 @@ mod tests {
     #[test]
     fn an_expired_claim_is_taken_over_and_its_holder_forgets_it() {
         let (_directory, objects) = objects();
-        let mut first = Claims::open(&objects, Duration::from_secs(60)).unwrap();
+        let mut first = Claims::open(&objects).unwrap();
         assert!(first.take(b"bash_5").unwrap());
-        let mut second = Claims::open(&objects, Duration::from_secs(60)).unwrap();
-        second.clock.0 += Duration::from_secs(61);
+        let mut second = Claims::open(&objects).unwrap();
+        second.clock.0 += LEASE + Duration::from_secs(1);
         assert!(second.take(b"bash_5").unwrap());
         first.renew().unwrap();
         assert!(first.held().is_empty());
@@ -190,8 +169,8 @@ mod tests {
         let day = Duration::from_secs(86_400);
         for (before, after) in [(day, Duration::ZERO), (Duration::ZERO, day)] {
             let (_directory, objects) = objects();
-            let mut first = Claims::open(&objects, LEASE).unwrap();
-            let mut second = Claims::open(&objects, LEASE).unwrap();
+            let mut first = Claims::open(&objects).unwrap();
+            let mut second = Claims::open(&objects).unwrap();
             (first.clock.0, second.clock.0) = (first.clock.0 + before, second.clock.0 + after);
             assert!(first.take(b"bash_5").unwrap());
             assert!(second.take(b"bash_5").unwrap());
@@ -203,7 +182,7 @@ mod tests {
     #[test]
     fn a_claim_that_cannot_be_read_is_taken_over() {
         let (_directory, objects) = objects();
-        let claims = Claims::open(&objects, Duration::from_secs(60)).unwrap();
+        let claims = Claims::open(&objects).unwrap();
         let object = format!("{CLAIMS}/{}", blake3::hash(b"a").to_hex());
         objects.swap(&object, None, b"\xffgarbage").unwrap();
         assert!(claims.take(b"a").unwrap());

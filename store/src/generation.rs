@@ -20,7 +20,7 @@
 //! **Invariant:** numbers only grow, also when an earlier generation becomes current again.
 
 use crate::error::StoreError;
-use crate::objects::{Objects, Put, Version};
+use crate::objects::{Objects, Version};
 use index::file::AtomicFile;
 use index::manifest::{Manifest, ManifestError, ShardEntry, hex};
 use std::collections::{BTreeMap, BTreeSet};
@@ -313,14 +313,9 @@ impl Head {
             generation,
         };
         let expected = before.map(|(_, version)| version);
-        match objects.swap(HEAD, expected, head.render().as_bytes())? {
-            Put::Done(_) => Ok(true),
-            // A repeated request finds its own write.
-            Put::Refused => {
-                let now = Head::read(objects)?;
-                Ok(now.is_some_and(|(now, _)| now == head))
-            }
-        }
+        let swapped = objects.swap(HEAD, expected, head.render().as_bytes())?;
+        // A repeated request finds its own write.
+        Ok(swapped.is_some() || Head::read(objects)?.is_some_and(|(now, _)| now == head))
     }
 }
 

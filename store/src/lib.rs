@@ -23,15 +23,13 @@ mod node_status;
 mod objects;
 mod publish;
 mod replica;
-mod served;
 mod transition;
 
 pub use error::StoreError;
 pub use generation::{Generation, GenerationId, Head, REPLICAS, REPLICAS_MAX, StoredFile, written};
 pub use groups::{Group, groups};
 pub use maintenance::{Collected, Damage, Keep, Verified, collect, history, rollback, verify};
-pub use node_status::{NODES_MAX, NodeStatus};
-pub use objects::{Object, Objects, Put, Storage, Version};
+pub use node_status::{NODES_MAX, NodeStatus, ServedShards};
+pub use objects::{Object, Objects, Storage, Version};
 pub use publish::{Published, Publishing, publish};
-pub use replica::{Everything, FetchOptions, Fetching, Lag, Replica, Share, Synced};
-pub use served::ServedShards;
+pub use replica::{FetchOptions, Fetching, Replica, Share, Synced};

@@ -75,7 +75,11 @@ pub fn rollback(objects: &Objects, number: Option<u64>) -> Result<u64, StoreErro
     // The version of a damaged HEAD is still that of the object.
     let head = match Head::read(objects) {
         Ok(head) => head,
-        Err(error) if error.is_damage() && number.is_some() => return restore(objects, number),
+        Err(error) if error.is_damage() && number.is_some() => {
+            let _ = found(objects, number.unwrap_or_default())?;
+            objects.delete(generation::HEAD)?;
+            return rollback(objects, number);
+        }
         Err(error) => return Err(error),
     };
     let current = head.as_ref().map_or(0, |(head, _)| head.generation.number);
@@ -97,13 +101,6 @@ pub fn rollback(objects: &Objects, number: Option<u64>) -> Result<u64, StoreErro
         });
     }
     Ok(generation.number)
-}
-
-fn restore(objects: &Objects, number: Option<u64>) -> Result<u64, StoreError> {
-    let number = number.unwrap_or_default();
-    let _ = found(objects, number)?;
-    objects.delete(crate::generation::HEAD)?;
-    rollback(objects, Some(number))
 }
 
 fn found(objects: &Objects, number: u64) -> Result<(Vec<GenerationId>, Generation), StoreError> {

@@ -7,7 +7,7 @@ mod object;
 #[cfg(feature = "s3")]
 mod s3;
 
-pub use object::{Object, Put, Storage, Version};
+pub use object::{Object, Storage, Version};
 pub(crate) use object::{random_name, seconds};
 
 use crate::error::StoreError;
@@ -78,19 +78,12 @@ impl Objects {
 
     fn check_with(&self, name: &str) -> Result<SystemTime, StoreError> {
         let missing = || StoreError::NoConditions(self.url());
-        let Put::Done(first) = self.swap(name, None, b"1")? else {
-            return Err(missing());
-        };
-        let is_refused = |expected: Option<&Version>| -> Result<bool, StoreError> {
-            Ok(self.swap(name, expected, b"2")? == Put::Refused)
-        };
-        if !is_refused(None)? {
+        let first = self.swap(name, None, b"1")?.ok_or_else(missing)?;
+        if self.swap(name, None, b"2")?.is_some() {
             return Err(missing());
         }
-        let Put::Done(second) = self.swap(name, Some(&first), b"3")? else {
-            return Err(missing());
-        };
-        if !is_refused(Some(&first))? || first == second {
+        let second = self.swap(name, Some(&first), b"3")?.ok_or_else(missing)?;
+        if self.swap(name, Some(&first), b"2")?.is_some() || first == second {
             return Err(missing());
         }
         let found = self.head(name)?.ok_or_else(missing)?;

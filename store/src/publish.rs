@@ -48,8 +48,6 @@ pub struct Published {
     pub shards: u64,
     pub uploaded_files: u64,
     pub uploaded_bytes: u64,
-    /// Lost swaps of HEAD.
-    pub retries: u32,
 }
 
 /// Publishes the index in `directory`. `replicas` sets the number of nodes that have each shard.
@@ -71,8 +69,7 @@ pub fn publish(
         if attempt > 0 {
             pause();
         }
-        if let Some(mut published) = publisher.attempt(replicas)? {
-            published.retries = attempt;
+        if let Some(published) = publisher.attempt(replicas)? {
             return Ok(published);
         }
     }
@@ -161,7 +158,6 @@ impl<'a> Publisher<'a> {
             shards: next.manifest.shards.len() as u64,
             uploaded_files: self.uploaded_files,
             uploaded_bytes: self.uploaded_bytes,
-            retries: 0,
         }))
     }
 
@@ -235,10 +231,17 @@ impl<'a> Publisher<'a> {
             }
         }
         self.upload(uploads, &mut files)?;
-        if let Some((file, bytes)) = recorded {
-            let stored = self.upload_bytes(&bytes)?;
-            files.insert(file.file.clone(), stored);
-            manifest.recorded = Some(file);
+        if let Some((named, bytes)) = recorded {
+            let file = StoredFile {
+                hash: *blake3::hash(&bytes).as_bytes(),
+                bytes: bytes.len() as u64,
+            };
+            if !self.is_fresh(&file)? {
+                self.put_file(&file, &mut &bytes[..])?;
+            }
+            self.fresh.insert(file.hash);
+            files.insert(named.file.clone(), file);
+            manifest.recorded = Some(named);
         }
         Ok(Generation {
             store: theirs.map_or_else(random_name, |theirs| theirs.store.clone()),
@@ -314,8 +317,7 @@ impl<'a> Publisher<'a> {
             hasher: blake3::Hasher::new(),
             progress: self.progress,
         };
-        self.objects
-            .upload(&file.object(), &mut reader, file.bytes)?;
+        self.put_file(&file, &mut reader)?;
         if *reader.hasher.finalize().as_bytes() != file.hash {
             // Its name would not be its hash.
             self.objects.delete(&file.object())?;
@@ -323,24 +325,14 @@ impl<'a> Publisher<'a> {
             return Err(StoreError::damaged(path.display().to_string(), reason));
         }
         self.fresh.insert(file.hash);
-        self.uploaded_files += 1;
-        self.uploaded_bytes += file.bytes;
         Ok(file)
     }
 
-    fn upload_bytes(&mut self, bytes: &[u8]) -> Result<StoredFile, StoreError> {
-        let file = StoredFile {
-            hash: *blake3::hash(bytes).as_bytes(),
-            bytes: bytes.len() as u64,
-        };
-        if !self.is_fresh(&file)? {
-            let mut from = bytes;
-            self.objects.upload(&file.object(), &mut from, file.bytes)?;
-            self.uploaded_files += 1;
-            self.uploaded_bytes += file.bytes;
-        }
-        self.fresh.insert(file.hash);
-        Ok(file)
+    fn put_file(&mut self, file: &StoredFile, from: &mut dyn Read) -> Result<(), StoreError> {
+        self.objects.upload(&file.object(), from, file.bytes)?;
+        self.uploaded_files += 1;
+        self.uploaded_bytes += file.bytes;
+        Ok(())
     }
 
     /// Returns whether a garbage collection spares the file. Older files could be collected before

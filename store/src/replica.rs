@@ -42,22 +42,6 @@ pub struct Synced {
     pub is_settled: bool,
 }
 
-/// Lag behind the store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lag {
-    /// Generation here; 0 at first.
-    pub served: u64,
-    /// Generation of HEAD; 0 if none.
-    pub head: u64,
-}
-
-impl Lag {
-    /// Returns whether they differ.
-    pub fn is_behind(self) -> bool {
-        self.served != self.head
-    }
-}
-
 /// Assignment of shards to a node, in groups of shards with parts of one package.
 pub trait Share {
     /// Returns whether this node must have the group.
@@ -65,19 +49,6 @@ pub trait Share {
 
     /// Returns whether another node has the group.
     fn is_ready(&self, generation: &Generation, group: &[u8; 32]) -> bool;
-}
-
-/// Assigns all shards.
-pub struct Everything;
-
-impl Share for Everything {
-    fn owns(&self, _: &Generation, _: &[u8; 32]) -> bool {
-        true
-    }
-
-    fn is_ready(&self, _: &Generation, _: &[u8; 32]) -> bool {
-        false
-    }
 }
 
 /// Directory that follows a store.
@@ -122,23 +93,21 @@ impl Replica {
         })
     }
 
-    /// Compares the directory with HEAD.
-    pub fn lag(&self) -> Result<Lag, StoreError> {
+    /// Numbers of the generations here and of HEAD; 0 for none.
+    pub fn generations(&self) -> Result<(u64, u64), StoreError> {
         let Some((head, _)) = Head::read(&self.objects)? else {
-            return Ok(Lag::default());
+            return Ok((0, 0));
         };
         let known = self.state(&head.store)?;
-        Ok(Lag {
-            served: known.map_or(0, |known| known.number),
-            head: head.generation.number,
-        })
+        let here = known.map_or(0, |known| known.number);
+        Ok((here, head.generation.number))
     }
 
-    /// Downloads the assigned shards and replaces the manifest, as far as other nodes are ready.
-    /// With `accept_older`, HEAD may name an earlier generation.
+    /// Downloads the assigned shards, or all without a `share`, and replaces the manifest, as far
+    /// as other nodes are ready. With `accept_older`, HEAD may name an earlier generation.
     pub fn sync(
         &self,
-        share: &dyn Share,
+        share: Option<&dyn Share>,
         accept_older: bool,
         progress: &Fetching,
     ) -> Result<Synced, StoreError> {
@@ -156,7 +125,9 @@ impl Replica {
         }
         let generation = Generation::read(&self.objects, &head.generation)?;
         let groups = Groups::of(&generation.manifest);
-        let owns = |shard: &ShardEntry| share.owns(&generation, &groups.of_shard(&shard.id));
+        let owns = |shard: &ShardEntry| {
+            share.is_none_or(|it| it.owns(&generation, &groups.of_shard(&shard.id)))
+        };
         let own: HashSet<[u8; 32]> = (generation.manifest.shards.iter())
             .filter(|shard| owns(shard))
             .map(|shard| shard.id)
@@ -178,8 +149,9 @@ impl Replica {
         let served = match &known {
             None => owned.clone(),
             Some(known) => {
-                let is_ready =
-                    |shard: &ShardEntry| share.is_ready(&generation, &groups.of_shard(&shard.id));
+                let is_ready = |shard: &ShardEntry| {
+                    share.is_some_and(|it| it.is_ready(&generation, &groups.of_shard(&shard.id)))
+                };
                 let has = |shard: &ShardEntry| own.contains(&shard.id);
                 let manifest =
                     transition::manifest(&known.manifest, &generation.manifest, &has, &is_ready);

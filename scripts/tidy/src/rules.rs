@@ -99,7 +99,6 @@ pub(crate) const CRATES: [Crate; 18] = [
         uses: &["index", "schema"],
         never: HTTP_AND_GIT,
         layers: &[
-            "served",
             "claims maintenance node_status replica",
             "groups publish",
             "generation merge transition",

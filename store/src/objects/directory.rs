@@ -3,7 +3,7 @@
 //! Files are written under a temporary name, synced and renamed. Mutable ones are changed under a
 //! lock (`flock`), which ends with its process.
 
-use super::object::{Object, Put, Storage, Version, random_name, read_small};
+use super::object::{Object, Storage, Version, random_name, read_small};
 use crate::error::StoreError;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
@@ -86,7 +86,7 @@ impl Storage for Directory {
         name: &str,
         expected: Option<&Version>,
         bytes: &[u8],
-    ) -> Result<Put, StoreError> {
+    ) -> Result<Option<Version>, StoreError> {
         let path = self.root.join(LOCK);
         let lock = File::options()
             .create(true)
@@ -97,12 +97,12 @@ impl Storage for Directory {
         locked.map_err(StoreError::io(&path))?;
         let known = self.read(name)?.map(|(_, version)| version);
         if known.as_ref() != expected {
-            return Ok(Put::Refused);
+            return Ok(None);
         }
         let path = self.root.join(name);
         self.write(&path, |file| file.write_all(bytes))
             .map_err(StoreError::io(&path))?;
-        Ok(Put::Done(version(bytes)))
+        Ok(Some(version(bytes)))
     }
 
     fn head(&self, name: &str) -> Result<Option<Object>, StoreError> {

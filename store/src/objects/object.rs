@@ -12,13 +12,6 @@ pub(super) const SMALL_BYTES_MAX: u64 = 1 << 30;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version(pub(super) String);
 
-/// Result of a conditional write.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Put {
-    Done(Version),
-    Refused,
-}
-
 /// Operations of a directory or a bucket.
 pub trait Storage: Debug + Send + Sync {
     /// Name for messages.
@@ -33,9 +26,14 @@ pub trait Storage: Debug + Send + Sync {
     /// Writes or replaces an object.
     fn upload(&self, name: &str, from: &mut dyn Read, bytes: u64) -> Result<(), StoreError>;
 
-    /// Writes a small object if its version is `expected`. `None`: if it is missing.
-    fn swap(&self, name: &str, expected: Option<&Version>, bytes: &[u8])
-    -> Result<Put, StoreError>;
+    /// Writes a small object if its version is `expected`, or it is missing if that is `None`.
+    /// Returns the new version; `None` if the condition does not hold.
+    fn swap(
+        &self,
+        name: &str,
+        expected: Option<&Version>,
+        bytes: &[u8],
+    ) -> Result<Option<Version>, StoreError>;
 
     /// Length and time of an object, if it exists.
     fn head(&self, name: &str) -> Result<Option<Object>, StoreError>;

@@ -3,7 +3,7 @@
 //! Mutable objects are written with `If-None-Match: *` or `If-Match`. Calls block on a small
 //! runtime.
 
-use super::object::{Object, Put, SMALL_BYTES_MAX, Storage, Version};
+use super::object::{Object, SMALL_BYTES_MAX, Storage, Version};
 use crate::error::StoreError;
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
@@ -171,7 +171,7 @@ impl Storage for S3 {
         name: &str,
         expected: Option<&Version>,
         bytes: &[u8],
-    ) -> Result<Put, StoreError> {
+    ) -> Result<Option<Version>, StoreError> {
         let mode = match expected {
             None => PutMode::Create,
             Some(Version(tag)) => PutMode::Update(UpdateVersion {
@@ -186,11 +186,11 @@ impl Storage for S3 {
             Ok(done) => {
                 let tag = done.e_tag;
                 let tag = tag.ok_or_else(|| StoreError::NoConditions(self.url.clone()))?;
-                Ok(Put::Done(Version(tag)))
+                Ok(Some(Version(tag)))
             }
             Err(
                 Error::AlreadyExists { .. } | Error::Precondition { .. } | Error::NotFound { .. },
-            ) => Ok(Put::Refused),
+            ) => Ok(None),
             Err(error) => Err(self.failed(name)(error)),
         }
     }

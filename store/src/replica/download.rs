@@ -25,16 +25,6 @@ pub struct FetchOptions {
     pub reserve: u64,
 }
 
-impl Default for FetchOptions {
-    fn default() -> Self {
-        FetchOptions {
-            files: 4,
-            bytes_per_second: None,
-            reserve: 1 << 30,
-        }
-    }
-}
-
 /// Progress, readable by other threads.
 #[derive(Debug, Default)]
 pub struct Fetching {

@@ -1,7 +1,7 @@
 use crate::world::World;
 use std::sync::Mutex;
 use std::thread;
-use store::claims::{Claims, LEASE};
+use store::claims::Claims;
 
 #[test]
 fn of_racing_machines_one_gets_each_package() {
@@ -9,7 +9,7 @@ fn of_racing_machines_one_gets_each_package() {
     let packages: Vec<String> = (0..12).map(|number| format!("package_{number}")).collect();
     let taken = Mutex::new(Vec::new());
     let work = || {
-        let claims = Claims::open(&world.objects, LEASE).unwrap();
+        let claims = Claims::open(&world.objects).unwrap();
         for package in &packages {
             if claims.take(package.as_bytes()).unwrap() {
                 taken.lock().unwrap().push(package.clone());

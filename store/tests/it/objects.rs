@@ -2,17 +2,10 @@ use crate::world::World;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::thread;
-use store::{Objects, Put, Version};
+use store::Objects;
 
 /// Writers as in the documentation's figures.
 const WRITERS: usize = 16;
-
-fn done(put: Put) -> Version {
-    match put {
-        Put::Done(version) => version,
-        Put::Refused => panic!("refused"),
-    }
-}
 
 fn content(objects: &Objects, name: &str) -> Vec<u8> {
     objects.read(name).unwrap().unwrap().0
@@ -30,19 +23,25 @@ fn an_object_is_changed_only_by_who_knows_its_version() {
     let world = World::new();
     let objects = &world.objects;
     assert_eq!(objects.read("a/pointer").unwrap(), None);
-    let first = done(objects.swap("a/pointer", None, b"1").unwrap());
-    assert_eq!(objects.swap("a/pointer", None, b"x").unwrap(), Put::Refused);
+    let first = objects.swap("a/pointer", None, b"1").unwrap().unwrap();
+    assert_eq!(objects.swap("a/pointer", None, b"x").unwrap(), None);
     let (bytes, known) = objects.read("a/pointer").unwrap().unwrap();
     assert_eq!((&bytes[..], &known), (&b"1"[..], &first));
-    let second = done(objects.swap("a/pointer", Some(&first), b"2").unwrap());
+    let second = objects
+        .swap("a/pointer", Some(&first), b"2")
+        .unwrap()
+        .unwrap();
     let stale = objects.swap("a/pointer", Some(&first), b"x").unwrap();
-    assert_eq!(stale, Put::Refused);
-    done(objects.swap("a/pointer", Some(&second), b"3").unwrap());
+    assert_eq!(stale, None);
+    objects
+        .swap("a/pointer", Some(&second), b"3")
+        .unwrap()
+        .unwrap();
     assert_eq!(content(objects, "a/pointer"), b"3");
     objects.delete("a/pointer").unwrap();
     objects.delete("a/pointer").unwrap();
     let gone = objects.swap("a/pointer", Some(&second), b"x").unwrap();
-    assert_eq!(gone, Put::Refused);
+    assert_eq!(gone, None);
     assert_eq!(objects.read("a/pointer").unwrap(), None);
 }
 
@@ -63,7 +62,8 @@ fn of_racing_writers_one_succeeds_at_a_time() {
                 None => (0, None),
             };
             let next = (number + 1).to_string();
-            if let Put::Done(_) = objects.swap("counter", version, next.as_bytes()).unwrap() {
+            let put = objects.swap("counter", version, next.as_bytes());
+            if put.unwrap().is_some() {
                 reached.lock().unwrap().push(number + 1);
                 added += 1;
             }

@@ -16,8 +16,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 use store::{
-    Everything, FetchOptions, Fetching, Lag, NodeStatus, Objects, Replica, ServedShards,
-    StoreError, Synced,
+    FetchOptions, Fetching, NodeStatus, Objects, Replica, ServedShards, Share, StoreError, Synced,
 };
 use tokio::sync::oneshot;
 
@@ -164,11 +163,8 @@ impl Follower {
 
     fn once(&mut self) -> Result<(), StoreError> {
         let Some(neighbours) = &self.neighbours else {
-            if self.lag()?.is_behind() {
-                let progress = Arc::new(Fetching::default());
-                let _logged = logged(&progress, |_, _| {});
-                let accept_older = self.accept_older;
-                let synced = self.replica.sync(&Everything, accept_older, &progress)?;
+            if self.is_behind()? {
+                let synced = self.sync(None)?;
                 self.take(&synced);
             }
             self.say_filled();
@@ -184,15 +180,11 @@ impl Follower {
             return Ok(());
         };
         self.is_listed = true;
-        if !self.lag()?.is_behind() && self.settled.as_deref() == Some(placing.hash()) {
-            return self.say_again();
+        if !self.is_behind()? && self.settled.as_deref() == Some(placing.hash()) {
+            let said = self.said.clone();
+            return said.map_or(Ok(()), |(said, _)| self.say(said));
         }
-        let progress = Arc::new(Fetching::default());
-        let synced = {
-            let _logged = logged(&progress, self.reporter());
-            let share = neighbours.share(&placing, &self.objects);
-            self.replica.sync(&share, self.accept_older, &progress)?
-        };
+        let synced = self.sync(Some(&neighbours.share(&placing, &self.objects)))?;
         self.take(&synced);
         self.say_filled();
         self.say_served(synced.is_changed)?;
@@ -208,11 +200,17 @@ impl Follower {
         })
     }
 
-    fn lag(&self) -> Result<Lag, StoreError> {
-        let lag = self.replica.lag()?;
-        gauge!("trawl_backend_generation").set(lag.served as f64);
-        gauge!("trawl_backend_head_generation").set(lag.head as f64);
-        Ok(lag)
+    fn is_behind(&self) -> Result<bool, StoreError> {
+        let (served, head) = self.replica.generations()?;
+        gauge!("trawl_backend_generation").set(served as f64);
+        gauge!("trawl_backend_head_generation").set(head as f64);
+        Ok(served != head)
+    }
+
+    fn sync(&self, share: Option<&dyn Share>) -> Result<Synced, StoreError> {
+        let progress = Arc::new(Fetching::default());
+        let _logged = logged(&progress, self.reporter());
+        self.replica.sync(share, self.accept_older, &progress)
     }
 
     fn take(&mut self, synced: &Synced) {
@@ -244,12 +242,16 @@ impl Follower {
         announced_name(shards.iter().map(|shard| shard.id()))
     }
 
-    /// Reports changes only.
+    /// Reports a change, or the same status again after [`REPORT_EVERY`].
     fn say(&mut self, status: NodeStatus) -> Result<(), StoreError> {
-        if self.said.as_ref().is_some_and(|(said, _)| *said == status) {
-            return self.say_again();
+        let said = self.said.as_ref();
+        let is_said =
+            said.is_some_and(|(said, when)| *said == status && when.elapsed() < REPORT_EVERY);
+        if let Some(neighbours) = self.neighbours.as_ref().filter(|_| !is_said) {
+            status.report(&self.objects, neighbours.name())?;
+            self.said = Some((status, Instant::now()));
         }
-        self.report(status)
+        Ok(())
     }
 
     /// Reports the shard list, if changed.
@@ -261,21 +263,6 @@ impl Follower {
             let served = ServedShards::new(self.replica.shards()?);
             served.report(&self.objects, neighbours.name())?;
             self.is_served_said = true;
-        }
-        Ok(())
-    }
-
-    fn say_again(&mut self) -> Result<(), StoreError> {
-        match &self.said {
-            Some((status, when)) if when.elapsed() >= REPORT_EVERY => self.report(status.clone()),
-            _ => Ok(()),
-        }
-    }
-
-    fn report(&mut self, status: NodeStatus) -> Result<(), StoreError> {
-        if let Some(neighbours) = &self.neighbours {
-            status.report(&self.objects, neighbours.name())?;
-            self.said = Some((status, Instant::now()));
         }
         Ok(())
     }

@@ -16,15 +16,8 @@ const SETTLE: Duration = Duration::from_secs(5);
 pub(super) struct Neighbours {
     name: String,
     members: Arc<Mutex<Vec<Member>>>,
-    /// Readiness by node and generation.
-    ready: RefCell<BTreeMap<String, Ready>>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Ready {
-    generation: u64,
-    map: String,
-    since: Instant,
+    /// Ready nodes: generation, map, and since when.
+    ready: RefCell<BTreeMap<String, (u64, String, Instant)>>,
 }
 
 impl Neighbours {
@@ -104,18 +97,16 @@ impl NodeShare<'_> {
             ready.remove(node);
             return false;
         }
-        let known = ready.get(node);
-        if let Some(known) = known.filter(|it| it.generation == generation && it.map == map) {
-            return known.since.elapsed() >= SETTLE;
+        match ready.get(node) {
+            Some((known, on, since)) if *known == generation && on == map => {
+                since.elapsed() >= SETTLE
+            }
+            _ => {
+                let now = (generation, map.to_owned(), Instant::now());
+                ready.insert(node.to_owned(), now);
+                false
+            }
         }
-        let (map, since) = (map.to_owned(), Instant::now());
-        let now = Ready {
-            generation,
-            map,
-            since,
-        };
-        ready.insert(node.to_owned(), now);
-        false
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
-use store::claims::{Claims, LEASE};
+use store::claims::{Claims, RENEW_EVERY};
 use store::{Generation, Objects, Published, Publishing, StoreError};
 
 /// Bounds the loss with a machine.
@@ -102,7 +102,7 @@ pub(super) fn share(
             ));
             return Ok(());
         }
-        let claims = Claims::open(&objects, LEASE)?;
+        let claims = Claims::open(&objects)?;
         // Another machine may have published and released some.
         let claimed = not_published(&objects, &claimed(&claims, &missing)?)?;
         if claimed.is_empty() {
@@ -166,7 +166,7 @@ fn renewing(claims: &Claims<'_>, work: impl FnOnce() -> Result<()>) -> Result<()
         scope.spawn(move || {
             // Ends with the sender. After a failed renewal, another machine may build the same
             // package.
-            while ended.recv_timeout(claims.renew_every()) == Err(RecvTimeoutError::Timeout) {
+            while ended.recv_timeout(RENEW_EVERY) == Err(RecvTimeoutError::Timeout) {
                 if let Err(error) = claims.renew() {
                     terminal::complain(format_args!("claims cannot be renewed: {error}"));
                 }
