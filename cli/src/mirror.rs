@@ -14,7 +14,7 @@ mod repository;
 pub(crate) use child::{ChildError, MirrorOptions};
 pub(crate) use list::remotes;
 pub(crate) use remote::{Remote, Scheme};
-pub(crate) use repository::{MirrorError, Mirrored, path};
+pub(crate) use repository::{Mirrored, path};
 
 use crate::cache_dir;
 use anyhow::{Context, Result, anyhow};
@@ -44,7 +44,7 @@ pub(crate) struct MirrorProgress {
 }
 
 pub(crate) struct MirrorResult {
-    pub(crate) outcome: Result<Mirrored, MirrorError>,
+    pub(crate) outcome: Result<Mirrored>,
     pub(crate) attempts: u32,
     pub(crate) elapsed: Duration,
 }
@@ -95,11 +95,8 @@ impl MirrorDirectory {
         let (next, results) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
         let lock = || results.lock().unwrap_or_else(PoisonError::into_inner);
         let work = || {
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(remote) = remotes.get(index) else {
-                    return;
-                };
+            let take = || next.fetch_add(1, Ordering::Relaxed);
+            while let Some((index, remote)) = remotes.iter().enumerate().nth(take()) {
                 let result = self.mirror_one(remote, options, progress);
                 lock().insert(index, result);
             }
@@ -138,7 +135,7 @@ impl MirrorDirectory {
                 addresses: Vec::new(),
             };
             let outcome = attempt.run();
-            let is_final = !outcome.as_ref().is_err_and(is_transient);
+            let is_final = !outcome.as_ref().is_err_and(child::is_transient);
             if is_final || attempts > options.retries || !wait(attempts, deadline, progress) {
                 break outcome;
             }
@@ -152,14 +149,6 @@ impl MirrorDirectory {
             attempts,
             elapsed: started.elapsed(),
         }
-    }
-}
-
-fn is_transient(error: &MirrorError) -> bool {
-    match error {
-        MirrorError::Child(error) => child::is_transient(error),
-        MirrorError::Address(error) => error.is_transient(),
-        _ => false,
     }
 }
 

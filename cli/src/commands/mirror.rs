@@ -3,8 +3,8 @@
 use super::drain::on_interrupt;
 use crate::exit::Exit;
 use crate::mirror::{
-    self, ChildError, MirrorDirectory, MirrorError, MirrorOptions, MirrorProgress, MirrorResult,
-    Mirrored, Remote, Scheme,
+    self, ChildError, MirrorDirectory, MirrorOptions, MirrorProgress, MirrorResult, Mirrored,
+    Remote, Scheme,
 };
 use crate::progress::{self, ProgressThread};
 use crate::terminal::{self, escaped};
@@ -179,10 +179,10 @@ fn row(result: &MirrorResult) -> String {
     let seconds = result.elapsed.as_secs_f64();
     let references = |count: usize| units::plural(count as u64, "reference");
     match &result.outcome {
-        Ok(Mirrored::Cloned { references: count }) => {
+        Ok(Mirrored::Cloned(count)) => {
             format!("cloned      {}, {seconds:.1} s", references(*count))
         }
-        Ok(Mirrored::Updated { references: count }) => {
+        Ok(Mirrored::Updated(count)) => {
             format!("updated     {} changed, {seconds:.1} s", references(*count))
         }
         Ok(Mirrored::UpToDate) => format!("up to date  {seconds:.1} s"),
@@ -196,10 +196,8 @@ fn row(result: &MirrorResult) -> String {
     }
 }
 
-pub(super) fn words(error: &MirrorError) -> String {
-    let causes = anyhow::Chain::new(error).map(|cause| cause.to_string());
-    let text = causes.collect::<Vec<_>>().join(": ");
-    escaped(&text.replace('\n', " ")).into_owned()
+pub(super) fn words(error: &anyhow::Error) -> String {
+    escaped(&format!("{error:#}").replace('\n', " ")).into_owned()
 }
 
 fn failed(results: &[MirrorResult]) -> usize {
@@ -215,8 +213,8 @@ fn summary(results: &[MirrorResult], to: &Path) -> String {
         "{} in {}: {} cloned, {} updated, {} up to date, {} failed",
         units::plural(results.len() as u64, "repository"),
         to.display(),
-        count(|it| matches!(it, Mirrored::Cloned { .. })),
-        count(|it| matches!(it, Mirrored::Updated { .. })),
+        count(|it| matches!(it, Mirrored::Cloned(_))),
+        count(|it| matches!(it, Mirrored::Updated(_))),
         count(|it| matches!(it, Mirrored::UpToDate)),
         failed(results),
     )
@@ -224,7 +222,7 @@ fn summary(results: &[MirrorResult], to: &Path) -> String {
 
 fn status(results: &[MirrorResult]) -> Exit {
     let mut errors = results.iter().filter_map(|it| it.outcome.as_ref().err());
-    if errors.any(|it| matches!(it, MirrorError::Child(ChildError::Interrupted))) {
+    if errors.any(|it| matches!(it.downcast_ref(), Some(ChildError::Interrupted))) {
         return Exit::Interrupted;
     }
     match failed(results) {

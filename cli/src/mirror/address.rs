@@ -3,58 +3,26 @@
 //! Repository lists may be from people who must not reach this network. Hosts are checked before
 //! each fetch, and git connects only to checked addresses (see [`super::child`]).
 
-use std::io;
+use anyhow::{Context, Result, ensure};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
-use thiserror::Error;
 
 const ADDRESSES_MAX: usize = 16;
 
-#[derive(Debug, Error)]
-pub(crate) enum AddressError {
-    #[error("the host `{host}` cannot be resolved")]
-    Unresolved { host: String, source: io::Error },
-    #[error("the host `{0}` has no address")]
-    NoAddress(String),
-    #[error(
-        "the host `{host}` is {address}, which is not on the public internet; allow it with --allow-private"
-    )]
-    Private { host: String, address: IpAddr },
-}
-
-impl AddressError {
-    /// True if a retry may help.
-    pub(super) fn is_transient(&self) -> bool {
-        let AddressError::Unresolved { source, .. } = self else {
-            return false;
-        };
-        source.to_string().contains("Temporary failure")
-    }
-}
-
 /// Requires public addresses, unless `allow_private`.
-pub(super) fn resolve(
-    host: &str,
-    port: u16,
-    allow_private: bool,
-) -> Result<Vec<IpAddr>, AddressError> {
+pub(super) fn resolve(host: &str, port: u16, allow_private: bool) -> Result<Vec<IpAddr>> {
     let resolved = (host, port).to_socket_addrs();
-    let resolved = resolved.map_err(|source| AddressError::Unresolved {
-        host: host.to_owned(),
-        source,
-    })?;
+    let resolved = resolved.with_context(|| format!("the host `{host}` cannot be resolved"))?;
     let mut addresses: Vec<IpAddr> = Vec::new();
     for address in resolved.map(|address| address.ip()).take(ADDRESSES_MAX) {
-        if !allow_private && !is_public(address) {
-            let host = host.to_owned();
-            return Err(AddressError::Private { host, address });
-        }
+        ensure!(
+            allow_private || is_public(address),
+            "the host `{host}` is {address}, which is not on the public internet; allow it with --allow-private"
+        );
         if !addresses.contains(&address) {
             addresses.push(address);
         }
     }
-    if addresses.is_empty() {
-        return Err(AddressError::NoAddress(host.to_owned()));
-    }
+    ensure!(!addresses.is_empty(), "the host `{host}` has no address");
     Ok(addresses)
 }
 
@@ -131,7 +99,7 @@ mod tests {
         ] {
             // A resolver without IPv6 may reject a spelling.
             let error = resolve(host, 80, false).expect_err(host);
-            assert!(!matches!(error, AddressError::NoAddress(_)), "{host}");
+            assert!(!error.to_string().contains("has no address"), "{host}");
             assert!(resolve("127.0.0.1", 80, true).is_ok());
         }
     }

@@ -5,6 +5,7 @@
 
 use super::memory;
 use super::remote::{Remote, Scheme};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, Read};
 use std::net::IpAddr;
@@ -45,23 +46,13 @@ const HARMLESS: [&str; 7] = [
 /// The first version that accepts addresses of a host.
 const VERSION_MIN: (u32, u32) = (2, 37);
 
+pub(super) const TOO_LARGE: &str = "it is larger than --max-size";
+
+const CANNOT_START: &str = "cannot start git; install it";
+
+/// Ends of git that are told apart.
 #[derive(Debug, Error)]
 pub(crate) enum ChildError {
-    #[error("cannot start git; install it")]
-    Start(#[source] io::Error),
-    #[error("`{0}` is too old; install git {major}.{minor} or later", major = VERSION_MIN.0, minor = VERSION_MIN.1)]
-    Old(String),
-    #[error("it took longer than the time limit; allow more with --timeout")]
-    Timeout,
-    #[error("it is larger than --max-size")]
-    TooLarge,
-    #[error("the server lists too many references: they take more than {} MiB", OUTPUT_BYTES_MAX >> 20)]
-    TooMuchOutput,
-    /// Limit in bytes.
-    #[error(
-        "the server lists too many references, perhaps without end: git takes more than {} MiB of memory for them", .0 >> 20
-    )]
-    TooMuchMemory(u64),
     #[error("interrupted")]
     Interrupted,
     #[error("{0}")]
@@ -95,14 +86,15 @@ pub(super) struct Limits<'a> {
     pub(super) interrupted: &'a AtomicBool,
 }
 
-pub(super) fn check_version() -> Result<(), ChildError> {
-    let output = local_git().arg("version").output();
-    let output = output.map_err(ChildError::Start)?;
-    let said = String::from_utf8_lossy(output.stdout.trim_ascii()).into_owned();
-    match version(&said) {
-        Some(version) if version >= VERSION_MIN => Ok(()),
-        _ => Err(ChildError::Old(said)),
-    }
+pub(super) fn check_version() -> Result<()> {
+    let output = local_git().arg("version").output().context(CANNOT_START)?;
+    let said = String::from_utf8_lossy(output.stdout.trim_ascii());
+    let (major, minor) = VERSION_MIN;
+    ensure!(
+        version(&said) >= Some(VERSION_MIN),
+        "`{said}` is too old; install git {major}.{minor} or later"
+    );
+    Ok(())
 }
 
 /// Parses `git version 2.39.5 (more)`.
@@ -229,14 +221,14 @@ fn shell_quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<Vec<u8>, ChildError> {
+pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<Vec<u8>> {
     let spawned = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         // Killing the group reaches git's children.
         .process_group(0)
         .spawn();
-    let mut child = spawned.map_err(ChildError::Start)?;
+    let mut child = spawned.context(CANNOT_START)?;
     let output = read_in_thread(child.stdout.take(), OUTPUT_BYTES_MAX);
     let messages = read_in_thread(child.stderr.take(), MESSAGE_BYTES_MAX);
     let ended = wait(&mut child, limits);
@@ -250,41 +242,45 @@ pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<Vec<u8>,
     let joined = |thread: JoinHandle<Vec<u8>>| thread.join().unwrap_or_default();
     let (output, messages) = (joined(output), joined(messages));
     if !ended? {
-        return Err(ChildError::Failed(complaint(&messages)));
+        bail!(ChildError::Failed(complaint(&messages)));
     }
-    if output.len() as u64 > OUTPUT_BYTES_MAX {
-        return Err(ChildError::TooMuchOutput);
-    }
+    ensure!(
+        output.len() as u64 <= OUTPUT_BYTES_MAX,
+        "the server lists too many references: they take more than {} MiB",
+        OUTPUT_BYTES_MAX >> 20
+    );
     Ok(output)
 }
 
 /// True on success.
-fn wait(child: &mut Child, limits: &Limits<'_>) -> Result<bool, ChildError> {
+fn wait(child: &mut Child, limits: &Limits<'_>) -> Result<bool> {
     let (mut measured, mut measured_memory) = (Instant::now(), Instant::now());
     loop {
-        if let Some(status) = child.try_wait().map_err(ChildError::Start)? {
+        if let Some(status) = child.try_wait().context(CANNOT_START)? {
             return Ok(status.success());
         }
         if limits.interrupted.load(Ordering::Relaxed) {
-            return Err(ChildError::Interrupted);
+            bail!(ChildError::Interrupted);
         }
-        if Instant::now() >= limits.deadline {
-            return Err(ChildError::Timeout);
-        }
+        ensure!(
+            Instant::now() < limits.deadline,
+            "it took longer than the time limit; allow more with --timeout"
+        );
         if let Some((directory, bytes_max)) = &limits.size
             && measured.elapsed() >= MEASURE_EVERY
         {
-            if size(directory) > *bytes_max {
-                return Err(ChildError::TooLarge);
-            }
+            ensure!(size(directory) <= *bytes_max, TOO_LARGE);
             measured = Instant::now();
         }
         if let Some(bytes_max) = limits.memory
             && measured_memory.elapsed() >= MEASURE_MEMORY_EVERY
         {
-            if memory::used(child.id()) > bytes_max {
-                return Err(ChildError::TooMuchMemory(bytes_max));
-            }
+            ensure!(
+                memory::used(child.id()) <= bytes_max,
+                "the server lists too many references, perhaps without end: git takes more than {} MiB of memory \
+                 for them",
+                bytes_max >> 20
+            );
             measured_memory = Instant::now();
         }
         std::thread::sleep(POLL_EVERY);
@@ -345,7 +341,9 @@ fn complaint(messages: &[u8]) -> String {
     format!("{said}: {hint}")
 }
 
-pub(super) fn is_transient(error: &ChildError) -> bool {
+/// True if a retry may help.
+pub(super) fn is_transient(error: &anyhow::Error) -> bool {
+    const RESOLVER: &str = "Temporary failure";
     const WORDS: [&str; 16] = [
         "Could not resolve host",
         "Failed to connect",
@@ -362,9 +360,15 @@ pub(super) fn is_transient(error: &ChildError) -> bool {
         "unexpected disconnect",
         "returned error: 5",
         "returned error: 429",
-        "Temporary failure",
+        RESOLVER,
     ];
-    matches!(error, ChildError::Failed(said) if WORDS.iter().any(|word| said.contains(word)))
+    let has = |said: &str| WORDS.iter().any(|word| said.contains(word));
+    match error.downcast_ref() {
+        Some(ChildError::Failed(said)) => has(said),
+        Some(ChildError::Interrupted) => false,
+        // Only the resolver says so.
+        None => error.root_cause().to_string().contains(RESOLVER),
+    }
 }
 
 #[cfg(test)]
@@ -416,7 +420,7 @@ mod tests {
 
     #[test]
     fn only_failures_that_may_go_away_are_tried_again() {
-        let failed = |said: &str| is_transient(&ChildError::Failed(said.to_owned()));
+        let failed = |said: &str| is_transient(&ChildError::Failed(said.to_owned()).into());
         assert!(failed(
             "fatal: unable to access 'x': The requested URL returned error: 503"
         ));
@@ -427,6 +431,7 @@ mod tests {
         assert!(!failed(
             "fatal: unable to access 'x': The requested URL returned error: 403"
         ));
-        assert!(!is_transient(&ChildError::Timeout));
+        assert!(!is_transient(&ChildError::Interrupted.into()));
+        assert!(!is_transient(&anyhow::anyhow!(TOO_LARGE)));
     }
 }

@@ -3,17 +3,16 @@
 //! **Invariant:** a mirror is a whole repository. Clones are renamed when complete. A fetch changes
 //! all references in one transaction, after their objects.
 
-use super::address::{self, AddressError};
-use super::child::{self, ChildError, Limits, MirrorOptions, local_git, network_git};
+use super::address;
+use super::child::{self, ChildError, Limits, MirrorOptions, TOO_LARGE, local_git, network_git};
 use super::memory;
 use super::references::References;
 use super::remote::{Remote, Scheme};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::fs;
-use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use thiserror::Error;
 
 /// Prefix of directories with incomplete clones.
 pub(super) const INCOMING: &str = ".incoming-";
@@ -21,34 +20,12 @@ pub(super) const INCOMING: &str = ".incoming-";
 /// Older locks are from a killed process.
 const LOCK_AGE_MIN: Duration = Duration::from_secs(3600);
 
+/// Number of references: all, or those added, changed or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mirrored {
-    Cloned {
-        references: usize,
-    },
-    Updated {
-        /// References added, changed or removed.
-        references: usize,
-    },
+    Cloned(usize),
+    Updated(usize),
     UpToDate,
-}
-
-/// An existing mirror is unchanged.
-#[derive(Debug, Error)]
-pub(crate) enum MirrorError {
-    #[error(transparent)]
-    Address(#[from] AddressError),
-    #[error(transparent)]
-    Child(#[from] ChildError),
-    #[error("{path} is not a mirror that `trawl mirror` has made; move it away", path = .0.display())]
-    NotAMirror(PathBuf),
-    #[error(
-        "{path} is a mirror of {url}; move it away, or give this repository another name",
-        path = .path.display()
-    )]
-    OtherUrl { path: PathBuf, url: String },
-    #[error("cannot write {path}", path = .path.display())]
-    Write { path: PathBuf, source: io::Error },
 }
 
 pub(super) struct Attempt<'a> {
@@ -65,7 +42,8 @@ pub(crate) fn path(directory: &Path, remote: &Remote) -> PathBuf {
 }
 
 impl Attempt<'_> {
-    pub(super) fn run(mut self) -> Result<Mirrored, MirrorError> {
+    /// Errors leave an existing mirror unchanged.
+    pub(super) fn run(mut self) -> Result<Mirrored> {
         let path = path(self.directory, self.remote);
         let is_there = fs::symlink_metadata(&path).is_ok();
         if is_there {
@@ -107,41 +85,43 @@ impl Attempt<'_> {
     }
 
     /// Runs git without the network.
-    fn local(&self, path: &Path, arguments: &[&str]) -> Result<Vec<u8>, ChildError> {
+    fn local(&self, path: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
         let mut command = local_git();
         command.arg("--git-dir").arg(path).args(arguments);
         child::run(&mut command, &self.limits)
     }
 
     /// A mirror records its URL.
-    fn check_is_ours(&self, path: &Path) -> Result<(), MirrorError> {
+    fn check_is_ours(&self, path: &Path) -> Result<()> {
+        let shown = path.display();
+        let foreign =
+            || anyhow!("{shown} is not a mirror that `trawl mirror` has made; move it away");
         let is_directory = fs::symlink_metadata(path).is_ok_and(|it| it.is_dir());
         let config = path.join("config");
         if !is_directory || !config.is_file() {
-            return Err(MirrorError::NotAMirror(path.to_owned()));
+            return Err(foreign());
         }
         let mut command = local_git();
         command.arg("config").arg("--file").arg(config);
         command.args(["--get", "remote.origin.url"]);
         let url = match child::run(&mut command, &self.limits) {
             Ok(url) => String::from_utf8_lossy(url.trim_ascii()).into_owned(),
-            Err(ChildError::Failed(_)) => return Err(MirrorError::NotAMirror(path.to_owned())),
-            Err(error) => return Err(error.into()),
+            Err(error) if matches!(error.downcast_ref(), Some(ChildError::Failed(_))) => {
+                return Err(foreign());
+            }
+            Err(error) => return Err(error),
         };
-        if url != self.remote.url {
-            let path = path.to_owned();
-            return Err(MirrorError::OtherUrl { path, url });
-        }
+        ensure!(
+            url == self.remote.url,
+            "{shown} is a mirror of {url}; move it away, or give this repository another name"
+        );
         Ok(())
     }
 
-    fn clone_to(&mut self, path: &Path, theirs: &References) -> Result<Mirrored, MirrorError> {
-        let write = |path: &Path| {
-            let path = path.to_owned();
-            move |source| MirrorError::Write { path, source }
-        };
+    fn clone_to(&mut self, path: &Path, theirs: &References) -> Result<Mirrored> {
+        let unwritable = |path: &Path| format!("cannot write {}", path.display());
         let temporary = tempfile::TempDir::with_prefix_in(INCOMING, self.directory);
-        let temporary = temporary.map_err(write(self.directory))?;
+        let temporary = temporary.with_context(|| unwritable(self.directory))?;
         // The temporary directory itself is private.
         let incoming = temporary.path().join("repository.git");
         self.limit_size(&incoming);
@@ -151,19 +131,17 @@ impl Attempt<'_> {
         if let Some((incoming, bytes_max)) = &self.limits.size
             && child::size(incoming) > *bytes_max
         {
-            return Err(ChildError::TooLarge.into());
+            bail!(TOO_LARGE);
         }
         let parent = path.parent();
         let parent = parent.expect("a mirror is below the directory of mirrors");
-        fs::create_dir_all(parent).map_err(write(parent))?;
-        fs::rename(&incoming, path).map_err(write(path))?;
-        Ok(Mirrored::Cloned {
-            references: theirs.ids.len(),
-        })
+        fs::create_dir_all(parent).with_context(|| unwritable(parent))?;
+        fs::rename(&incoming, path).with_context(|| unwritable(path))?;
+        Ok(Mirrored::Cloned(theirs.ids.len()))
     }
 
     /// Knows its remote, so `git fetch` by hand works.
-    fn init(&self, path: &Path, theirs: &References) -> Result<(), ChildError> {
+    fn init(&self, path: &Path, theirs: &References) -> Result<()> {
         let mut command = local_git();
         let arguments = "init --quiet --bare --template= --initial-branch=main";
         command.args(arguments.split(' '));
@@ -183,7 +161,7 @@ impl Attempt<'_> {
         prefixes.map(|prefix| format!("+{prefix}*:{prefix}*"))
     }
 
-    fn update(&self, path: &Path, theirs: &References) -> Result<Mirrored, MirrorError> {
+    fn update(&self, path: &Path, theirs: &References) -> Result<Mirrored> {
         remove_leftovers(path);
         let format = "--format=%(objectname) %(refname)";
         let ids = self.local(path, &["for-each-ref", format])?;
@@ -192,12 +170,14 @@ impl Attempt<'_> {
         let ours = References::local(&ids, &head.unwrap_or_default());
         let differing = theirs.differing(&ours);
         if differing > 0 {
-            match self.fetch(path, true) {
-                // No transaction turns a branch into a directory.
-                Err(ChildError::Failed(said)) if said.contains("cannot lock ref") => {
+            let fetched = self.fetch(path, true);
+            let failed = fetched.as_ref().err().and_then(|it| it.downcast_ref());
+            // No transaction turns a branch into a directory.
+            match failed {
+                Some(ChildError::Failed(said)) if said.contains("cannot lock ref") => {
                     self.fetch(path, false)?;
                 }
-                fetched => fetched?,
+                _ => fetched?,
             }
             // Ignores errors: a mirror without gc is valid.
             let _ = self.local(path, &["-c", "gc.auto=6700", "gc", "--auto", "--quiet"]);
@@ -214,12 +194,10 @@ impl Attempt<'_> {
         if differing == 0 && theirs.head == ours.head {
             return Ok(Mirrored::UpToDate);
         }
-        Ok(Mirrored::Updated {
-            references: differing,
-        })
+        Ok(Mirrored::Updated(differing))
     }
 
-    fn fetch(&self, path: &Path, atomic: bool) -> Result<(), ChildError> {
+    fn fetch(&self, path: &Path, atomic: bool) -> Result<()> {
         let mut command = network_git(self.remote, &self.addresses, self.options);
         command
             .arg("--git-dir")
@@ -234,7 +212,7 @@ impl Attempt<'_> {
         child::run(&mut command, &self.limits).map(drop)
     }
 
-    fn set_head(&self, path: &Path, theirs: &References) -> Result<(), ChildError> {
+    fn set_head(&self, path: &Path, theirs: &References) -> Result<()> {
         let Some(Ok(head)) = theirs.head.as_deref().map(str::from_utf8) else {
             return Ok(());
         };
