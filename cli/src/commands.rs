@@ -1,11 +1,10 @@
 //! Subcommands and their command line.
 //!
-//! [`catalog`], [`commits`] and `explain` share [`api_printer`]; `serve`, `frontend` and `backend`
+//! [`catalog`] and [`commits`] share [`api_printer`]; `serve`, `frontend` and `backend`
 //! share [`listener`] and [`tls_flags`].
 
 mod access;
 mod api_printer;
-mod authorization;
 mod backend;
 mod catalog;
 mod cluster;
@@ -13,7 +12,6 @@ mod commits;
 mod completions;
 mod config;
 mod drain;
-mod explain;
 mod frontend;
 mod grep;
 mod index;
@@ -24,7 +22,6 @@ mod mirror;
 mod nodes;
 mod search;
 mod serve;
-mod shared_cache;
 mod store;
 mod tls_flags;
 mod traces;
@@ -74,7 +71,7 @@ enum Command {
     Inspect(inspect::InspectArguments),
     Store(store::StoreArguments),
     Cluster(cluster::ClusterArguments),
-    Explain(explain::ExplainArguments),
+    Explain(catalog::ExplainArguments),
     Status(catalog::StatusArguments),
     Packages(catalog::PackagesArguments),
     Skipped(catalog::SkippedArguments),
@@ -135,7 +132,7 @@ fn run_command(command: &Command) -> Result<Exit> {
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Store(arguments) => store::run(arguments),
         Command::Cluster(arguments) => cluster::run(arguments),
-        Command::Explain(arguments) => explain::run(arguments),
+        Command::Explain(arguments) => catalog::explain(arguments),
         Command::Status(arguments) => catalog::status(arguments),
         Command::Packages(arguments) => catalog::packages(arguments),
         Command::Skipped(arguments) => catalog::skipped(arguments),

@@ -3,7 +3,6 @@
 //! A [`Printer`] orders matches by its [`PrintOptions`]; [`fetch_lines`] validates and completes
 //! them.
 
-mod copies;
 mod counts;
 mod fetch_lines;
 mod group_buffer;

@@ -1,15 +1,18 @@
-//! `trawl status`, `packages` and `skipped`, from the HTTP API.
+//! `trawl status`, `packages`, `skipped` and `explain`, from the HTTP API.
 
 use super::api_printer::{ApiFlags, ApiPrinter, name, short};
 use crate::exit::Exit;
-use crate::print::{overlaps_in_words, report_missing};
+use crate::print::{overlaps_in_words, plan_in_words, report_missing};
+use crate::query::{QueryFlags, TypedQuery, report_notices};
 use crate::terminal::{complain, escaped};
 use crate::units;
 use anyhow::Result;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use web::model::{IndexPackages, PackageState, RepositoryStatus, Status, Why};
+use web::model::{
+    CostClass, Explanation, IndexPackages, PackageState, PatternCost, RepositoryStatus, Status, Why,
+};
 
 const REVISIONS_SHOWN: usize = 8;
 
@@ -62,6 +65,21 @@ pub(crate) struct SkippedArguments {
     /// Path in the package
     #[arg(value_name = "PATH", requires = "package")]
     path: Option<OsString>,
+}
+
+/// Show the interpretation and cost of a query, and cheaper forms
+///
+/// Reads the index and no text. Exit status: 0 success, 2 error, 3 a backend could not be reached.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trawl explain 'malloc lang:c -path:test'
+  trawl explain --index I -e '[0-9]{3}-[0-9]{4}'
+  trawl explain --json -F 'errno == EINTR'")]
+pub(crate) struct ExplainArguments {
+    #[command(flatten)]
+    api: ApiFlags,
+    #[command(flatten)]
+    query: QueryFlags,
 }
 
 pub(super) fn status(arguments: &StatusArguments) -> Result<Exit> {
@@ -203,4 +221,54 @@ fn print_skipped(why: &Why, asks_file: bool, out: &mut dyn Write) -> io::Result<
         _ => {}
     }
     Ok(())
+}
+
+pub(super) fn explain(arguments: &ExplainArguments) -> Result<Exit> {
+    let query = TypedQuery::new(&arguments.query)?;
+    report_notices(&query.parse()?.notices);
+    let mut printer = ApiPrinter::new(&arguments.api)?;
+    let explained = printer.get("/api/v2/explain", &query.parameters());
+    let explanation: Explanation = explained.map_err(|error| query.locate(error))?;
+    printer.print(|out| print_explanation(&explanation, out))?;
+    printer.finish()?;
+    let missing = explanation.missing.iter();
+    let is_complete = report_missing(missing.map(|it| (&it.backend, &it.reason)));
+    Ok(Exit::Success.if_complete(is_complete))
+}
+
+fn print_explanation(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
+    let cost = &explanation.cost;
+    writeln!(out, "query: {}", escaped(&explanation.interpreted_as))?;
+    writeln!(out, "{}", plan_in_words(&explanation.plan, cost.blocks))?;
+    if explanation.patterns.len() > 1 {
+        for pattern in &explanation.patterns {
+            print_pattern(pattern, cost.of, out)?;
+        }
+    }
+    writeln!(
+        out,
+        "blocks to read: {}, {}; about {} of processor time: {}",
+        units::share(cost.blocks, cost.of),
+        units::size(cost.bytes),
+        units::duration(cost.milliseconds),
+        match cost.class {
+            CostClass::Light => "light",
+            CostClass::Heavy => "heavy",
+        }
+    )?;
+    for hint in &explanation.cheaper {
+        writeln!(out, "cheaper: {}", escaped(hint))?;
+    }
+    Ok(())
+}
+
+fn print_pattern(cost: &PatternCost, of: u64, out: &mut dyn Write) -> io::Result<()> {
+    let text = escaped(&cost.pattern.text);
+    let text = if cost.pattern.syntax == "regexp" {
+        format!("/{text}/")
+    } else {
+        format!("\"{text}\"")
+    };
+    let share = units::share(cost.blocks, of);
+    writeln!(out, "  {text} alone: {share}, by {}", escaped(&cost.plan))
 }

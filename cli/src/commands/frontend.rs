@@ -1,11 +1,9 @@
 //! `trawl frontend`: searches backends and answers over HTTP.
 
-use super::access::AccessFlags;
-use super::authorization::AuthorizationFlags;
+use super::access::{AccessFlags, AuthorizationFlags, SharedCacheFlags};
 use super::drain::{DrainFlags, Signals};
 use super::listener;
 use super::nodes::{self, Connector, NodesFlags};
-use super::shared_cache::SharedCacheFlags;
 use super::tls_flags::{BackendClientTls, ServerIdentity};
 use super::traces::{self, TraceFlags};
 use crate::cache_dir::{self, read_small};

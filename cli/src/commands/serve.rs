@@ -6,7 +6,7 @@ mod watching;
 
 use super::frontend::FrontendFlags;
 use super::index::{BuildFlags, GitFlags};
-use super::{authorization, listener};
+use super::{access, listener};
 use crate::exit::Exit;
 use crate::{address, cache_dir, in_process, units};
 use anyhow::{Context, Result, ensure};
@@ -95,7 +95,7 @@ async fn serve(arguments: &ServeArguments) -> Result<Exit> {
     let freshness = watched.as_ref().map(|it| it.watch.freshness());
     let shards = index::directory::Index::open(&directory)?.shards;
     if let Some(authorization) = &opened.options.authorization {
-        authorization::check_packages(authorization, &shards)?;
+        access::check_packages(authorization, &shards)?;
     }
     let text_bytes = shards.iter().map(|shard| shard.live_counts().text_bytes);
     let text_bytes = Some(text_bytes.sum());

@@ -3,8 +3,7 @@
 //! Single lines are written immediately; groups wait in a [`GroupBuffer`] until the end. With
 //! `--stream`, matches come file by file, and a group ends with its file.
 
-use super::copies::PrintedLines;
-use super::counts::{FileCounts, Totals};
+use super::counts::{FileCounts, PrintedLines, Totals};
 use super::fetch_lines::{LineFetcher, ReadFile, for_each_piece};
 use super::group_buffer::{GroupBuffer, MEMORY_BYTES_MAX};
 use super::json;
