@@ -1,6 +1,6 @@
 //! Exit statuses of all commands: the table in `docs/cli.md`.
 
-use std::process::{self, ExitCode};
+use std::process;
 
 /// Status of a command that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +32,5 @@ impl Exit {
 
     pub(crate) fn now(self) -> ! {
         process::exit(self as i32)
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
     }
 }

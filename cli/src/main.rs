@@ -43,5 +43,5 @@ fn main() -> ExitCode {
         }
     };
     log::flush(LOG_FLUSH_MAX);
-    exit.into()
+    ExitCode::from(exit as u8)
 }

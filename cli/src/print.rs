@@ -17,4 +17,4 @@ mod summary;
 pub(crate) use fetch_lines::ReadFile;
 pub(crate) use print_options::{OutputKind, PrintFlags, PrintOptions};
 pub(crate) use printer::Printer;
-pub(crate) use summary::{SearchSummary, overlaps_in_words, plan_in_words, report_missing};
+pub(crate) use summary::{overlaps_in_words, plan_in_words, report_missing, report_search};

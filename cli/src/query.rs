@@ -22,13 +22,8 @@ pub(crate) struct QueryFlags {
     #[arg(short = 'F', long, conflicts_with = "mode")]
     fixed_strings: bool,
     /// Search for REGEXP (syntax of Rust's regex crate); may be repeated: any of them may match
-    #[arg(
-        short = 'e',
-        long,
-        value_name = "REGEXP",
-        allow_hyphen_values = true,
-        conflicts_with = "mode"
-    )]
+    #[arg(short = 'e', long, value_name = "REGEXP")]
+    #[arg(allow_hyphen_values = true, conflicts_with = "mode")]
     regexp: Vec<String>,
     /// Ignore case
     #[arg(short, long, overrides_with_all = ["case_sensitive", "smart_case"])]

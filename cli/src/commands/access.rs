@@ -189,7 +189,8 @@ pub(super) fn check_packages(authorization: &Authorization, shards: &[Arc<Shard>
     checked.context("cannot authorize callers")
 }
 
-/// Redis cache, and secrets for its entries and for links.
+/// Redis cache, and secrets for its entries and for links. Not `Debug`: the address may contain a
+/// password.
 #[derive(Clone, clap::Args)]
 pub(super) struct SharedCacheFlags {
     /// Share commits with other frontends through Redis:
@@ -212,13 +213,6 @@ pub(super) struct SharedCacheFlags {
     /// when it changes.
     #[arg(long, help_heading = SHARED, value_name = "FILE")]
     link_secrets: Option<PathBuf>,
-}
-
-impl std::fmt::Debug for SharedCacheFlags {
-    /// The address may contain a password.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SharedCacheFlags").finish_non_exhaustive()
-    }
 }
 
 impl SharedCacheFlags {

@@ -5,11 +5,11 @@ use crate::client::{Client, Target};
 use crate::terminal::{escaped, escaped_json};
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Write};
 use web::model::exact as exact_bytes;
 
 /// Maximum of the API.
-const PER_RESPONSE: &[u8] = b"1000";
+pub(super) const PER_RESPONSE: (&str, &[u8]) = ("count", b"1000");
 
 const SHORT_ID: usize = 12;
 
@@ -23,67 +23,35 @@ pub(super) struct ApiFlags {
     pub(super) json: bool,
 }
 
-pub(super) struct ApiPrinter {
-    client: Client,
-    json: bool,
-    out: BufWriter<StdoutLock<'static>>,
-}
-
-impl ApiPrinter {
-    pub(super) fn new(flags: &ApiFlags) -> Result<ApiPrinter> {
-        Ok(ApiPrinter {
-            client: Client::new(&flags.target)?,
-            json: flags.json,
-            out: BufWriter::new(io::stdout().lock()),
-        })
-    }
-
-    /// Returns an answer, and prints it with `--json`.
-    pub(super) fn get<T: DeserializeOwned>(
-        &mut self,
+impl ApiFlags {
+    /// Passes answers to `each`, which prints text and returns the cursor of the next. With
+    /// `--json`, prints the answers instead.
+    pub(super) fn show<T: DeserializeOwned>(
+        &self,
         path: &str,
         parameters: &[(&str, &[u8])],
-    ) -> Result<T> {
-        let body = self.client.get_whole(path, parameters)?;
-        let unexpected = || format!("{path}: unexpected answer; is this a Trawl server?");
-        let answer = serde_json::from_slice(&body).with_context(unexpected)?;
-        if self.json {
-            let text = str::from_utf8(&body).with_context(unexpected)?;
-            writeln!(self.out, "{}", escaped_json(text))?;
-        }
-        Ok(answer)
-    }
-
-    /// Requests all pages. `each` returns the cursor of the next.
-    pub(super) fn get_all<T: DeserializeOwned>(
-        &mut self,
-        path: &str,
-        parameters: &[(&str, &[u8])],
-        mut each: impl FnMut(&mut Self, T) -> Result<Option<String>>,
+        mut each: impl FnMut(T, &mut dyn Write) -> Result<Option<String>>,
     ) -> Result<()> {
-        let first = [parameters, &[("count", PER_RESPONSE)]].concat();
-        let response = self.get(path, &first)?;
-        let mut next = each(self, response)?;
-        while let Some(after) = next {
-            let response =
-                self.get(path, &[&first[..], &[("after", after.as_bytes())]].concat())?;
-            next = each(self, response)?;
+        let client = Client::new(&self.target)?;
+        let mut out = BufWriter::new(io::stdout().lock());
+        let mut next: Option<String> = None;
+        loop {
+            let after = next.iter().map(|after| ("after", after.as_bytes()));
+            let parameters: Vec<_> = parameters.iter().copied().chain(after).collect();
+            let body = client.get_whole(path, &parameters)?;
+            let unexpected = || format!("{path}: unexpected answer; is this a Trawl server?");
+            let answer = serde_json::from_slice(&body).with_context(unexpected)?;
+            next = if self.json {
+                let text = str::from_utf8(&body).with_context(unexpected)?;
+                writeln!(out, "{}", escaped_json(text))?;
+                each(answer, &mut io::sink())?
+            } else {
+                each(answer, &mut out)?
+            };
+            if next.is_none() {
+                return Ok(out.flush()?);
+            }
         }
-        Ok(())
-    }
-
-    pub(super) fn print(
-        &mut self,
-        words: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<()> {
-        if !self.json {
-            words(&mut self.out)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn finish(mut self) -> Result<()> {
-        Ok(self.out.flush()?)
     }
 }
 

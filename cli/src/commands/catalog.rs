@@ -1,6 +1,6 @@
 //! `trawl status`, `packages`, `skipped` and `explain`, from the HTTP API.
 
-use super::api_printer::{ApiFlags, ApiPrinter, name, short};
+use super::api_printer::{ApiFlags, PER_RESPONSE, name, short};
 use crate::exit::Exit;
 use crate::print::{overlaps_in_words, plan_in_words, report_missing};
 use crate::query::{QueryFlags, TypedQuery, report_notices};
@@ -83,11 +83,14 @@ pub(crate) struct ExplainArguments {
 }
 
 pub(super) fn status(arguments: &StatusArguments) -> Result<Exit> {
-    let mut printer = ApiPrinter::new(&arguments.api)?;
-    let status: Status = printer.get("/api/v2/status", &[])?;
-    printer.print(|out| print_status(&status, out))?;
-    printer.finish()?;
-    Ok(Exit::Success.if_complete(status.complete))
+    let mut is_complete = true;
+    let path = "/api/v2/status";
+    (arguments.api).show(path, &[], |status: Status, out| {
+        is_complete = status.complete;
+        print_status(&status, out)?;
+        Ok(None)
+    })?;
+    Ok(Exit::Success.if_complete(is_complete))
 }
 
 fn print_status(status: &Status, out: &mut dyn Write) -> io::Result<()> {
@@ -158,44 +161,38 @@ fn contents([packages, documents, bytes]: [u64; 3], shards: u64, age_s: Option<u
 }
 
 pub(super) fn packages(arguments: &PackagesArguments) -> Result<Exit> {
-    let mut printer = ApiPrinter::new(&arguments.api)?;
     let prefix = arguments.prefix.as_deref().unwrap_or_default();
-    let parameters = [("prefix", prefix.as_bytes())];
+    let parameters = [("prefix", prefix.as_bytes()), PER_RESPONSE];
     let (mut is_complete, mut any) = (true, false);
     let path = "/api/v2/index/packages";
-    printer.get_all(path, &parameters, |printer, list: IndexPackages| {
-        let missing = list.missing.iter();
-        is_complete &= report_missing(missing.map(|it| (&it.backend, &it.reason)));
+    (arguments.api).show(path, &parameters, |list: IndexPackages, out| {
+        is_complete &= report_missing(&list.missing);
         any |= !list.packages.is_empty();
-        printer.print(|out| {
-            let mut packages = list.packages.iter();
-            packages.try_for_each(|package| {
-                let name = name(&package.package, package.package_base64.as_deref());
-                writeln!(out, "{name}\t{}\t{}", package.documents, package.bytes)
-            })
-        })?;
+        for package in &list.packages {
+            let name = name(&package.package, package.package_base64.as_deref());
+            writeln!(out, "{name}\t{}\t{}", package.documents, package.bytes)?;
+        }
         Ok(list.next)
     })?;
-    printer.finish()?;
     Ok(Exit::found(any).if_complete(is_complete))
 }
 
 pub(super) fn skipped(arguments: &SkippedArguments) -> Result<Exit> {
-    let mut printer = ApiPrinter::new(&arguments.api)?;
     let given = [("package", &arguments.package), ("path", &arguments.path)].into_iter();
     let given = given.filter_map(|(name, value)| Some((name, value.as_ref()?.as_bytes())));
-    let parameters: Vec<_> = given.collect();
+    let parameters: Vec<_> = given.chain([PER_RESPONSE]).collect();
     let asks_file = arguments.path.is_some();
     let (mut is_complete, mut any) = (true, false);
     let path = "/api/v2/skipped";
-    printer.get_all(path, &parameters, |printer, why: Why| {
-        let missing = why.missing.iter();
-        is_complete &= report_missing(missing.map(|it| (&it.backend, &it.reason)));
+    (arguments.api).show(path, &parameters, |why: Why, out| {
+        is_complete &= report_missing(&why.missing);
         any |= !why.skipped.is_empty() || (asks_file && why.state == Some(PackageState::Indexed));
-        printer.print(|out| print_skipped(&why, asks_file, out))?;
+        print_skipped(&why, asks_file, out)?;
+        if why.state == Some(PackageState::Unknown) && !arguments.api.json {
+            complain_of_unknown(&why, asks_file);
+        }
         Ok(why.next)
     })?;
-    printer.finish()?;
     Ok(Exit::found(any).if_complete(is_complete))
 }
 
@@ -205,35 +202,35 @@ fn print_skipped(why: &Why, asks_file: bool, out: &mut dyn Write) -> io::Result<
         let path = name(&file.path, file.path_base64.as_deref());
         writeln!(out, "{package}/{path}\t{}", escaped(&file.words))?;
     }
-    match why.state {
-        Some(PackageState::Indexed) if asks_file && why.skipped.is_empty() => {
-            writeln!(out, "indexed")?;
-        }
-        Some(PackageState::Unknown) => {
-            let what = if asks_file { "file" } else { "package" };
-            let similar: Vec<_> = why.similar.iter().map(escaped).collect();
-            let mean = match &similar[..] {
-                [] => String::new(),
-                similar => format!("; did you mean {}?", similar.join(" or ")),
-            };
-            complain(format_args!("the index has no such {what}{mean}"));
-        }
-        _ => {}
+    if asks_file && why.skipped.is_empty() && why.state == Some(PackageState::Indexed) {
+        writeln!(out, "indexed")?;
     }
     Ok(())
+}
+
+fn complain_of_unknown(why: &Why, asks_file: bool) {
+    let what = if asks_file { "file" } else { "package" };
+    let similar: Vec<_> = why.similar.iter().map(escaped).collect();
+    let mean = match &similar[..] {
+        [] => String::new(),
+        similar => format!("; did you mean {}?", similar.join(" or ")),
+    };
+    complain(format_args!("the index has no such {what}{mean}"));
 }
 
 pub(super) fn explain(arguments: &ExplainArguments) -> Result<Exit> {
     let query = TypedQuery::new(&arguments.query)?;
     report_notices(&query.parse()?.notices);
-    let mut printer = ApiPrinter::new(&arguments.api)?;
-    let explained = printer.get("/api/v2/explain", &query.parameters());
-    let explanation: Explanation = explained.map_err(|error| query.locate(error))?;
-    printer.print(|out| print_explanation(&explanation, out))?;
-    printer.finish()?;
-    let missing = explanation.missing.iter();
-    let is_complete = report_missing(missing.map(|it| (&it.backend, &it.reason)));
-    Ok(Exit::Success.if_complete(is_complete))
+    let mut missing = Vec::new();
+    let path = "/api/v2/explain";
+    let parameters = query.parameters();
+    let shown = (arguments.api).show(path, &parameters, |explanation: Explanation, out| {
+        print_explanation(&explanation, out)?;
+        missing = explanation.missing;
+        Ok(None)
+    });
+    shown.map_err(|error| query.locate(error))?;
+    Ok(Exit::Success.if_complete(report_missing(&missing)))
 }
 
 fn print_explanation(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {

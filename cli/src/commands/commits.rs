@@ -1,7 +1,7 @@
 //! `trawl commit`, `log` and `refs`: git data from the HTTP API, or from a directory with
 //! `--repos`. Starts no program.
 
-use super::api_printer::{ApiFlags, ApiPrinter, short};
+use super::api_printer::{ApiFlags, PER_RESPONSE, short};
 use crate::exit::Exit;
 use crate::terminal::{self, escaped};
 use anyhow::{Context, Result, anyhow, bail};
@@ -59,12 +59,8 @@ pub(crate) struct LogArguments {
     #[arg(value_name = "REV", default_value = "", hide_default_value = true)]
     rev: String,
     /// List only commits that changed this file or directory
-    #[arg(
-        long,
-        value_name = "PATH",
-        default_value = "",
-        hide_default_value = true
-    )]
+    #[arg(long, value_name = "PATH")]
+    #[arg(default_value = "", hide_default_value = true)]
     path: String,
     /// Maximum number of commits to list
     #[arg(short = 'n', long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -151,13 +147,11 @@ pub(super) fn log(arguments: &LogArguments) -> Result<Exit> {
 pub(super) fn refs(arguments: &RefsArguments) -> Result<Exit> {
     let RefsArguments { source, repo } = arguments;
     let Some(directory) = &source.repos else {
-        let mut printer = ApiPrinter::new(&source.api)?;
-        let parameters = [("repo", repo.as_bytes())];
-        printer.get_all("/api/v2/refs", &parameters, |printer, part: Refs| {
-            printer.print(|out| print_refs(&part, out))?;
+        let parameters = [("repo", repo.as_bytes()), PER_RESPONSE];
+        (source.api).show("/api/v2/refs", &parameters, |part: Refs, out| {
+            print_refs(&part, out)?;
             Ok(part.next)
         })?;
-        printer.finish()?;
         return Ok(Exit::Success);
     };
     let mut refs = Refs {
@@ -187,15 +181,15 @@ impl Source {
         path: &str,
         parameters: &[(&str, &[u8])],
         read: impl FnOnce(&Path) -> Result<T>,
-        words: impl FnOnce(&T, &mut dyn Write) -> io::Result<()>,
+        words: impl Fn(&T, &mut dyn Write) -> io::Result<()>,
     ) -> Result<Exit> {
         if let Some(directory) = &self.repos {
             return self.show_read(&read(directory)?, words);
         }
-        let mut printer = ApiPrinter::new(&self.api)?;
-        let answer = printer.get(path, parameters)?;
-        printer.print(|out| words(&answer, out))?;
-        printer.finish()?;
+        (self.api).show(path, parameters, |answer: T, out| {
+            words(&answer, out)?;
+            Ok(None)
+        })?;
         Ok(Exit::Success)
     }
 

@@ -126,7 +126,7 @@ fn backends(arguments: &FrontendArguments) -> Result<Vec<Backend>> {
 }
 
 /// Limits of a frontend, and access to it.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(super) struct FrontendFlags {
     /// Disk space for the spool [default: 10G, but at most a quarter of the free disk, and with
     /// `serve` at most eight times the text of the index]

@@ -10,11 +10,8 @@ use std::path::Path;
 #[command(disable_help_flag = true, after_help = "See trawl grep --help.")]
 pub(crate) struct GrepArguments {
     /// Flags, a pattern and paths, as for rg
-    #[arg(
-        value_name = "ARGUMENT",
-        allow_hyphen_values = true,
-        trailing_var_arg = true
-    )]
+    #[arg(value_name = "ARGUMENT")]
+    #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
     words: Vec<OsString>,
 }
 

@@ -58,11 +58,8 @@ struct IndexPlace {
     #[arg(long, value_name = "DIR")]
     index: Option<PathBuf>,
     /// Index directory, as with --index
-    #[arg(
-        value_name = "DIR",
-        required_unless_present = "index",
-        conflicts_with = "index"
-    )]
+    #[arg(value_name = "DIR", conflicts_with = "index")]
+    #[arg(required_unless_present = "index")]
     directory: Option<PathBuf>,
 }
 

@@ -9,11 +9,12 @@ mod server;
 
 use crate::client::{Client, Place, Target};
 use crate::exit::Exit;
-use crate::print::{OutputKind, PrintFlags, PrintOptions, Printer};
+use crate::print::{OutputKind, PrintFlags, PrintOptions, Printer, report_search};
 use crate::query::{QueryFlags, TypedQuery, report_notices};
 use crate::terminal::{complain, escaped};
 use anyhow::{Result, bail};
 use backend::pattern;
+use frontend::Notice;
 use refused::RefusedFlags;
 use schema::message::Expr;
 
@@ -96,14 +97,20 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<Exit> {
             server::search(&server, &query, &parsed.query, &mut printer)
         }
     };
-    let mut summary = searched.map_err(|error| query.locate(error))?;
-    printer.finish(&summary)?;
-    if summary.found == 0 || arguments.explain {
+    let mut done = searched.map_err(|error| query.locate(error))?;
+    printer.finish(&done)?;
+    if done.found == 0 || arguments.explain {
+        let notices = std::mem::take(&mut done.notices).into_iter();
+        let notices = notices.map(|it| Notice {
+            at: it.at,
+            reason: it.reason,
+            hint: it.hint,
+        });
         // Servers repeat the parser's notices.
-        summary.notices.retain(|it| !parsed.notices.contains(it));
-        report_notices(&summary.notices);
+        let new = notices.filter(|it| !parsed.notices.contains(it));
+        report_notices(&new.collect::<Vec<_>>());
     }
-    if summary.found == 0
+    if done.found == 0
         && let Some(words) = arguments.query.in_one_query()
     {
         complain(format_args!(
@@ -112,7 +119,7 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<Exit> {
             escaped(&words)
         ));
     }
-    Ok(summary.report(arguments.explain))
+    Ok(report_search(&done, arguments.explain))
 }
 
 fn is_multi_line(expr: &Expr, negated: bool) -> bool {

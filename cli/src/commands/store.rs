@@ -43,11 +43,8 @@ struct StorePlace {
     #[arg(long, value_name = "STORE")]
     store: Option<String>,
     /// Store, as with --store
-    #[arg(
-        value_name = "STORE",
-        required_unless_present = "store",
-        conflicts_with = "store"
-    )]
+    #[arg(value_name = "STORE", conflicts_with = "store")]
+    #[arg(required_unless_present = "store")]
     place: Option<String>,
 }
 

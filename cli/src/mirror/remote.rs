@@ -25,22 +25,16 @@ pub(crate) enum Scheme {
 impl Scheme {
     /// Name in URLs and in git.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Scheme::Https => "https",
-            Scheme::Http => "http",
-            Scheme::Ssh => "ssh",
-            Scheme::Git => "git",
-            Scheme::File => "file",
-        }
+        self.name_and_port().0
     }
 
-    fn default_port(self) -> u16 {
+    fn name_and_port(self) -> (&'static str, u16) {
         match self {
-            Scheme::Https => 443,
-            Scheme::Http => 80,
-            Scheme::Ssh => 22,
-            Scheme::Git => 9418,
-            Scheme::File => 0,
+            Scheme::Https => ("https", 443),
+            Scheme::Http => ("http", 80),
+            Scheme::Ssh => ("ssh", 22),
+            Scheme::Git => ("git", 9418),
+            Scheme::File => ("file", 0),
         }
     }
 }
@@ -171,7 +165,7 @@ fn host_and_port(scheme: Scheme, authority: &str) -> Result<(String, u16)> {
         (host.to_ascii_lowercase(), port)
     };
     let Some(port) = port else {
-        return Ok((host, scheme.default_port()));
+        return Ok((host, scheme.name_and_port().1));
     };
     let number = port.parse().ok().filter(|&number: &u16| number > 0);
     let is_plain = port.bytes().all(|byte| byte.is_ascii_digit());

@@ -28,9 +28,7 @@ pub(crate) type ReadFile<'a> = &'a dyn Fn(&Document, u64, u64) -> Result<Vec<u8>
 pub(crate) struct LineFetcher<'a> {
     patterns: Vec<&'a Pattern>,
     matchers: OnceCell<Vec<PatternMatcher>>,
-    wants_text: bool,
-    wants_all_ranges: bool,
-    takes_pieces: bool,
+    options: PrintOptions,
 }
 
 impl<'a> LineFetcher<'a> {
@@ -39,9 +37,7 @@ impl<'a> LineFetcher<'a> {
         LineFetcher {
             patterns: patterns.filter(|pattern| !pattern.in_path).collect(),
             matchers: OnceCell::new(),
-            wants_text: options.wants_text(),
-            wants_all_ranges: options.wants_all_ranges(),
-            takes_pieces: options.takes_pieces(),
+            options: options.clone(),
         }
     }
 
@@ -49,15 +45,16 @@ impl<'a> LineFetcher<'a> {
     pub(crate) fn complete(&self, mut found: Match, read: ReadFile<'_>) -> Result<Match> {
         validate(&found)?;
         let is_cut = found.window.is_some();
-        if is_cut && self.takes_pieces && found.line > 0 && found.lines <= 1 {
+        if is_cut && self.options.takes_pieces() && found.line > 0 && found.lines <= 1 {
             return Ok(found);
         }
         let has_more = is_cut || found.ranges.len() >= RANGES_MAX;
-        let wants_ranges = self.wants_all_ranges && has_more && found.line > 0;
-        if self.wants_text {
+        let wants_ranges = self.options.wants_all_ranges() && has_more && found.line > 0;
+        let wants_text = self.options.wants_text();
+        if wants_text {
             fetch_context(&mut found, read)?;
         }
-        if let Some(window) = found.window.filter(|_| self.wants_text || wants_ranges) {
+        if let Some(window) = found.window.filter(|_| wants_text || wants_ranges) {
             found.text = fetch(&found.document, found.offset, window.line_bytes, read)?;
             let start = window.start as usize;
             let shift = |range: &mut Range<usize>| *range = range.start + start..range.end + start;

@@ -8,7 +8,6 @@
 use super::counts::Totals;
 use super::print_options::PrintOptions;
 use super::rows::{Row, rows};
-use super::summary::SearchSummary;
 use crate::terminal::push_json;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -16,6 +15,7 @@ use frontend::Match;
 use index::manifest::hex;
 use serde::Serialize;
 use std::time::Duration;
+use web::model::ExportDone;
 
 #[derive(Serialize)]
 #[serde(tag = "type", content = "data", rename_all = "lowercase")]
@@ -157,7 +157,7 @@ pub(super) fn document(options: &PrintOptions, matches: &[Match], out: &mut Vec<
 }
 
 pub(super) fn summary(
-    summary: &SearchSummary,
+    done: &ExportDone,
     totals: &Totals,
     elapsed: Duration,
     printed_bytes: u64,
@@ -165,9 +165,9 @@ pub(super) fn summary(
 ) {
     let stats = Stats {
         elapsed: elapsed.into(),
-        searches: summary.documents,
+        searches: done.searched.documents,
         searches_with_match: totals.files,
-        bytes_searched: summary.index_use.verified_bytes,
+        bytes_searched: done.explain.verified_bytes,
         bytes_printed: printed_bytes,
         matched_lines: totals.lines,
         matches: totals.matches,

@@ -10,12 +10,12 @@ use super::json;
 use super::lines::LinePrinter;
 use super::print_options::{OutputKind, PrintOptions, SortOrder};
 use super::rows;
-use super::summary::SearchSummary;
 use crate::units;
 use anyhow::Result;
 use frontend::{Match, Query};
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::time::Instant;
+use web::model::ExportDone;
 
 const BUFFER_BYTES: usize = 256 << 10;
 
@@ -118,13 +118,13 @@ impl<'a> Printer<'a> {
         Ok(self.writer.out.flush()?)
     }
 
-    pub(crate) fn finish(mut self, summary: &SearchSummary) -> Result<()> {
+    pub(crate) fn finish(mut self, done: &ExportDone) -> Result<()> {
         let by_path = self.writer.options.sort == SortOrder::Path;
         let writer = &mut self.writer;
         if !writer.options.wants_text() {
             writer.files(self.counts, by_path)?;
         }
-        writer.end(summary)?;
+        writer.end(done)?;
         Ok(writer.out.flush()?)
     }
 }
@@ -178,31 +178,31 @@ impl MatchWriter {
         Ok(())
     }
 
-    fn end(&mut self, summary: &SearchSummary) -> io::Result<()> {
+    fn end(&mut self, done: &ExportDone) -> io::Result<()> {
         let (totals, out) = (&self.totals, &mut self.lines.out);
         let (printed, elapsed) = (self.printed_bytes, self.started.elapsed());
         let in_files = |count| format!("{count} in {}", units::plural(totals.files, "file"));
         match self.options.kind {
-            OutputKind::Json => json::summary(summary, totals, elapsed, printed, out),
-            OutputKind::Total => writeln!(out, "{}", summary.found)?,
+            OutputKind::Json => json::summary(done, totals, elapsed, printed, out),
+            OutputKind::Total => writeln!(out, "{}", done.found)?,
             OutputKind::CountedTotal if self.options.multi_line => {
                 writeln!(out, "{}", totals.matches)?;
             }
             OutputKind::CountedTotal => writeln!(out, "{}", totals.lines)?,
             _ if self.options.flags.stats => {
                 let seconds = elapsed.as_secs_f64();
-                let bytes = summary.index_use.verified_bytes;
+                let bytes = done.explain.verified_bytes;
                 writeln!(out, "\n{} matches", totals.matches)?;
                 writeln!(out, "{} matched lines", totals.lines)?;
                 writeln!(out, "{} files contained matches", totals.files)?;
-                writeln!(out, "{} files searched", summary.documents)?;
+                writeln!(out, "{} files searched", done.searched.documents)?;
                 writeln!(out, "{printed} bytes printed")?;
                 writeln!(out, "{bytes} bytes verified ({})", units::size(bytes))?;
                 writeln!(out, "{seconds:.6} seconds total")?;
             }
             kind if self.options.counts_at_end() => {
                 let words = match kind {
-                    OutputKind::Lines => totals.in_words(summary.found, self.options.limit),
+                    OutputKind::Lines => totals.in_words(done.found, self.options.limit),
                     OutputKind::Files => units::plural(totals.files, "file"),
                     OutputKind::LineCounts => in_files(units::plural(totals.lines, "line")),
                     _ => in_files(units::plural(totals.matches, "match")),

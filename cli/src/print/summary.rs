@@ -3,72 +3,49 @@
 use crate::exit::Exit;
 use crate::terminal::{complain, escaped, report};
 use crate::units;
-use frontend::Notice;
-use web::model::{IndexUse, Overlaps};
+use web::model::{ExportDone, Missing, Overlaps};
 
-#[derive(Default)]
-pub(crate) struct SearchSummary {
-    /// Printed or not.
-    pub(crate) found: u64,
-    pub(crate) documents: u64,
-    /// Backend and reason.
-    pub(crate) missing: Vec<(String, String)>,
-    /// Changed files not in the index.
-    pub(crate) pending: u64,
-    /// Abandoned documents.
-    pub(crate) skipped: u64,
-    pub(crate) overlaps: Option<Overlaps>,
-    /// Implicit exclusions.
-    pub(crate) notices: Vec<Notice>,
-    pub(crate) index_use: IndexUse,
-}
-
-impl SearchSummary {
-    pub(crate) fn report(&self, explain: bool) -> Exit {
-        let missing = self.missing.iter();
-        report_missing(missing.map(|(backend, reason)| (backend, reason)));
-        if self.skipped > 0 {
-            let documents = units::plural(self.skipped, "document");
-            complain(format!("incomplete: {documents} could not be searched"));
-        }
-        if self.pending > 0 {
-            let (files, verb) = match self.pending {
-                1 => ("1 file".to_owned(), "has changed and is"),
-                pending => (units::plural(pending, "file"), "have changed and are"),
-            };
-            complain(format_args!(
-                "note: {files} {verb} not searched yet; --fresh waits until then"
-            ));
-        }
-        if let Some(overlaps) = &self.overlaps {
-            complain(overlaps_in_words(overlaps));
-        }
-        if explain {
-            let usage = &self.index_use;
-            // Filters alone select the candidates.
-            report(plan_in_words(&usage.plan, usage.candidates));
-            report(format_args!(
-                "blocks verified: {}, {}; {} of them match",
-                units::share(usage.candidates, usage.blocks),
-                units::size(usage.verified_bytes),
-                units::count(usage.matched_blocks),
-            ));
-            report(format_args!("matches: {}", units::count(self.found)));
-        }
-        let is_complete = self.missing.is_empty() && self.skipped == 0;
-        Exit::found(self.found > 0).if_complete(is_complete)
+pub(crate) fn report_search(done: &ExportDone, explain: bool) -> Exit {
+    let has_all = report_missing(&done.missing);
+    let skipped = done.skipped.count;
+    if skipped > 0 {
+        let documents = units::plural(skipped, "document");
+        complain(format!("incomplete: {documents} could not be searched"));
     }
+    if done.pending > 0 {
+        let (files, verb) = match done.pending {
+            1 => ("1 file".to_owned(), "has changed and is"),
+            pending => (units::plural(pending, "file"), "have changed and are"),
+        };
+        complain(format_args!(
+            "note: {files} {verb} not searched yet; --fresh waits until then"
+        ));
+    }
+    if let Some(overlaps) = &done.overlaps {
+        complain(overlaps_in_words(overlaps));
+    }
+    if explain {
+        let usage = &done.explain;
+        // Filters alone select the candidates.
+        report(plan_in_words(&usage.plan, usage.candidates));
+        report(format_args!(
+            "blocks verified: {}, {}; {} of them match",
+            units::share(usage.candidates, usage.blocks),
+            units::size(usage.verified_bytes),
+            units::count(usage.matched_blocks),
+        ));
+        report(format_args!("matches: {}", units::count(done.found)));
+    }
+    Exit::found(done.found > 0).if_complete(has_all && skipped == 0)
 }
 
 /// True if none is missing.
-pub(crate) fn report_missing<'a>(missing: impl Iterator<Item = (&'a String, &'a String)>) -> bool {
-    let mut is_complete = true;
-    for (backend, reason) in missing {
-        is_complete = false;
-        let (backend, reason) = (escaped(backend), escaped(reason));
+pub(crate) fn report_missing(missing: &[Missing]) -> bool {
+    for lost in missing {
+        let (backend, reason) = (escaped(&lost.backend), escaped(&lost.reason));
         complain(format_args!("incomplete: {backend}: {reason}"));
     }
-    is_complete
+    missing.is_empty()
 }
 
 /// Names the first package.

@@ -26,12 +26,8 @@ pub(super) struct FileFlags {
     types_not: Vec<String>,
     /// Search files with a path that matches GLOB, or with !GLOB leave them out; the last match
     /// counts
-    #[arg(
-        short = 'g',
-        long = "glob",
-        value_name = "GLOB",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'g', long = "glob", value_name = "GLOB")]
+    #[arg(allow_hyphen_values = true)]
     globs: Vec<String>,
     /// Search these files and directories: paths in a package, or printed names (PACKAGE/PATH)
     #[arg(value_name = "PATH", index = 2)]

@@ -381,7 +381,7 @@ impl Progress {
 
 impl ExportEnd {
     /// `written` counts matches, and `pending` changed files.
-    pub(crate) fn new(
+    pub fn new(
         answer: &SearchResult,
         (id, pending): (&str, u64),
         written: u64,

@@ -1,6 +1,6 @@
 //! Searches an index with a frontend in this process.
 
-use crate::print::{Printer, ReadFile, SearchSummary};
+use crate::print::{Printer, ReadFile};
 use crate::progress::{self, ProgressThread};
 use crate::{in_process, units};
 use anyhow::{Result, ensure};
@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
+use web::model::{ExportDone, ExportEnd};
 
 /// Larger chunks decode frames of long documents less often; smaller ones reuse memory and avoid
 /// page faults.
@@ -23,7 +24,7 @@ pub(super) async fn search(
     index: &Path,
     parsed: &ParsedQuery,
     printer: &mut Printer<'_>,
-) -> Result<SearchSummary> {
+) -> Result<ExportDone> {
     let frontend = &in_process::frontend(index, !printer.options().streams())?;
     let mut query = parsed.query.clone();
     if printer.options().takes_first_range() {
@@ -62,7 +63,8 @@ pub(super) async fn search(
         printer.end_matches(&read)
     })?;
     let notice = frontend.notice_of_revisions(&Scope::everything(), &parsed.query);
-    Ok(summary(&answer, notice.into_iter().collect()))
+    let notices: Vec<Notice> = notice.into_iter().collect();
+    Ok(ExportEnd::new(&answer, ("", 0), answer.len() as u64, &notices).done)
 }
 
 fn show_progress(search: &SearchHandle) -> Option<ProgressThread> {
@@ -95,23 +97,6 @@ fn stream(search: &SearchHandle, printer: &mut Printer<'_>, read: ReadFile<'_>) 
         }
         printer.end_document(read)
     })
-}
-
-fn summary(answer: &SearchResult, notices: Vec<Notice>) -> SearchSummary {
-    let explain = answer.explain();
-    let missing = answer.missing().iter();
-    let missing = missing.map(|it| (it.backend.clone(), it.reason.clone()));
-    SearchSummary {
-        found: answer.found(),
-        documents: explain.shard_documents,
-        missing: missing.collect(),
-        pending: 0,
-        skipped: answer.skipped().count,
-        // One backend has each package once.
-        overlaps: None,
-        notices,
-        index_use: explain.into(),
-    }
 }
 
 /// Prints all matches but partially sent ones.

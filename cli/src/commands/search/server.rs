@@ -2,16 +2,16 @@
 //! its last line has the outcome.
 
 use crate::client::{Client, RESPONSE_BYTES_MAX};
-use crate::print::{Printer, SearchSummary};
+use crate::print::Printer;
 use crate::progress::{self, ProgressThread};
 use crate::query::TypedQuery;
 use anyhow::{Context, Result, ensure};
-use frontend::{Document, Match, Notice, Query};
+use frontend::{Document, Match, Query};
 use indicatif::ProgressBar;
 use schema::message::Want;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::sync::Arc;
-use web::model::{ExportDone, ExportEnd, Match as ModelMatch, Missing, Page};
+use web::model::{ExportDone, ExportEnd, Match as ModelMatch, Page, Searched};
 
 const READ_BYTES: usize = 256 << 10;
 
@@ -31,7 +31,7 @@ pub(super) fn search(
     typed: &TypedQuery<'_>,
     query: &Query,
     printer: &mut Printer<'_>,
-) -> Result<SearchSummary> {
+) -> Result<ExportDone> {
     if printer.options().streams() || printer.options().is_plain() {
         return print_export(server, typed, query, printer);
     }
@@ -42,7 +42,7 @@ pub(super) fn search(
     };
     let page: Page<'_> = serde_json::from_slice(&page).context(UNEXPECTED)?;
     if page.total == 0 || query.want == Want::Count {
-        return Ok(page.into());
+        return Ok(done(page));
     }
     // Other servers know the link, in case this one drains.
     let name = page.link.as_deref().filter(|_| page.complete);
@@ -50,9 +50,9 @@ pub(super) fn search(
     let path = format!("/api/v2/search/{name}/export");
     let export = server.get(&path, &[])?;
     let (printed, _) = print(server, export, printer)?;
-    let summary = summary(printed, page.total, page.into())?;
+    check(printed, page.total)?;
     end(server, printer)?;
-    Ok(summary)
+    Ok(done(page))
 }
 
 fn print_export(
@@ -60,7 +60,7 @@ fn print_export(
     typed: &TypedQuery<'_>,
     query: &Query,
     printer: &mut Printer<'_>,
-) -> Result<SearchSummary> {
+) -> Result<ExportDone> {
     let is_plain = printer.options().is_plain();
     let mut form: Vec<(&str, &[u8])> = Vec::new();
     if printer.options().streams() {
@@ -86,9 +86,9 @@ fn print_export(
         0 if done.complete => done.found,
         _ => 0,
     };
-    let summary = summary(printed, done.total.max(least), done.into())?;
+    check(printed, done.total.max(least))?;
     end(server, printer)?;
-    Ok(summary)
+    Ok(done)
 }
 
 /// Prints withheld output.
@@ -191,53 +191,34 @@ fn read(server: &Client, document: &Document, offset: u64, count: u64) -> Result
 }
 
 /// Checks that all `total` matches were `printed`.
-fn summary(printed: u64, total: u64, summary: SearchSummary) -> Result<SearchSummary> {
+fn check(printed: u64, total: u64) -> Result<()> {
     ensure!(
         printed == total,
         "the server sent {printed} of {total} matches; search again"
     );
-    Ok(summary)
+    Ok(())
 }
 
-fn missing(missing: Vec<Missing>) -> Vec<(String, String)> {
-    let missing = missing.into_iter();
-    missing.map(|lost| (lost.backend, lost.reason)).collect()
-}
-
-fn notice(notice: web::model::Notice) -> Notice {
-    Notice {
-        at: notice.at,
-        reason: notice.reason,
-        hint: notice.hint,
-    }
-}
-
-impl From<Page<'_>> for SearchSummary {
-    fn from(page: Page<'_>) -> SearchSummary {
-        SearchSummary {
-            found: page.found.unwrap_or(page.total),
-            documents: page.searched.map_or(0, |searched| searched.documents),
-            missing: missing(page.missing),
-            pending: page.pending,
-            skipped: page.skipped.count,
-            overlaps: page.overlaps,
-            notices: page.notices.into_iter().map(notice).collect(),
-            index_use: page.explain.unwrap_or_default(),
-        }
-    }
-}
-
-impl From<ExportDone> for SearchSummary {
-    fn from(done: ExportDone) -> SearchSummary {
-        SearchSummary {
-            found: done.found,
-            documents: done.searched.documents,
-            missing: missing(done.missing),
-            pending: done.pending,
-            skipped: done.skipped.count,
-            overlaps: done.overlaps,
-            notices: done.notices.into_iter().map(notice).collect(),
-            index_use: done.explain,
-        }
+fn done(page: Page<'_>) -> ExportDone {
+    let none = Searched {
+        documents: 0,
+        of: 0,
+    };
+    ExportDone {
+        id: page.id.into_owned(),
+        generation: page.generation.into_owned(),
+        complete: page.complete,
+        pending: page.pending,
+        missing: page.missing,
+        skipped: page.skipped,
+        overlaps: page.overlaps,
+        searched: page.searched.unwrap_or(none),
+        reached: page.reached,
+        found: page.found.unwrap_or(page.total),
+        total: page.total,
+        documents: page.documents,
+        packages: page.packages,
+        explain: page.explain.unwrap_or_default(),
+        notices: page.notices,
     }
 }
