@@ -30,19 +30,21 @@ pub(crate) fn user_dir(variable: &str, fallback: &str) -> Option<PathBuf> {
 
 /// Default directory for an index of `sources`.
 pub(crate) fn index_dir<'a>(sources: impl IntoIterator<Item = &'a Path>) -> Result<PathBuf> {
-    let mut hasher = FnvHasher::default();
-    for source in sources {
-        hasher.write(source.as_os_str().as_bytes());
-        hasher.write(&[0]);
-    }
-    Ok(cache_dir()?.join(format!("index-{:016x}", hasher.finish())))
+    let parts = sources.into_iter();
+    hashed(
+        "index-",
+        parts.flat_map(|it| [it.as_os_str().as_bytes(), &[0]]),
+    )
 }
 
 pub(crate) fn mirror_dir(url: &str) -> Result<PathBuf> {
+    hashed("mirrors/", [url.as_bytes()])
+}
+
+fn hashed<'a>(prefix: &str, parts: impl IntoIterator<Item = &'a [u8]>) -> Result<PathBuf> {
     let mut hasher = FnvHasher::default();
-    hasher.write(url.as_bytes());
-    let name = format!("mirrors/{:016x}", hasher.finish());
-    Ok(cache_dir()?.join(name))
+    parts.into_iter().for_each(|part| hasher.write(part));
+    Ok(cache_dir()?.join(format!("{prefix}{:016x}", hasher.finish())))
 }
 
 /// Private directory below the temporary directory. Its fixed name lets later processes remove the

@@ -16,7 +16,6 @@ mod frontend;
 mod grep;
 mod index;
 mod inspect;
-mod key;
 mod listener;
 mod mirror;
 mod nodes;
@@ -78,7 +77,7 @@ enum Command {
     Commit(commits::CommitArguments),
     Log(commits::LogArguments),
     Refs(commits::RefsArguments),
-    Key(key::KeyArguments),
+    Key(access::KeyArguments),
     Config(config::ConfigArguments),
     Completions(completions::CompletionsArguments),
     Man(completions::ManArguments),
@@ -139,7 +138,7 @@ fn run_command(command: &Command) -> Result<Exit> {
         Command::Commit(arguments) => commits::commit(arguments),
         Command::Log(arguments) => commits::log(arguments),
         Command::Refs(arguments) => commits::refs(arguments),
-        Command::Key(arguments) => key::run(arguments),
+        Command::Key(arguments) => access::key(arguments),
         Command::Config(arguments) => config::run(arguments, &definition()),
         Command::Completions(arguments) => completions::run(arguments, definition()),
         Command::Man(arguments) => completions::man(arguments, definition()),

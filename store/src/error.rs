@@ -7,78 +7,61 @@ use std::path::{Path, PathBuf};
 /// Store error.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Not a store.
     #[error("{0}: not a store; give a directory, or s3://BUCKET/PREFIX")]
     BadUrl(String),
-    /// Built without the feature `s3`.
     #[error("{0}: this build has no buckets; build Trawl with `--features s3`")]
     NoBuckets(String),
-    /// File I/O failed.
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    /// A request to the storage failed.
     #[error("{object}: {reason}")]
     Storage { object: String, reason: String },
-    /// The storage refuses access.
     #[error(
         "{object}: access is denied: check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and that this key may read, \
          write, list and delete here ({reason})"
     )]
     Denied { object: String, reason: String },
-    /// The storage ignores conditions.
     #[error(
         "{0}: this storage accepts a write whose condition (If-Match, If-None-Match) does not hold, so two indexers \
          could overwrite each other; use a storage with conditional writes"
     )]
     NoConditions(String),
-    /// The store is empty.
     #[error("{0}: no index has been published here; publish one with `trawl index --store`")]
     Empty(String),
-    /// An object is damaged.
     #[error("{object}: {reason}")]
     Damaged { object: String, reason: String },
-    /// Written by a later version.
     #[error("{object}: format {version}; this version of Trawl reads format {known}: update Trawl")]
     Newer {
         object: String,
         version: u32,
         known: u32,
     },
-    /// HEAD was set back.
     #[error(
         "{store}: HEAD names generation {head}, but generation {seen} was seen here before; if the store was restored \
          from a backup on purpose, start once with --accept-older-head"
     )]
     Older { store: String, head: u64, seen: u64 },
-    /// Part of another store.
     #[error("{}: holds a part of another store; give an empty directory, or the store that it is of", .0.display())]
     OtherStore(PathBuf),
-    /// Index options differ.
     #[error(
         "the store has an index with other options ({theirs}, this one {ours}); build this one with the same \
          --block-size and --no-ignore, or use another store"
     )]
     OtherOptions { theirs: String, ours: String },
-    /// Every swap of HEAD was lost.
     #[error("{store}: HEAD was changed by others {attempts} times in a row; try again")]
     Contended { store: String, attempts: u32 },
-    /// A clock is wrong.
     #[error(
         "{store}: its clock and that of this machine differ by {minutes} minutes, so the age of files is unknown; set the \
          clocks right, then collect"
     )]
     Clocks { store: String, minutes: u64 },
-    /// No such generation.
     #[error("{store}: no generation {number}; `trawl store history` lists them")]
     NoGeneration { store: String, number: u64 },
-    /// The disk is full.
     #[error("{}: {needed} bytes are to be fetched, and {free} are free; --data needs a larger disk, or the cluster more nodes", path.display())]
     DiskFull {
         path: PathBuf,
         needed: u64,
         free: u64,
     },
-    /// Bad index directory.
     #[error(transparent)]
     Index(#[from] IndexError),
 }

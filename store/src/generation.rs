@@ -113,15 +113,9 @@ impl StoredFile {
 impl Generation {
     /// Name and text.
     pub(crate) fn render(&self) -> (GenerationId, String) {
-        let Generation {
-            store,
-            number,
-            written,
-            replicas,
-            ..
-        } = self;
         let mut text = format!(
-            "{GENERATION}{VERSION}\nstore {store}\nnumber {number}\nwritten {written}\nreplicas {replicas}\n"
+            "{GENERATION}{VERSION}\nstore {}\nnumber {}\nwritten {}\nreplicas {}\n",
+            self.store, self.number, self.written, self.replicas
         );
         for (name, file) in &self.files {
             // Writing to a string cannot fail.
@@ -164,11 +158,7 @@ impl Generation {
             generation.record(line).ok_or_else(|| damaged(number + 1))?;
         }
         let named: BTreeSet<&str> = generation.manifest.files().collect();
-        if !named
-            .iter()
-            .copied()
-            .eq(generation.files.keys().map(|name| &**name))
-        {
+        if !named.into_iter().eq(generation.files.keys()) {
             return Err(StoreError::damaged(
                 object,
                 "its files are not those of its manifest",
@@ -283,13 +273,9 @@ impl Head {
             )
         };
         let text = str::from_utf8(bytes).map_err(|_| damaged())?;
-        let title = text
-            .lines()
-            .next()
-            .and_then(|line| line.strip_prefix(STORE));
-        let (version, store) = title
-            .and_then(|title| title.split_once(' '))
-            .ok_or_else(damaged)?;
+        let title = text.lines().next();
+        let title = title.and_then(|line| line.strip_prefix(STORE)?.split_once(' '));
+        let (version, store) = title.ok_or_else(damaged)?;
         check_version(object, version)?;
         let generation = text.lines().nth(1).and_then(GenerationId::parse);
         let head = Head {
@@ -319,24 +305,16 @@ impl Head {
     }
 }
 
-/// Numbers and times of all generations, by the store's clock, ascending.
-pub fn written(objects: &Objects) -> Result<Vec<(u64, SystemTime)>, StoreError> {
-    let listed = listed(objects)?;
-    Ok(listed
-        .into_iter()
-        .map(|(id, when)| (id.number, when))
-        .collect())
-}
-
 pub(crate) fn ids(objects: &Objects) -> Result<Vec<GenerationId>, StoreError> {
-    let listed = listed(objects)?;
-    Ok(listed.into_iter().map(|(id, _)| id).collect())
+    let written = written(objects)?;
+    Ok(written.into_iter().map(|(id, _)| id).collect())
 }
 
-fn listed(objects: &Objects) -> Result<Vec<(GenerationId, SystemTime)>, StoreError> {
+/// Names and times of all generations, by the store's clock, ascending.
+pub fn written(objects: &Objects) -> Result<Vec<(GenerationId, SystemTime)>, StoreError> {
     let listed = objects.list(GENERATIONS)?;
     let named = listed.iter().filter_map(|object| {
-        let name = object.name.strip_prefix(GENERATIONS)?.strip_prefix('/')?;
+        let (_, name) = object.name.rsplit_once('/')?;
         Some((GenerationId::parse(name)?, object.modified))
     });
     let mut ids: Vec<_> = named.collect();

@@ -184,10 +184,8 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
 
 /// Foreign objects are left alone.
 fn is_ours(name: &str) -> bool {
-    let hash = name
-        .strip_prefix(FILES)
-        .and_then(|name| name.strip_prefix('/'));
-    hash.is_some_and(|hash| blake3::Hash::from_hex(hash).is_ok())
+    let hash = name.rsplit_once('/');
+    hash.is_some_and(|(_, hash)| blake3::Hash::from_hex(hash).is_ok())
 }
 
 /// Fresh uploads would look old by a wrong clock.

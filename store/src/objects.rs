@@ -70,13 +70,7 @@ impl Objects {
 
     /// The store's time. Fails if the store ignores conditions. Needs to write.
     pub fn check(&self) -> Result<SystemTime, StoreError> {
-        let name = format!("check/{}", random_name());
-        let result = self.check_with(&name)?;
-        self.delete(&name)?;
-        Ok(result)
-    }
-
-    fn check_with(&self, name: &str) -> Result<SystemTime, StoreError> {
+        let name = &format!("check/{}", random_name());
         let missing = || StoreError::NoConditions(self.url());
         let first = self.swap(name, None, b"1")?.ok_or_else(missing)?;
         if self.swap(name, None, b"2")?.is_some() {
@@ -87,6 +81,7 @@ impl Objects {
             return Err(missing());
         }
         let found = self.head(name)?.ok_or_else(missing)?;
+        self.delete(name)?;
         Ok(found.modified)
     }
 }

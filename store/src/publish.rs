@@ -9,7 +9,7 @@
 use crate::error::StoreError;
 use crate::generation::{self, Generation, GenerationId, Head, REPLICAS, StoredFile};
 use crate::merge;
-use crate::objects::{Objects, Version, random_name, seconds};
+use crate::objects::{Objects, random_name, seconds};
 use index::directory::{self, Lock};
 use index::manifest::{Manifest, NamedFile};
 use schema::message::Recorded;
@@ -63,8 +63,7 @@ pub fn publish(
     directory::read_manifest(directory)?;
     let now = objects.check()?;
     let _lock = Lock::take(directory)?;
-    let mut publisher = Publisher::open(objects, directory, progress, now)?;
-    publisher.replace_versions = replace_versions;
+    let mut publisher = Publisher::open(objects, directory, progress, now, replace_versions)?;
     for attempt in 0..ATTEMPTS_MAX {
         if attempt > 0 {
             pause();
@@ -101,6 +100,7 @@ impl<'a> Publisher<'a> {
         directory: &'a Path,
         progress: &'a Publishing,
         now: SystemTime,
+        replace_versions: bool,
     ) -> Result<Self, StoreError> {
         let manifest = directory::read_manifest(directory)?;
         let recorded = match &manifest.recorded {
@@ -111,7 +111,7 @@ impl<'a> Publisher<'a> {
             objects,
             directory,
             progress,
-            replace_versions: false,
+            replace_versions,
             now,
             manifest,
             recorded,
@@ -147,8 +147,12 @@ impl<'a> Publisher<'a> {
             Some(theirs) if !is_new => theirs,
             _ => next.clone(),
         };
-        if is_new && !self.put_current(head.as_ref(), &next)? {
-            return Ok(None);
+        if is_new {
+            let id = put(self.objects, &next)?;
+            if !Head::advance(self.objects, head.as_ref(), &next.store, id.clone())? {
+                self.objects.delete(&id.object())?;
+                return Ok(None);
+            }
         }
         self.remember(&current)?;
         Ok(Some(Published {
@@ -347,20 +351,6 @@ impl<'a> Publisher<'a> {
         // A future time: written after publishing began.
         let age = self.now.duration_since(found.modified).unwrap_or_default();
         Ok(found.bytes == file.bytes && age < FRESH_MAX)
-    }
-
-    /// Returns false if another publisher was faster.
-    fn put_current(
-        &self,
-        head: Option<&(Head, Version)>,
-        generation: &Generation,
-    ) -> Result<bool, StoreError> {
-        let id = put(self.objects, generation)?;
-        if Head::advance(self.objects, head, &generation.store, id.clone())? {
-            return Ok(true);
-        }
-        self.objects.delete(&id.object())?;
-        Ok(false)
     }
 
     fn remember(&self, current: &Generation) -> Result<(), StoreError> {

@@ -1,9 +1,10 @@
-//! Access flags of `serve` and `frontend`: keys, cookies, operators' address; authorization by a
+//! `trawl key`, and access flags of `serve` and `frontend`: keys, cookies, operators' address; authorization by a
 //! decision service or signed tokens; a Redis cache and link secrets that frontends share.
 
 use super::listener;
 use crate::address;
-use crate::terminal::{complain, report};
+use crate::exit::Exit;
+use crate::terminal::{self, complain, report};
 use anyhow::{Context, Result, bail};
 use frontend::{Coordinator, HintSecret, Hints, PackageNames};
 use index::shard::Shard;
@@ -14,7 +15,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use web::{
     Access, ApiKeys, Authorization, AuthorizationOptions, ConnectionLimits, CookieSecret,
-    HostNames, LinkSecrets,
+    HostNames, LinkSecrets, NewKey,
 };
 
 /// Room for some browsers and metrics collectors.
@@ -240,4 +241,29 @@ impl SharedCacheFlags {
         }
         Ok(Some(Hints::start(url, secret).context("--cache-redis")?))
     }
+}
+
+/// Make a key for a client of the HTTP API
+///
+/// Prints the key for the client, which cannot be shown again, and then the line for the file that
+/// the server's --api-keys names. The line has only a hash of the key.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trawl key build-robot
+  trawl serve --api-keys keys              where `keys` has the printed lines
+  trawl search --key-file ~/robot.key malloc
+                                           where `~/robot.key` has the printed key")]
+pub(crate) struct KeyArguments {
+    /// Name of the key, shown in the log and in the file of keys
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+pub(super) fn key(arguments: &KeyArguments) -> Result<Exit> {
+    let new = NewKey::random(&arguments.name).context("cannot make the key")?;
+    report("the key, for the client; it is not shown again:");
+    terminal::print(&new.key)?;
+    report("the line for the server's file of keys (--api-keys):");
+    terminal::print(&new.line)?;
+    Ok(Exit::Success)
 }

@@ -127,7 +127,12 @@ pub(super) fn run(arguments: &IndexArguments) -> Result<Exit> {
     } else {
         let packages = arguments.build.packages(&arguments.sources)?;
         let recorded = recorded::sources(&arguments.sources, &arguments.build, &arguments.git);
-        (packages, arguments.repositories()?, recorded)
+        let given = if arguments.dry_run {
+            arguments.git.known(&arguments.fetch)?
+        } else {
+            arguments.git.fetched(&arguments.fetch)?
+        };
+        (packages, given, recorded)
     };
     check_names(&packages.sources, &given.sources)?;
     let note = git::note_on_work_trees(&packages.sources);
@@ -158,14 +163,6 @@ fn share(arguments: &IndexArguments, options: &BuildOptions) -> Result<Exit> {
 }
 
 impl IndexArguments {
-    fn repositories(&self) -> Result<GivenRepositories> {
-        if self.dry_run {
-            self.git.known(&self.fetch)
-        } else {
-            self.git.fetched(&self.fetch)
-        }
-    }
-
     /// Missing sources are an error if pruning would drop their packages.
     fn read_again(&self) -> Result<RecordedSources> {
         let found = recorded::read_again(&self.index, &self.git, &self.fetch, self.dry_run)?;

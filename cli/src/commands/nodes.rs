@@ -42,19 +42,24 @@ pub(super) struct SourceFlags {
 
 impl SourceFlags {
     pub(super) async fn list(&self) -> Result<Vec<Member>> {
-        let source = self.nodes.as_ref().context("give --nodes SOURCE")?;
-        let mut watcher = self.start(source, WatcherOptions::default())?;
+        let mut watcher = self.watch(WatcherOptions::default())?;
+        let watcher = watcher.as_mut().context("give --nodes SOURCE")?;
         let map = watcher.first(FIRST_LIST_MAX).await.clone();
-        if !map.is_confirmed {
+        if let Some(source) = self.nodes.as_ref().filter(|_| !map.is_confirmed) {
             let reason = watcher.error().unwrap_or("no node is listed");
             bail!("--nodes {source}: {reason}");
         }
         Ok(map.members)
     }
 
-    fn start(&self, source: &Source, options: WatcherOptions) -> Result<Watcher> {
+    /// `None` without a source.
+    fn watch(&self, options: WatcherOptions) -> Result<Option<Watcher>> {
+        let Some(source) = &self.nodes else {
+            return Ok(None);
+        };
         let tls = self.tls()?;
-        Watcher::start(source, WatcherOptions { tls, ..options }).context("--nodes")
+        let watcher = Watcher::start(source, WatcherOptions { tls, ..options });
+        watcher.map(Some).context("--nodes")
     }
 
     pub(super) fn tls(&self) -> Result<Option<TlsConfig>> {
@@ -97,21 +102,18 @@ impl NodesFlags {
 
     /// Waits for the first list. `None` without a source.
     pub(super) async fn watch(&self, spool: &Path) -> Result<Option<Watcher>> {
-        let Some(source) = &self.source.nodes else {
-            return Ok(None);
-        };
-        let options = WatcherOptions {
+        let mut watcher = self.source.watch(WatcherOptions {
             file: Some(spool.join(MAP_FILE)),
             accepts: self.accept_nodes,
             ..WatcherOptions::default()
-        };
-        let mut watcher = self.source.start(source, options)?;
-        let nodes = watcher.first(FIRST_LIST_MAX).await.members.len();
-        if nodes == 0 {
-            let reason = watcher.error().unwrap_or("the list is empty").to_owned();
+        })?;
+        if let (Some(source), Some(watcher)) = (&self.source.nodes, &mut watcher)
+            && watcher.first(FIRST_LIST_MAX).await.members.is_empty()
+        {
+            let reason = watcher.error().unwrap_or("the list is empty");
             tracing::warn!(source = %source, reason, "no node is known yet");
         }
-        Ok(Some(watcher))
+        Ok(watcher)
     }
 }
 
@@ -260,14 +262,10 @@ impl RegistrationFlags {
 
     /// Watches other nodes, and stores their map in `directory`.
     pub(super) fn watch(&self, directory: &Path, absence: Absence) -> Result<Option<Watcher>> {
-        let Some(source) = &self.source.nodes else {
-            return Ok(None);
-        };
-        let options = WatcherOptions {
+        self.source.watch(WatcherOptions {
             file: Some(directory.join(MAP_FILE)),
             absence,
             ..WatcherOptions::default()
-        };
-        self.source.start(source, options).map(Some)
+        })
     }
 }

@@ -143,7 +143,8 @@ fn history(arguments: &HistoryArguments) -> Result<Exit> {
     if generations.is_empty() {
         return Err(StoreError::Empty(objects.url()).into());
     }
-    let now = seconds(SystemTime::now());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |since| since.as_secs());
     let shown = generations.iter().take(arguments.limit);
     for (place, (number, generation)) in shown.enumerate() {
         let mark = if Some(*number) == current { "*" } else { " " };
@@ -268,9 +269,4 @@ fn collect(arguments: &GcArguments) -> Result<Exit> {
         units::plural(collected.young, "file"),
     ));
     Ok(Exit::Success)
-}
-
-fn seconds(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
 }

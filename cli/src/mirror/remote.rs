@@ -59,7 +59,10 @@ impl Remote {
         let is_short = url.len() <= URL_BYTES_MAX;
         ensure!(is_short, "a URL has at most {URL_BYTES_MAX} bytes");
         let (scheme, rest) = scheme(url, allowed)?;
-        if let Some(bad) = url.chars().find(|&letter| !is_url_character(letter)) {
+        let is_plain = |letter: &char| {
+            letter.is_ascii_alphanumeric() || "-._~:/@[]!$&()*+,=%".contains(*letter)
+        };
+        if let Some(bad) = url.chars().find(|letter| !is_plain(letter)) {
             bail!("the character {bad:?} must not stand in the URL of a repository");
         }
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -106,10 +109,6 @@ fn scheme<'a>(url: &'a str, allowed: &[Scheme]) -> Result<(Scheme, &'a str)> {
         "the scheme `{word}` is not allowed; allow it with --allow-scheme {word}"
     );
     Ok((scheme, rest))
-}
-
-fn is_url_character(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || "-._~:/@[]!$&()*+,=%".contains(letter)
 }
 
 /// Strips the user, which only ssh URLs have.

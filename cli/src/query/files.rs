@@ -37,13 +37,14 @@ pub(super) struct FileFlags {
 impl FileFlags {
     /// `None` for all files.
     pub(super) fn expr(&self, paths: &[&str]) -> Result<Option<Expr>> {
-        let selected = self.types.iter().map(|name| of_type(name));
-        let selected = selected.collect::<Result<Vec<_>>>()?;
-        let left_out = self.types_not.iter().map(|name| of_type(name));
-        let left_out = left_out.collect::<Result<Vec<_>>>()?;
+        let types = |names: &[String]| -> Result<Option<Expr>> {
+            let types = names.iter().map(|name| of_type(name));
+            Ok(any(types.collect::<Result<_>>()?))
+        };
+        let (selected, left_out) = (types(&self.types)?, types(&self.types_not)?);
         let mut parts: Vec<Expr> = of_paths(paths)?.into_iter().collect();
-        parts.extend(any(selected));
-        parts.extend(any(left_out).map(Expr::negated));
+        parts.extend(selected);
+        parts.extend(left_out.map(Expr::negated));
         parts.extend(of_globs(&self.globs)?);
         Ok((!parts.is_empty()).then(|| Expr::all(parts)))
     }
@@ -118,20 +119,19 @@ fn components(typed: &str) -> Result<Vec<&str>> {
 
 fn of_type(name: &str) -> Result<Expr> {
     let known = TypesBuilder::new().add_defaults().definitions();
-    match known.iter().find(|known| known.name() == name) {
-        Some(known) => Ok(glob_list(known)),
-        None if name == "all" => bail!("the type all has no filter here; leave it out"),
-        None => bail!(unknown_type(name, &known)),
-    }
-}
-
-/// One glob, as queries have few filters.
-fn glob_list(known: &FileTypeDef) -> Expr {
-    let text = match known.globs() {
+    let Some(of_name) = known.iter().find(|known| known.name() == name) else {
+        ensure!(
+            name != "all",
+            "the type all has no filter here; leave it out"
+        );
+        bail!(unknown_type(name, &known));
+    };
+    // One glob, as queries have few filters.
+    let text = match of_name.globs() {
         [one] => one.clone(),
         several => format!("{{{}}}", several.join(",")),
     };
-    filter(Field::Path, Reading::Glob, text)
+    Ok(filter(Field::Path, Reading::Glob, text))
 }
 
 fn unknown_type(name: &str, known: &[FileTypeDef]) -> String {

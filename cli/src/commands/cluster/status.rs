@@ -7,7 +7,9 @@ use super::ask::Answers;
 use crate::placing::Placing;
 use crate::units;
 use ::cluster::membership::Member;
-use ::store::{Generation, Group, NodeStatus, Objects, ServedShards, StoreError, groups};
+use ::store::{
+    Generation, GenerationId, Group, NodeStatus, Objects, ServedShards, StoreError, groups,
+};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
@@ -130,7 +132,7 @@ struct Reader<'a> {
     assigned: BTreeMap<String, BTreeSet<[u8; 32]>>,
     now: SystemTime,
     /// Stored generations and their times.
-    written: Vec<(u64, SystemTime)>,
+    written: Vec<(GenerationId, SystemTime)>,
     answers: &'a Answers,
 }
 
@@ -277,7 +279,7 @@ impl Reader<'_> {
         let current = self.all.generation.number;
         let mut written = self.written.iter();
         let is_missing = |number: u64| number > generation && number <= current;
-        let (_, when) = written.find(|(number, _)| is_missing(*number))?;
+        let (_, when) = written.find(|(id, _)| is_missing(id.number))?;
         Some(self.ago(*when).as_secs())
     }
 
@@ -327,7 +329,7 @@ impl Reader<'_> {
                 shards: shards(&groups),
             }
         };
-        let published = (self.written.iter()).find(|(number, _)| *number == generation.number);
+        let published = (self.written.iter()).find(|(id, _)| id.number == generation.number);
         ClusterStatus {
             store: self.objects.url(),
             generation: generation.number,

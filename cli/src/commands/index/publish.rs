@@ -42,16 +42,10 @@ pub(super) fn publish(flags: &PublishFlags, index: &Path, replace_versions: bool
     let Some(url) = &flags.store else {
         return Ok(());
     };
-    let objects = Objects::open(url)?;
-    upload(&objects, index, flags.replicas, replace_versions)
+    upload(flags, &Objects::open(url)?, index, replace_versions)
 }
 
-fn upload(
-    objects: &Objects,
-    directory: &Path,
-    replicas: Option<u8>,
-    replace_versions: bool,
-) -> Result<()> {
+fn upload(flags: &PublishFlags, objects: &Objects, index: &Path, replaces: bool) -> Result<()> {
     let upload = Arc::new(Publishing::default());
     let shown = Arc::clone(&upload);
     let template = "{bar:30} {percent:>3} %  {decimal_bytes_per_sec}  uploading  {eta} left";
@@ -59,7 +53,7 @@ fn upload(
         bar.set_length(shown.total.load(Relaxed));
         bar.set_position(shown.bytes.load(Relaxed));
     });
-    let published = store::publish(objects, directory, replicas, replace_versions, &upload)?;
+    let published = store::publish(objects, index, flags.replicas, replaces, &upload)?;
     drop(bar);
     terminal::report(what_was_published(&published, objects));
     Ok(())
@@ -124,7 +118,7 @@ pub(super) fn share(
         };
         let result = renewing(&claims, || {
             build(packages)?;
-            upload(&objects, out, flags.replicas, replace_versions)
+            upload(flags, &objects, out, replace_versions)
         });
         // Releases after errors too, so other machines need not wait.
         let released = claims.release();
