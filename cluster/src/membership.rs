@@ -35,7 +35,6 @@ const ADDRESS_LEN_MAX: usize = 253 + 6;
 /// Largest weight: two nodes differ by a factor of a million at most.
 const WEIGHT_MAX: u32 = 1_000_000;
 
-/// Registers the metrics of this module.
 pub fn describe_metrics() {
     describe_gauge!(
         "trawl_cluster_nodes",
@@ -90,7 +89,6 @@ impl Member {
         }
     }
 
-    /// Its node for placements.
     pub fn node(&self) -> Node {
         Node {
             name: self.name.clone(),

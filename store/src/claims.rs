@@ -76,7 +76,6 @@ impl<'a> Claims<'a> {
         Ok(())
     }
 
-    /// Releases all claims.
     pub fn release(&self) -> Result<(), StoreError> {
         let claims = std::mem::take(&mut *self.held());
         for (object, claimed) in claims {

@@ -4,7 +4,6 @@ use index::directory::IndexError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Store error.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("{0}: not a store; give a directory, or s3://BUCKET/PREFIX")]

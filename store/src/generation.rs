@@ -22,7 +22,7 @@
 use crate::error::StoreError;
 use crate::objects::{Objects, Version};
 use index::file::AtomicFile;
-use index::manifest::{Manifest, ManifestError, ShardEntry, hex};
+use index::manifest::{Manifest, ManifestError, Options, ShardEntry, hex};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -32,7 +32,6 @@ use std::time::SystemTime;
 /// Default number of replicas.
 pub const REPLICAS: u8 = 2;
 
-/// Maximum number of replicas.
 pub const REPLICAS_MAX: u8 = 16;
 
 pub(crate) const HEAD: &str = "HEAD";
@@ -54,7 +53,6 @@ pub struct GenerationId {
     pub hash: [u8; 32],
 }
 
-/// File in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
     pub hash: [u8; 32],
@@ -75,7 +73,6 @@ pub struct Generation {
     pub manifest: Manifest,
 }
 
-/// Content of HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
     pub store: String,
@@ -197,20 +194,19 @@ impl Generation {
     pub(crate) fn read(objects: &Objects, id: &GenerationId) -> Result<Generation, StoreError> {
         let name = id.object();
         let at = objects.at(&name);
-        let (text, _) = objects
-            .read(&name)?
-            .ok_or_else(|| StoreError::damaged(&at, "the generation that HEAD names is missing"))?;
+        let damaged = |reason: &str| StoreError::damaged(&at, reason);
+        let missing = || damaged("the generation that HEAD names is missing");
+        let (text, _) = objects.read(&name)?.ok_or_else(missing)?;
         if *blake3::hash(&text).as_bytes() != id.hash {
-            return Err(StoreError::damaged(&at, "its bytes have another hash"));
+            return Err(damaged("its bytes have another hash"));
         }
         let generation = Generation::parse(&at, &text)?;
         if generation.number != id.number {
-            return Err(StoreError::damaged(&at, "has another number than its name"));
+            return Err(damaged("has another number than its name"));
         }
         Ok(generation)
     }
 
-    /// Reads the current generation.
     pub fn current(objects: &Objects) -> Result<Generation, StoreError> {
         let (head, _) = Head::read(objects)?.ok_or_else(|| StoreError::Empty(objects.url()))?;
         Generation::read(objects, &head.generation)
@@ -320,6 +316,16 @@ pub fn written(objects: &Objects) -> Result<Vec<(GenerationId, SystemTime)>, Sto
     let mut ids: Vec<_> = named.collect();
     ids.sort();
     Ok(ids)
+}
+
+/// Manifest without shards.
+pub(crate) fn no_shards(options: Options) -> Manifest {
+    Manifest {
+        options,
+        shards: Vec::new(),
+        beside: Vec::new(),
+        recorded: None,
+    }
 }
 
 fn is_store_id(text: &str) -> bool {

@@ -23,7 +23,6 @@ pub struct Keep {
     pub dry_run: bool,
 }
 
-/// Result of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
     pub kept: u64,
@@ -34,7 +33,6 @@ pub struct Collected {
     pub young: u64,
 }
 
-/// Damaged object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     pub object: String,
@@ -43,7 +41,6 @@ pub struct Damage {
     pub generations: Vec<u64>,
 }
 
-/// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     pub generations: u64,

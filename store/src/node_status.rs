@@ -22,7 +22,6 @@ const SHARDS_MAX: usize = 1_000_000;
 /// Bound of listed nodes.
 pub const NODES_MAX: usize = 10_000;
 
-/// Node status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeStatus {
     pub generation: u64,
@@ -107,22 +106,14 @@ impl NodeStatus {
 pub struct ServedShards(HashSet<u64>);
 
 impl ServedShards {
-    /// Creates a set of shards.
     pub fn new(ids: impl IntoIterator<Item = [u8; 32]>) -> ServedShards {
         ServedShards(ids.into_iter().map(|id| short(&id)).collect())
     }
 
-    /// Shards.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// True without shards.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Looks up a shard.
     pub fn contains(&self, id: &[u8; 32]) -> bool {
         self.0.contains(&short(id))
     }
@@ -233,7 +224,7 @@ mod tests {
             let shards = ServedShards::new(ids.clone());
             shards.report(&objects, "a:1").unwrap();
             let read = ServedShards::of(&objects, "a:1").unwrap().unwrap();
-            assert_eq!((&read, read.len()), (&shards, ids.len()));
+            assert_eq!((&read, read.count()), (&shards, ids.len()));
             assert!(ids.iter().all(|id| read.contains(id)));
             assert!(!read.contains(&[2; 32]));
         }

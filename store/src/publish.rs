@@ -38,7 +38,6 @@ pub struct Publishing {
     pub bytes: AtomicU64,
 }
 
-/// Result of publishing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
     pub generation: u64,
@@ -208,12 +207,7 @@ impl<'a> Publisher<'a> {
         theirs: Option<&Generation>,
         replicas: Option<u8>,
     ) -> Result<Generation, StoreError> {
-        let empty = Manifest {
-            options: self.manifest.options,
-            shards: Vec::new(),
-            beside: Vec::new(),
-            recorded: None,
-        };
+        let empty = generation::no_shards(self.manifest.options);
         let current = theirs.map_or(&empty, |theirs| &theirs.manifest);
         if current.options != self.manifest.options && !current.shards.is_empty() {
             return Err(StoreError::OtherOptions {

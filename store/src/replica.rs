@@ -10,14 +10,14 @@ mod download;
 pub use download::{FetchOptions, Fetching};
 
 use crate::error::StoreError;
-use crate::generation::{Generation, Head, StoredFile};
+use crate::generation::{self, Generation, Head, StoredFile};
 use crate::groups::Groups;
 use crate::objects::Objects;
 use crate::transition;
 use download::PART;
 use index::block::BLOCK_BYTES;
 use index::directory::{self, IndexError, Lock};
-use index::manifest::{Manifest, Options, ShardEntry};
+use index::manifest::{Options, ShardEntry};
 use std::collections::HashSet;
 use std::fs;
 use std::io;
@@ -71,15 +71,10 @@ impl Replica {
         match directory::read_manifest(directory) {
             Ok(_) => {}
             Err(IndexError::NotAnIndex { .. }) => {
-                let nothing = Manifest {
-                    options: Options {
-                        block_bytes: BLOCK_BYTES,
-                        no_ignore: false,
-                    },
-                    shards: Vec::new(),
-                    beside: Vec::new(),
-                    recorded: None,
-                };
+                let nothing = generation::no_shards(Options {
+                    block_bytes: BLOCK_BYTES,
+                    no_ignore: false,
+                });
                 let text = nothing.render();
                 directory::write_manifest(directory, &text).map_err(StoreError::io(directory))?;
             }

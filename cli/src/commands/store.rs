@@ -30,10 +30,55 @@ pub(crate) struct StoreArguments {
 
 #[derive(clap::Subcommand)]
 enum StoreCommand {
-    History(HistoryArguments),
-    Verify(VerifyArguments),
-    Rollback(RollbackArguments),
-    Gc(GcArguments),
+    /// List the generations, newest first
+    History {
+        #[command(flatten)]
+        store: StorePlace,
+        /// Number of generations to show
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+    },
+    /// Verify HEAD, all generations and their files
+    ///
+    /// Exit status: 0 everything is intact, 2 error, 3 something is missing or damaged.
+    Verify {
+        #[command(flatten)]
+        store: StorePlace,
+        /// Compare lengths only, without reading the files
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Make an earlier generation current again
+    ///
+    /// It becomes a new generation with the next number, so that every machine follows. Machines
+    /// that index publish their later changes, but not again the changes published since the earlier
+    /// generation.
+    Rollback {
+        /// Store: a directory or s3://BUCKET/PREFIX
+        #[arg(long, value_name = "STORE")]
+        store: Option<String>,
+        /// Store, unless given with --store, and number of the generation [default: the one before
+        /// the current one]
+        #[arg(value_names = ["STORE", "NUMBER"], num_args = 0..=2, required_unless_present = "store")]
+        words: Vec<String>,
+    },
+    /// Remove old generations, and files that no other generation names
+    ///
+    /// A file that no generation names is removed when it is a day old: it may have been uploaded
+    /// for a generation that is not current yet.
+    Gc {
+        #[command(flatten)]
+        store: StorePlace,
+        /// Number of the newest generations to keep
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        keep: usize,
+        /// Keep generations that are younger than this many days
+        #[arg(long, value_name = "DAYS", default_value_t = 7)]
+        keep_days: u32,
+        /// Report the removals, and remove nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
 }
 
 /// Store, named by a flag or alone.
@@ -55,97 +100,35 @@ impl StorePlace {
     }
 }
 
-/// List the generations, newest first
-#[derive(clap::Args)]
-struct HistoryArguments {
-    #[command(flatten)]
-    store: StorePlace,
-    /// Number of generations to show
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    limit: usize,
-}
-
-/// Verify HEAD, all generations and their files
-///
-/// Exit status: 0 everything is intact, 2 error, 3 something is missing or damaged.
-#[derive(clap::Args)]
-struct VerifyArguments {
-    #[command(flatten)]
-    store: StorePlace,
-    /// Compare lengths only, without reading the files
-    #[arg(long)]
-    quick: bool,
-}
-
-/// Make an earlier generation current again
-///
-/// It becomes a new generation with the next number, so that every machine follows. Machines that
-/// index publish their later changes, but not again the changes published since the earlier
-/// generation.
-#[derive(clap::Args)]
-struct RollbackArguments {
-    /// Store: a directory or s3://BUCKET/PREFIX
-    #[arg(long, value_name = "STORE")]
-    store: Option<String>,
-    /// Store, unless given with --store, and number of the generation [default: the one before the
-    /// current one]
-    #[arg(value_names = ["STORE", "NUMBER"], num_args = 0..=2, required_unless_present = "store")]
-    words: Vec<String>,
-}
-
-impl RollbackArguments {
-    /// Store, and number of the generation.
-    fn parse(&self) -> Result<(&str, Option<u64>)> {
-        let (store, number) = match (&self.store, &self.words[..]) {
-            (Some(store), []) | (None, [store]) => (store, None),
-            (Some(store), [number]) | (None, [store, number]) => (store, Some(number)),
-            _ => bail!("expected one store and one number of a generation"),
-        };
-        let number = number.map(|it| {
-            it.parse()
-                .with_context(|| format!("{}: expected the number of a generation", escaped(it)))
-        });
-        Ok((store.as_str(), number.transpose()?))
-    }
-}
-
-/// Remove old generations, and files that no other generation names
-///
-/// A file that no generation names is removed when it is a day old: it may have been uploaded for a
-/// generation that is not current yet.
-#[derive(clap::Args)]
-struct GcArguments {
-    #[command(flatten)]
-    store: StorePlace,
-    /// Number of the newest generations to keep
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    keep: usize,
-    /// Keep generations that are younger than this many days
-    #[arg(long, value_name = "DAYS", default_value_t = 7)]
-    keep_days: u32,
-    /// Report the removals, and remove nothing
-    #[arg(long)]
-    dry_run: bool,
-}
-
 pub(super) fn run(arguments: &StoreArguments) -> Result<Exit> {
     match &arguments.command {
-        StoreCommand::History(arguments) => history(arguments),
-        StoreCommand::Verify(arguments) => verify(arguments),
-        StoreCommand::Rollback(arguments) => rollback(arguments),
-        StoreCommand::Gc(arguments) => collect(arguments),
+        StoreCommand::History { store, limit } => history(&store.open()?, *limit),
+        StoreCommand::Verify { store, quick } => verify(&store.open()?, *quick),
+        StoreCommand::Rollback { store, words } => rollback(store.as_deref(), words),
+        StoreCommand::Gc {
+            store,
+            keep,
+            keep_days,
+            dry_run,
+        } => {
+            let keep = Keep {
+                count: *keep,
+                age: Duration::from_secs(u64::from(*keep_days) * 86_400),
+                dry_run: *dry_run,
+            };
+            collect(&store.open()?, keep)
+        }
     }
 }
 
-fn history(arguments: &HistoryArguments) -> Result<Exit> {
-    let objects = arguments.store.open()?;
-    let (current, generations) = ::store::history(&objects)?;
+fn history(objects: &Objects, limit: usize) -> Result<Exit> {
+    let (current, generations) = ::store::history(objects)?;
     if generations.is_empty() {
         return Err(StoreError::Empty(objects.url()).into());
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |since| since.as_secs());
-    let shown = generations.iter().take(arguments.limit);
+    let shown = generations.iter().take(limit);
     for (place, (number, generation)) in shown.enumerate() {
         let mark = if Some(*number) == current { "*" } else { " " };
         let what = match generation {
@@ -158,7 +141,7 @@ fn history(arguments: &HistoryArguments) -> Result<Exit> {
         };
         terminal::print(format_args!("{mark} {number:>6}  {}", escaped(&what)))?;
     }
-    let hidden = generations.len().saturating_sub(arguments.limit);
+    let hidden = generations.len().saturating_sub(limit);
     if hidden > 0 {
         let hidden = units::plural(hidden as u64, "earlier generation");
         terminal::report(format_args!("{hidden} not shown; see --limit"));
@@ -191,8 +174,7 @@ fn row(generation: &Generation, before: Option<&Generation>, now: u64) -> String
     )
 }
 
-fn verify(arguments: &VerifyArguments) -> Result<Exit> {
-    let objects = arguments.store.open()?;
+fn verify(objects: &Objects, quick: bool) -> Result<Exit> {
     let counts = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
     let shown = Arc::clone(&counts);
     let template = "{bar:30} {percent:>3} %  {pos} of {len} files";
@@ -200,7 +182,7 @@ fn verify(arguments: &VerifyArguments) -> Result<Exit> {
         bar.set_length(shown.1.load(Relaxed));
         bar.set_position(shown.0.load(Relaxed));
     });
-    let verified = ::store::verify(&objects, !arguments.quick, &|done, total| {
+    let verified = ::store::verify(objects, !quick, &|done, total| {
         counts.1.store(total, Relaxed);
         counts.0.store(done, Relaxed);
     })?;
@@ -215,7 +197,7 @@ fn verify(arguments: &VerifyArguments) -> Result<Exit> {
         };
         terminal::print(format_args!("{object}: {reason}{needed}"))?;
     }
-    let what = if arguments.quick {
+    let what = if quick {
         "names and lengths"
     } else {
         "every byte"
@@ -234,10 +216,20 @@ fn verify(arguments: &VerifyArguments) -> Result<Exit> {
     Ok(Exit::Success.if_complete(verified.damage.is_empty()))
 }
 
-fn rollback(arguments: &RollbackArguments) -> Result<Exit> {
-    let (store, generation) = arguments.parse()?;
-    let objects = Objects::open(store)?;
-    let number = ::store::rollback(&objects, generation)?;
+fn rollback(store: Option<&str>, words: &[String]) -> Result<Exit> {
+    let (store, number) = match (store, words) {
+        (Some(store), []) => (store, None),
+        (None, [store]) => (&store[..], None),
+        (Some(store), [number]) => (store, Some(number)),
+        (None, [store, number]) => (&store[..], Some(number)),
+        _ => bail!("expected one store and one number of a generation"),
+    };
+    let number = number.map(|it| {
+        it.parse()
+            .with_context(|| format!("{}: expected the number of a generation", escaped(it)))
+    });
+    let generation: Option<u64> = number.transpose()?;
+    let number = ::store::rollback(&Objects::open(store)?, generation)?;
     let from = generation.map_or("the generation before".to_owned(), |it| {
         format!("generation {it}")
     });
@@ -247,15 +239,9 @@ fn rollback(arguments: &RollbackArguments) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn collect(arguments: &GcArguments) -> Result<Exit> {
-    let objects = arguments.store.open()?;
-    let keep = Keep {
-        count: arguments.keep,
-        age: Duration::from_secs(u64::from(arguments.keep_days) * 86_400),
-        dry_run: arguments.dry_run,
-    };
-    let collected = ::store::collect(&objects, keep)?;
-    let verb = if arguments.dry_run {
+fn collect(objects: &Objects, keep: Keep) -> Result<Exit> {
+    let collected = ::store::collect(objects, keep)?;
+    let verb = if keep.dry_run {
         "would remove"
     } else {
         "removed"

@@ -48,13 +48,10 @@ const LIST_EVERY_MIN: Duration = Duration::from_millis(100);
 /// Pause without a watch.
 const LIST_EVERY_MAX: Duration = Duration::from_secs(1);
 
-/// Failed request to etcd.
 #[derive(Debug, thiserror::Error)]
 pub enum EtcdError {
-    /// Unreachable or slow.
     #[error("{endpoint}: {reason}")]
     Unreachable { endpoint: String, reason: String },
-    /// Rejected.
     #[error("{endpoint}: status {status}: {reason}")]
     Refused {
         endpoint: String,
@@ -216,7 +213,6 @@ impl Etcd {
         )
     }
 
-    /// Ends the draining of a node.
     pub fn undrain(&self, node: &str) -> Result<(), EtcdError> {
         self.tell("/v3/kv/deleterange", &json!({"key": self.drain_key(node)}))
     }

@@ -57,7 +57,6 @@ fn encode(source: &str, nodes: &[Member]) -> Vec<u8> {
     format!("{HEADER}{VERSION} {hash}\n{content}").into_bytes()
 }
 
-/// Decodes a file.
 pub fn decode(bytes: &[u8], source: &str) -> Result<Vec<Member>, String> {
     let damaged = |reason: &str| format!("it is damaged: {reason}");
     if bytes.len() as u64 > BYTES_MAX {

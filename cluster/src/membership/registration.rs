@@ -18,7 +18,6 @@ const RENEW_EVERY: Duration = Duration::from_millis(1200);
 /// Time for frontends to see a node leave.
 const LEAVING: Duration = Duration::from_millis(500);
 
-/// A registered backend.
 #[derive(Debug)]
 pub struct Registration {
     leave: Sender<()>,

@@ -14,7 +14,6 @@ const ENDPOINTS_MAX: usize = 16;
 /// DNS names, one per zone.
 const DNS_NAMES_MAX: usize = 16;
 
-/// Source of nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     Static(Vec<Member>),
@@ -31,7 +30,6 @@ pub enum Source {
     },
 }
 
-/// DNS name of nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DnsName {
     /// With SRV records if it begins with `_`, else addresses.

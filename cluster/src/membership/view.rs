@@ -22,7 +22,6 @@ pub const ABSENT_MAX: Duration = Duration::from_secs(60);
 /// Removal of absent nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Absence {
-    /// Longest absence.
     pub max: Duration,
     /// Removes announced leavers at once.
     pub ends_if_draining: bool,
@@ -150,7 +149,6 @@ impl View {
         Ok(())
     }
 
-    /// Current map.
     pub fn map(&self) -> NodeMap {
         let known = self.known.values();
         let absent = known.clone().filter(|known| known.absent_since.is_some());

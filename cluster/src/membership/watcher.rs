@@ -18,7 +18,6 @@ const TICK: Duration = Duration::from_secs(1);
 
 type Said = Result<Vec<Member>, String>;
 
-/// Options of a watcher.
 #[derive(Clone, Debug, Default)]
 pub struct WatcherOptions {
     /// File of the map.
@@ -96,7 +95,6 @@ impl Watcher {
         &self.map
     }
 
-    /// Current map.
     pub fn map(&self) -> &NodeMap {
         &self.map
     }

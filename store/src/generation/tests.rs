@@ -1,5 +1,5 @@
 use super::*;
-use index::manifest::{Options, PackageEntry, ShardEntry};
+use index::manifest::PackageEntry;
 
 const STORE_ID: &str = "0123456789abcdef0123456789abcdef";
 

@@ -48,7 +48,6 @@ pub trait Storage: Debug + Send + Sync {
     fn remove_incomplete(&self, before: SystemTime) -> Result<(), StoreError>;
 }
 
-/// Listed object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     pub name: String,

@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 
 pub(super) const PART: &str = ".part";
 
-/// Download options.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchOptions {
     pub files: usize,

@@ -196,7 +196,7 @@ impl Reader<'_> {
     fn served(&self, node: &str, said: &NodeStatus) -> Result<BTreeSet<[u8; 32]>, StoreError> {
         let served = ServedShards::of(self.objects, node)?;
         // Older versions list no shards, or the list predates the status.
-        let served = served.filter(|served| served.len() as u64 == said.shards);
+        let served = served.filter(|served| served.count() as u64 == said.shards);
         let is_served = |group: &&Group| match &served {
             Some(served) => group.shards.iter().all(|id| served.contains(id)),
             None => self.is_current(said) && self.is_owned(node, group),
