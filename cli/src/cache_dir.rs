@@ -1,8 +1,10 @@
-//! Default directories below the user's cache directory, and small user files.
+//! Default directories below the user's cache directory, default sources, and small user files.
 
 use crate::terminal::escaped;
 use anyhow::{Context, Result, ensure};
 use fnv::FnvHasher;
+use index::corpus::{self, Source};
+use std::collections::HashSet;
 use std::fs::DirBuilder;
 use std::hash::Hasher;
 use std::os::unix::ffi::OsStrExt;
@@ -101,4 +103,39 @@ pub(crate) fn read_small(path: &Path, what: &str, bytes_max: u64) -> Result<Stri
         "{shown}: at most {bytes_max} bytes are allowed, this has {bytes}"
     );
     std::fs::read_to_string(path).with_context(cannot_read)
+}
+
+/// Sources of `trawl serve`: the current directory, and downloaded crates in a Rust project. They
+/// identify its index.
+pub(crate) fn default_sources() -> Result<Vec<Source>> {
+    let mut sources = corpus::packages(&[PathBuf::from(".")], false, false)?.sources;
+    if !Path::new("Cargo.toml").exists() {
+        return Ok(sources);
+    }
+    let mut names: HashSet<Vec<u8>> = sources.iter().map(|source| source.name.clone()).collect();
+    for registry in registries() {
+        // Ignore rules must not hide a dependency.
+        let crates = corpus::packages(&[registry], true, true).unwrap_or_default();
+        // A crate may come from two registries.
+        let mut new = crates.sources;
+        new.retain(|source| names.insert(source.name.clone()));
+        sources.extend(new);
+    }
+    Ok(sources)
+}
+
+/// One for each registry.
+fn registries() -> Vec<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
+    let Some(Ok(entries)) = home.map(|home| std::fs::read_dir(home.join("registry/src"))) else {
+        return Vec::new();
+    };
+    let mut registries: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.is_dir())
+        .collect();
+    registries.sort();
+    registries
 }

@@ -4,7 +4,6 @@
 
 mod key;
 
-use crate::default_sources::default_sources;
 use crate::terminal::{complain, escaped};
 use crate::{address, cache_dir, in_process, units};
 use anyhow::{Context, Result, anyhow, ensure};
@@ -107,7 +106,7 @@ fn default_place() -> Place {
 
 /// Index that `trawl serve` keeps of the current directory, and its age.
 fn index_of_this_directory() -> Option<(PathBuf, String)> {
-    let sources = default_sources().ok()?;
+    let sources = cache_dir::default_sources().ok()?;
     let directories = sources.iter().map(|source| &*source.directory);
     let index = cache_dir::index_dir(directories).ok()?;
     let built = index.join("manifest").metadata().ok()?.modified().ok()?;
@@ -171,18 +170,15 @@ impl Client {
         let mut answer = self.try_get(path, &uri);
         let mut has_drained = false;
         for _ in 0..DRAINING_TRIES_MAX {
-            has_drained |= matches!(answer, Ok(Answer::Draining(_)));
+            has_drained |= matches!(answer, Ok(Err(_)));
             // The server may restart soon.
-            if !has_drained || matches!(answer, Ok(Answer::Body(_))) {
+            if !has_drained || matches!(answer, Ok(Ok(_))) {
                 break;
             }
             std::thread::sleep(DRAINING_PAUSE);
             answer = self.try_get(path, &uri);
         }
-        match answer? {
-            Answer::Body(body) => Ok(body),
-            Answer::Draining(error) => Err(error),
-        }
+        answer.flatten()
     }
 
     /// Reads the body of [`get`](Self::get) within a bound.
@@ -198,7 +194,8 @@ impl Client {
         Ok(body)
     }
 
-    fn try_get(&self, path: &str, uri: &str) -> Result<Answer> {
+    /// The inner error is of a server that drains.
+    fn try_get(&self, path: &str, uri: &str) -> Result<Result<Box<dyn Read>>> {
         let (head, body): (Parts, Box<dyn Read>) = match self {
             Client::Server { agent, url, key } => {
                 let mut request = agent.get(format!("{url}{uri}"));
@@ -227,7 +224,7 @@ impl Client {
         };
         let is_unavailable = head.status == StatusCode::SERVICE_UNAVAILABLE;
         if head.status.is_success() || (is_unavailable && !is_problem(&head.headers)) {
-            return Ok(Answer::Body(body));
+            return Ok(Ok(body));
         }
         let mut text = Vec::new();
         body.take(PROBLEM_BYTES_MAX).read_to_end(&mut text)?;
@@ -235,15 +232,10 @@ impl Client {
         let is_draining = (problem.as_ref()).is_ok_and(|it| it.r#type == "/problems/draining");
         let error = error(head.status.as_u16(), problem.ok(), &text);
         if is_unavailable && is_draining {
-            return Ok(Answer::Draining(error));
+            return Ok(Err(error));
         }
         Err(error)
     }
-}
-
-enum Answer {
-    Body(Box<dyn Read>),
-    Draining(anyhow::Error),
 }
 
 /// Exports name their search; other errors are problems or foreign.

@@ -11,7 +11,6 @@ mod cluster;
 mod commits;
 mod completions;
 mod config;
-mod drain;
 mod frontend;
 mod grep;
 mod index;

@@ -10,7 +10,6 @@ mod cache_dir;
 mod client;
 mod commands;
 mod config;
-mod default_sources;
 mod exit;
 mod in_process;
 mod log;

@@ -6,13 +6,12 @@
 
 mod changes;
 mod places;
-mod references;
 
 use changes::FileChanges;
 use frontend::CorpusWatch;
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
-use places::Places;
 pub(crate) use places::WatchRoots;
+use places::{Places, git_dir, reference_stamp};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,8 +51,8 @@ impl FileWatch {
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             noticed.add(&event);
         });
-        let git_dirs = roots.repositories.iter().map(|it| references::git_dir(it));
-        let stamps = git_dirs.map(|path| (path.clone(), references::stamp(&path)));
+        let git_dirs = roots.repositories.iter().map(|it| git_dir(it));
+        let stamps = git_dirs.map(|path| (path.clone(), reference_stamp(&path)));
         let mut watch = FileWatch {
             stamps: stamps.collect(),
             roots,
@@ -116,7 +115,7 @@ impl FileWatch {
     fn references_have_changed(&mut self) -> Vec<PathBuf> {
         let stamps = self.stamps.iter_mut();
         let changed = stamps.filter_map(|(git_dir, last)| {
-            let stamp = references::stamp(git_dir);
+            let stamp = reference_stamp(git_dir);
             (std::mem::replace(last, stamp) != stamp).then(|| git_dir.clone())
         });
         changed.collect()

@@ -31,5 +31,5 @@ pub use groups::{Group, groups};
 pub use maintenance::{Collected, Damage, Keep, Verified, collect, history, rollback, verify};
 pub use node_status::{NODES_MAX, NodeStatus, ServedShards};
 pub use objects::{Object, Objects, Storage, Version};
-pub use publish::{Published, Publishing, publish};
-pub use replica::{FetchOptions, Fetching, Replica, Share, Synced};
+pub use publish::{Published, Transfer, publish};
+pub use replica::{FetchOptions, Replica, Share, Synced};

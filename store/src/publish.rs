@@ -30,10 +30,10 @@ const PAUSE_MILLIS_MAX: u64 = 250;
 /// Age up to which an existing file is reused: much less than the garbage collection's limit.
 const FRESH_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// Progress, readable by other threads.
+/// Progress of an upload or a download, readable by other threads.
 #[derive(Debug, Default)]
-pub struct Publishing {
-    /// Bytes to upload, as far as known.
+pub struct Transfer {
+    /// Bytes to transfer, as far as known.
     pub total: AtomicU64,
     pub bytes: AtomicU64,
 }
@@ -56,7 +56,7 @@ pub fn publish(
     directory: &Path,
     replicas: Option<u8>,
     replace_versions: bool,
-    progress: &Publishing,
+    progress: &Transfer,
 ) -> Result<Published, StoreError> {
     // Fails before anything is written.
     directory::read_manifest(directory)?;
@@ -80,7 +80,7 @@ pub fn publish(
 struct Publisher<'a> {
     objects: &'a Objects,
     directory: &'a Path,
-    progress: &'a Publishing,
+    progress: &'a Transfer,
     replace_versions: bool,
     /// Begin of publishing, by the store's clock.
     now: SystemTime,
@@ -97,7 +97,7 @@ impl<'a> Publisher<'a> {
     fn open(
         objects: &'a Objects,
         directory: &'a Path,
-        progress: &'a Publishing,
+        progress: &'a Transfer,
         now: SystemTime,
         replace_versions: bool,
     ) -> Result<Self, StoreError> {
@@ -402,7 +402,7 @@ pub(crate) fn hashed(path: &Path) -> Result<StoredFile, StoreError> {
 struct HashingReader<'a> {
     file: File,
     hasher: blake3::Hasher,
-    progress: &'a Publishing,
+    progress: &'a Transfer,
 }
 
 impl Read for HashingReader<'_> {

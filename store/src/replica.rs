@@ -7,12 +7,13 @@
 
 mod download;
 
-pub use download::{FetchOptions, Fetching};
+pub use download::FetchOptions;
 
 use crate::error::StoreError;
 use crate::generation::{self, Generation, Head, StoredFile};
 use crate::groups::Groups;
 use crate::objects::Objects;
+use crate::publish::Transfer;
 use crate::transition;
 use download::PART;
 use index::block::BLOCK_BYTES;
@@ -104,7 +105,7 @@ impl Replica {
         &self,
         share: Option<&dyn Share>,
         accept_older: bool,
-        progress: &Fetching,
+        progress: &Transfer,
     ) -> Result<Synced, StoreError> {
         let Some((head, _)) = Head::read(&self.objects)? else {
             return Ok(Synced::default());

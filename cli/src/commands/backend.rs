@@ -4,8 +4,7 @@ mod health;
 mod replica;
 mod share;
 
-use super::drain::{DrainFlags, Signals, Told};
-use super::listener::{self, Reserved};
+use super::listener::{self, DrainFlags, Reserved, Signals, Told};
 use super::nodes::RegistrationFlags;
 use super::tls_flags::BackendTls;
 use super::traces::TraceFlags;

@@ -1,8 +1,7 @@
 //! `trawl frontend`: searches backends and answers over HTTP.
 
 use super::access::{AccessFlags, AuthorizationFlags, SharedCacheFlags};
-use super::drain::{DrainFlags, Signals};
-use super::listener;
+use super::listener::{self, DrainFlags, Signals};
 use super::nodes::{self, Connector, NodesFlags};
 use super::tls_flags::{BackendClientTls, ServerIdentity};
 use super::traces::{self, TraceFlags};

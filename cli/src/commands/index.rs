@@ -13,7 +13,7 @@ pub(super) use git::{GitFlags, GivenRepositories, check_names};
 use publish::PublishFlags;
 use recorded::RecordedSources;
 
-use super::drain::on_interrupt;
+use super::listener::on_interrupt;
 use super::mirror::FetchFlags;
 use crate::exit::Exit;
 use crate::{terminal, units};

@@ -1,6 +1,6 @@
 //! `trawl mirror`: clones and updates git repositories.
 
-use super::drain::on_interrupt;
+use super::listener::on_interrupt;
 use crate::exit::Exit;
 use crate::mirror::{
     self, ChildError, MirrorDirectory, MirrorOptions, MirrorProgress, MirrorResult, Mirrored,

@@ -237,7 +237,7 @@ pub(crate) const CRATES: [Crate; 18] = [
             "client config print query",
             "in_process mirror progress exit watch",
             "address placing renamed units",
-            "cache_dir default_sources",
+            "cache_dir",
             "panics terminal",
             "allocator log",
         ],

@@ -3,12 +3,12 @@
 use crate::error::StoreError;
 use crate::generation::StoredFile;
 use crate::objects::Objects;
-use crate::publish::hashed;
+use crate::publish::{Transfer, hashed};
 use index::manifest::hex;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,13 +24,6 @@ pub struct FetchOptions {
     pub reserve: u64,
 }
 
-/// Progress, readable by other threads.
-#[derive(Debug, Default)]
-pub struct Fetching {
-    pub total: AtomicU64,
-    pub bytes: AtomicU64,
-}
-
 /// Downloads from the beginning, after a hash mismatch.
 const ATTEMPTS_MAX: usize = 2;
 
@@ -40,7 +33,7 @@ pub(super) fn fetch(
     directory: &Path,
     options: &FetchOptions,
     missing: &[(&String, &StoredFile)],
-    progress: &Fetching,
+    progress: &Transfer,
 ) -> Result<u64, StoreError> {
     let total: u64 = missing.iter().map(|(_, file)| file.bytes).sum();
     progress.total.store(total, Relaxed);
@@ -116,7 +109,7 @@ fn part_name(file: &StoredFile) -> String {
 struct Job<'a> {
     objects: &'a Objects,
     directory: &'a Path,
-    progress: &'a Fetching,
+    progress: &'a Transfer,
     pace: Pace,
     stop: AtomicBool,
 }

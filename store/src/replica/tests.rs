@@ -1,5 +1,5 @@
 use super::*;
-use crate::publish::{Publishing, publish};
+use crate::publish::publish;
 use index::corpus;
 use index::directory::Index;
 use index::indexing::{self, BuildOptions, Progress};
@@ -33,7 +33,7 @@ impl World {
         };
         let changes = Default::default();
         indexing::update(sources, &changes, &out, &options, &Progress::default()).unwrap();
-        publish(&self.objects, &out, None, false, &Publishing::default()).unwrap();
+        publish(&self.objects, &out, None, false, &Transfer::default()).unwrap();
     }
 
     fn replica(&self) -> Result<Replica, StoreError> {
@@ -61,7 +61,7 @@ fn reserving(reserve: u64) -> FetchOptions {
 }
 
 fn sync(replica: &Replica) -> Result<Synced, StoreError> {
-    replica.sync(None, false, &Fetching::default())
+    replica.sync(None, false, &Transfer::default())
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn shards_of_others_stay_until_these_are_ready_and_are_removed_then() {
             others_are_ready,
         };
         replica
-            .sync(Some(&share), false, &Fetching::default())
+            .sync(Some(&share), false, &Transfer::default())
             .unwrap()
     };
     assert!(!sync_as(false).is_settled);
@@ -147,7 +147,7 @@ fn a_new_node_fetches_only_what_it_is_to_have() {
     };
     let replica = world.replica().unwrap();
     let synced = replica
-        .sync(Some(&share), false, &Fetching::default())
+        .sync(Some(&share), false, &Transfer::default())
         .unwrap();
     assert_eq!(
         (synced.shards, synced.fetched_files, synced.is_settled),
@@ -233,7 +233,7 @@ fn an_older_head_is_refused_unless_told() {
         "{error}"
     );
     assert_eq!(world.packages(), ["a_1", "b_1"]);
-    replica.sync(None, true, &Fetching::default()).unwrap();
+    replica.sync(None, true, &Transfer::default()).unwrap();
     assert_eq!(world.packages(), ["a_1"]);
 }
 

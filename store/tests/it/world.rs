@@ -4,7 +4,7 @@ use index::corpus;
 use index::indexing::{self, BuildOptions, Changes, Progress};
 use std::fs;
 use std::path::{Path, PathBuf};
-use store::{Generation, Objects, Published, Publishing};
+use store::{Generation, Objects, Published, Transfer};
 use tempfile::TempDir;
 
 pub(crate) struct World {
@@ -96,7 +96,7 @@ impl Machine {
     }
 
     pub(crate) fn publish(&self) -> Published {
-        let progress = Publishing::default();
+        let progress = Transfer::default();
         store::publish(
             &self.objects,
             &self.index_directory(),

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 use store::{
-    FetchOptions, Fetching, NodeStatus, Objects, Replica, ServedShards, Share, StoreError, Synced,
+    FetchOptions, NodeStatus, Objects, Replica, ServedShards, Share, StoreError, Synced, Transfer,
 };
 use tokio::sync::oneshot;
 
@@ -208,7 +208,7 @@ impl Follower {
     }
 
     fn sync(&self, share: Option<&dyn Share>) -> Result<Synced, StoreError> {
-        let progress = Arc::new(Fetching::default());
+        let progress = Arc::new(Transfer::default());
         let _logged = logged(&progress, self.reporter());
         self.replica.sync(share, self.accept_older, &progress)
     }
@@ -313,7 +313,7 @@ fn describe() {
 }
 
 /// Logs and reports progress until dropped.
-fn logged(progress: &Arc<Fetching>, say: impl Fn(u64, u64) + Send + 'static) -> ProgressThread {
+fn logged(progress: &Arc<Transfer>, say: impl Fn(u64, u64) + Send + 'static) -> ProgressThread {
     let (progress, started) = (Arc::clone(progress), Instant::now());
     progress::start(LOG_EVERY, LOG_EVERY, move || {
         let (bytes, total) = (progress.bytes.load(Relaxed), progress.total.load(Relaxed));

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use store::claims::{Claims, RENEW_EVERY};
-use store::{Generation, Objects, Published, Publishing, StoreError};
+use store::{Generation, Objects, Published, StoreError, Transfer};
 
 /// Bounds the loss with a machine.
 const CLAIMED_MAX: usize = 16;
@@ -46,7 +46,7 @@ pub(super) fn publish(flags: &PublishFlags, index: &Path, replace_versions: bool
 }
 
 fn upload(flags: &PublishFlags, objects: &Objects, index: &Path, replaces: bool) -> Result<()> {
-    let upload = Arc::new(Publishing::default());
+    let upload = Arc::new(Transfer::default());
     let shown = Arc::clone(&upload);
     let template = "{bar:30} {percent:>3} %  {decimal_bytes_per_sec}  uploading  {eta} left";
     let bar = progress::on_terminal(template, move |bar| {

@@ -1,7 +1,6 @@
 //! Index of `trawl serve`: its directory and sources.
 
 use super::super::index::{self as index_command, BuildFlags, GitFlags, check_names};
-use crate::default_sources::default_sources;
 use crate::{cache_dir, terminal};
 use anyhow::{Result, bail};
 use index::corpus::Packages;
@@ -15,7 +14,7 @@ pub(super) struct ServedIndex {
     pub(super) directory: PathBuf,
     /// `None` if the index is served without update.
     sources: Option<Vec<PathBuf>>,
-    /// The sources are those of [`default_sources`].
+    /// The sources are those of [`cache_dir::default_sources`].
     is_default: bool,
     pub(super) build: BuildFlags,
     git: GitFlags,
@@ -78,7 +77,7 @@ impl ServedIndex {
         Ok(match &self.sources {
             None => Packages::default(),
             Some(_) if self.is_default => Packages {
-                sources: default_sources()?,
+                sources: cache_dir::default_sources()?,
                 ..Packages::default()
             },
             Some(paths) => self.build.packages(paths)?,
