@@ -7,7 +7,6 @@ mod address;
 mod child;
 mod list;
 mod memory;
-mod references;
 mod remote;
 mod repository;
 

@@ -21,7 +21,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 const LEAVE_MAX: Duration = Duration::from_secs(3);
@@ -141,10 +140,7 @@ async fn serve(arguments: &BackendArguments) -> Result<Exit> {
     let replica = replica::start(&arguments.store, neighbours).await?;
     let (address_in_use, failure) = match replica {
         None => (Address::Open(reserved.listen()?), None),
-        Some(started) => (
-            Address::Reserved(reserved, started.filled),
-            Some(started.failure),
-        ),
+        Some((filled, failure)) => (Address::Reserved(reserved, filled), Some(failure)),
     };
     let live = backend::LiveShards::open(index)?;
     let repositories = in_process::repositories(arguments.repos.as_deref())?;
@@ -186,7 +182,7 @@ async fn or_pending<T>(future: Option<impl Future<Output = T>>) -> T {
 enum Address {
     Open(TcpListener),
     /// Refuses connections until shards arrive: an empty backend would seem complete.
-    Reserved(Reserved, oneshot::Receiver<()>),
+    Reserved(Reserved, replica::Filled),
 }
 
 impl Address {

@@ -166,7 +166,7 @@ pub(super) fn packages(arguments: &PackagesArguments) -> Result<Exit> {
     let (mut is_complete, mut any) = (true, false);
     let path = "/api/v2/index/packages";
     (arguments.api).show(path, &parameters, |list: IndexPackages, out| {
-        is_complete &= report_missing(&list.missing);
+        is_complete &= report_missing(list.missing.iter().map(|it| (&it.backend, &it.reason)));
         any |= !list.packages.is_empty();
         for package in &list.packages {
             let name = name(&package.package, package.package_base64.as_deref());
@@ -185,7 +185,7 @@ pub(super) fn skipped(arguments: &SkippedArguments) -> Result<Exit> {
     let (mut is_complete, mut any) = (true, false);
     let path = "/api/v2/skipped";
     (arguments.api).show(path, &parameters, |why: Why, out| {
-        is_complete &= report_missing(&why.missing);
+        is_complete &= report_missing(why.missing.iter().map(|it| (&it.backend, &it.reason)));
         any |= !why.skipped.is_empty() || (asks_file && why.state == Some(PackageState::Indexed));
         print_skipped(&why, asks_file, out)?;
         if why.state == Some(PackageState::Unknown) && !arguments.api.json {
@@ -230,7 +230,8 @@ pub(super) fn explain(arguments: &ExplainArguments) -> Result<Exit> {
         Ok(None)
     });
     shown.map_err(|error| query.locate(error))?;
-    Ok(Exit::Success.if_complete(report_missing(&missing)))
+    let is_complete = report_missing(missing.iter().map(|it| (&it.backend, &it.reason)));
+    Ok(Exit::Success.if_complete(is_complete))
 }
 
 fn print_explanation(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {

@@ -241,7 +241,10 @@ impl OpenFrontend<'_> {
     pub(super) fn config(&self, spool: &Path, text_bytes: Option<u64>) -> Config {
         let flags = self.flags;
         let spool_bytes_max = flags.spool_bytes.unwrap_or_else(|| {
-            let (bytes, reason) = spool_bound(free_bytes(spool), text_bytes);
+            // Unknown on some file systems.
+            let disk = rustix::fs::statvfs(spool).ok();
+            let free = disk.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+            let (bytes, reason) = spool_bound(free, text_bytes);
             if let Some(reason) = reason {
                 let size = units::size(bytes);
                 report(format_args!(
@@ -377,12 +380,6 @@ fn spool_bound(free: Option<u64>, text: Option<u64>) -> (u64, Option<&'static st
     let bounds = [usual, by_disk, by_text].into_iter().flatten();
     let least = bounds.min_by_key(|(bytes, _)| *bytes);
     least.expect("one is usual")
-}
-
-/// Bytes free for this user; `None` if unknown.
-fn free_bytes(directory: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(directory).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 /// One key per line. Skips empty lines and `#` comments.

@@ -279,7 +279,11 @@ fn notes(packages: &Packages, out: &Path) -> Result<Vec<String>> {
             ));
         }
     }
-    for directory in directories.filter(|directory| is_bare_repository(directory)) {
+    let is_bare = |directory: &&PathBuf| {
+        let holds = |name| directory.join(name).is_dir();
+        directory.join("HEAD").is_file() && holds("objects") && holds("refs")
+    };
+    for directory in directories.filter(is_bare) {
         let shown = directory.display();
         notes.push(format!(
             "{shown} is a bare git repository: this indexes git's own files, not the source in it; \
@@ -287,11 +291,6 @@ fn notes(packages: &Packages, out: &Path) -> Result<Vec<String>> {
         ));
     }
     Ok(notes)
-}
-
-fn is_bare_repository(directory: &Path) -> bool {
-    let holds = |name| directory.join(name).is_dir();
-    directory.join("HEAD").is_file() && holds("objects") && holds("refs")
 }
 
 fn what_was_verified(verified: &Verified) -> String {

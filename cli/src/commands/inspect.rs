@@ -197,12 +197,6 @@ fn searched(shard: &Shard, id: PackageId) -> Result<usize> {
     Ok(searched.count())
 }
 
-fn revisions_of(shard: &Shard, document: DocId) -> Option<String> {
-    let of = shard.revisions()?.of(document.0);
-    let names: Vec<String> = of.iter().map(|it| it.text.to_owned()).collect();
-    (!names.is_empty()).then(|| names.join(", "))
-}
-
 fn list_skipped(shard: &Shard, out: &mut impl Write) -> Result<()> {
     for file in shard.skipped()? {
         let package = escaped(shard.package(file.package)?.directory).into_owned();
@@ -292,8 +286,10 @@ fn show_document(shard: &Shard, document: DocId, out: &mut impl Write) -> Result
         ("static rank", document.static_rank.to_string()),
         ("BLAKE3", hex(document.hash)),
     ];
-    let revisions = revisions_of(shard, document.id);
-    let revisions = revisions.map(|names| ("revisions", names));
+    let revisions = shard.revisions().map(|all| all.of(document.id.0));
+    let names = revisions.iter().flatten().map(|it| it.text);
+    let names = names.collect::<Vec<_>>().join(", ");
+    let revisions = (!names.is_empty()).then_some(("revisions", names));
     writeln!(out, "{}/{}", escaped(package), escaped(document.path))?;
     for (name, value) in rows.into_iter().chain(revisions) {
         writeln!(out, "  {name:<12} {}", escaped(&value))?;

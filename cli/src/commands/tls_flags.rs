@@ -57,25 +57,19 @@ impl BackendTls {
             (Some(identity), Some(client_ca)) => {
                 Ok(Some(tls::server::backend(identity, client_ca)?))
             }
-            (None, None) => self.check_plain(address.ip()).map(|()| None),
+            (None, None) if self.insecure || address.ip().to_canonical().is_loopback() => Ok(None),
+            (None, None) => bail!(
+                "{} is not a loopback address, so other machines could read everything that is \
+                 indexed; give --tls-cert, --tls-key and --client-ca (docs/operations.md, Encryption), or \
+                 --insecure if only frontends reach this address",
+                address.ip()
+            ),
             (Some(_), None) => bail!(
                 "--tls-cert needs --client-ca, the CA of the frontends' certificates; without it \
                  every machine that reaches {address} could search"
             ),
             (None, Some(_)) => bail!("--client-ca needs --tls-cert and --tls-key"),
         }
-    }
-
-    /// Requires loopback or a flag.
-    fn check_plain(&self, address: IpAddr) -> Result<()> {
-        if address.to_canonical().is_loopback() || self.insecure {
-            return Ok(());
-        }
-        bail!(
-            "{address} is not a loopback address, so other machines could read everything that is \
-             indexed; give --tls-cert, --tls-key and --client-ca (docs/operations.md, Encryption), or \
-             --insecure if only frontends reach this address"
-        )
     }
 }
 

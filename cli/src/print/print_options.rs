@@ -181,7 +181,11 @@ impl PrintOptions {
         let color = match flags.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
-            ColorChoice::Auto => is_terminal && environment_allows_color(),
+            ColorChoice::Auto => {
+                let no_color = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
+                let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+                is_terminal && !no_color && !is_dumb
+            }
         };
         let color = color && kind != OutputKind::Json;
         let both = flags.context.unwrap_or(0);
@@ -328,10 +332,4 @@ fn kind(flags: &PrintFlags) -> OutputKind {
     ];
     let given = kinds.into_iter().find(|(given, _)| *given);
     given.map_or(OutputKind::Lines, |(_, kind)| kind)
-}
-
-fn environment_allows_color() -> bool {
-    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    !no_color && !is_dumb
 }

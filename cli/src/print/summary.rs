@@ -3,10 +3,10 @@
 use crate::exit::Exit;
 use crate::terminal::{complain, escaped, report};
 use crate::units;
-use web::model::{ExportDone, Missing, Overlaps};
+use web::model::{ExportDone, Overlaps};
 
 pub(crate) fn report_search(done: &ExportDone, explain: bool) -> Exit {
-    let has_all = report_missing(&done.missing);
+    let has_all = report_missing(done.missing.iter().map(|it| (&it.backend, &it.reason)));
     let skipped = done.skipped.count;
     if skipped > 0 {
         let documents = units::plural(skipped, "document");
@@ -40,12 +40,14 @@ pub(crate) fn report_search(done: &ExportDone, explain: bool) -> Exit {
 }
 
 /// True if none is missing.
-pub(crate) fn report_missing(missing: &[Missing]) -> bool {
-    for lost in missing {
-        let (backend, reason) = (escaped(&lost.backend), escaped(&lost.reason));
+pub(crate) fn report_missing<'a>(missing: impl Iterator<Item = (&'a String, &'a String)>) -> bool {
+    let mut is_complete = true;
+    for (backend, reason) in missing {
+        is_complete = false;
+        let (backend, reason) = (escaped(backend), escaped(reason));
         complain(format_args!("incomplete: {backend}: {reason}"));
     }
-    missing.is_empty()
+    is_complete
 }
 
 /// Names the first package.

@@ -37,7 +37,6 @@ const SUSPECTS_MAX: usize = 1_000;
 pub(super) struct FileChanges {
     pending: Mutex<PendingChanges>,
     woken: Condvar,
-    files: AtomicU64,
     asked: AtomicU64,
     answered: watch::Sender<u64>,
     /// Directory of question files; `None` if unavailable.
@@ -76,7 +75,6 @@ impl FileChanges {
         FileChanges {
             pending: Mutex::default(),
             woken: Condvar::new(),
-            files: AtomicU64::new(0),
             asked: AtomicU64::new(0),
             answered: watch::Sender::new(0),
             questions: tempfile::tempdir().ok(),
@@ -104,7 +102,8 @@ impl FileChanges {
         if let Some(number) = self.question(event) {
             return self.arrived(number);
         }
-        let is_closed = is_closed_after_writing(event.kind);
+        let closed = EventKind::Access(AccessKind::Close(AccessMode::Write));
+        let is_closed = event.kind == closed;
         if matches!(event.kind, EventKind::Access(_)) && !is_closed {
             return;
         }
@@ -140,7 +139,6 @@ impl FileChanges {
         let first = pending.times.map_or(now, |(first, _)| first);
         pending.times = Some((first, now));
         pending.directories |= directories;
-        self.count(&pending);
         self.woken.notify_all();
     }
 
@@ -165,13 +163,7 @@ impl FileChanges {
         let mut pending = self.lock();
         pending.taken.clear();
         pending.new = pending.noticed.len();
-        self.count(&pending);
         self.answer(pending.asked_of_taken);
-    }
-
-    fn count(&self, pending: &PendingChanges) {
-        let files = pending.taken.len() + pending.new;
-        self.files.store(files as u64, Relaxed);
     }
 
     fn answer(&self, question: u64) {
@@ -222,7 +214,8 @@ impl FileChanges {
 
 impl CorpusWatch for FileChanges {
     fn pending(&self) -> u64 {
-        self.files.load(Relaxed)
+        let pending = self.lock();
+        (pending.taken.len() + pending.new) as u64
     }
 
     fn ask(&self) -> u64 {
@@ -279,10 +272,6 @@ fn is_entry(kind: EventKind) -> bool {
         kind,
         EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
     )
-}
-
-fn is_closed_after_writing(kind: EventKind) -> bool {
-    kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
 }
 
 fn may_add_directory(kind: EventKind) -> bool {

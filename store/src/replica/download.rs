@@ -120,7 +120,8 @@ impl Job<'_> {
         for _ in 0..ATTEMPTS_MAX {
             self.rest(&path, file)?;
             if hashed(&path)? == *file {
-                return Self::finish(&path, &self.directory.join(name))
+                return fs::rename(&path, self.directory.join(name))
+                    .and_then(|()| File::open(self.directory)?.sync_all())
                     .map_err(StoreError::io(&path));
             }
             fs::remove_file(&path).map_err(StoreError::io(&path))?;
@@ -168,12 +169,6 @@ impl Job<'_> {
             return Err(StoreError::damaged(objects.at(&object), "missing"));
         }
         out.part.sync_all().map_err(StoreError::io(path))
-    }
-
-    fn finish(part: &Path, path: &Path) -> io::Result<()> {
-        fs::rename(part, path)?;
-        let parent = path.parent().unwrap_or(Path::new("."));
-        File::open(parent)?.sync_all()
     }
 }
 

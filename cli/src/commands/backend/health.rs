@@ -36,7 +36,13 @@ pub(super) async fn serve(
 ) -> Result<()> {
     let address = listener.local_addr()?;
     terminal::report(format_args!("metrics on http://{address}/metrics"));
-    tokio::spawn(upkeep(metrics.clone()));
+    let upkeep = metrics.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(UPKEEP_EVERY).await;
+            upkeep.run_upkeep();
+        }
+    });
     let health = move || health(&backend, listens.load(Relaxed));
     let healthz = health.clone();
     let healthz = move || async move { Json(healthz()) };
@@ -57,13 +63,6 @@ pub(super) async fn serve(
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics_text));
     Ok(axum::serve(listener, app).await?)
-}
-
-async fn upkeep(metrics: PrometheusHandle) {
-    loop {
-        tokio::time::sleep(UPKEEP_EVERY).await;
-        metrics.run_upkeep();
-    }
 }
 
 fn health(backend: &Backend, listens: bool) -> Health {

@@ -59,17 +59,14 @@ pub(super) struct ReplicaFlags {
     accept_older_head: bool,
 }
 
-pub(super) struct Started {
-    /// Sent once assigned or earlier shards are there, or nothing is published.
-    pub(super) filled: oneshot::Receiver<()>,
-    pub(super) failure: oneshot::Receiver<StoreError>,
-}
+/// Sent once assigned or earlier shards are there, or nothing is published.
+pub(super) type Filled = oneshot::Receiver<()>;
 
-/// Opens `--data` and starts to update it. `None` without a store.
+/// Opens `--data` and starts to update it until a failure. `None` without a store.
 pub(super) async fn start(
     flags: &ReplicaFlags,
     neighbours: Option<Neighbours>,
-) -> Result<Option<Started>> {
+) -> Result<Option<(Filled, oneshot::Receiver<StoreError>)>> {
     let (failed, failure) = oneshot::channel();
     let (fill, filled) = oneshot::channel();
     let Some((url, data)) = flags.store.clone().zip(flags.data.clone()) else {
@@ -105,7 +102,7 @@ pub(super) async fn start(
     let mut follower = tokio::task::spawn_blocking(open).await??;
     let thread = thread::Builder::new().name("store".to_owned());
     thread.spawn(move || failed.send(follower.follow()))?;
-    Ok(Some(Started { filled, failure }))
+    Ok(Some((filled, failure)))
 }
 
 struct Follower {

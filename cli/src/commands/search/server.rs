@@ -51,7 +51,7 @@ pub(super) fn search(
     let export = server.get(&path, &[])?;
     let (printed, _) = print(server, export, printer)?;
     check(printed, page.total)?;
-    end(server, printer)?;
+    printer.end_matches(&|document, offset, count| read(server, document, offset, count))?;
     Ok(done(page))
 }
 
@@ -87,13 +87,8 @@ fn print_export(
         _ => 0,
     };
     check(printed, done.total.max(least))?;
-    end(server, printer)?;
+    printer.end_matches(&|document, offset, count| read(server, document, offset, count))?;
     Ok(done)
-}
-
-/// Prints withheld output.
-fn end(server: &Client, printer: &mut Printer<'_>) -> Result<()> {
-    printer.end_matches(&|document: &Document, offset, count| read(server, document, offset, count))
 }
 
 fn show_progress() -> Option<ProgressThread> {
