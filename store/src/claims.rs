@@ -4,7 +4,7 @@
 //! succeeds. If it stalls, another may repeat its work: both publish, and nothing is lost. Times
 //! are by the store's clock.
 
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::objects::{Objects, Version, random_name, seconds};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -35,7 +35,7 @@ pub struct Claims<'a> {
 
 impl<'a> Claims<'a> {
     /// Opens the claims of a store with conditional writes.
-    pub fn open(objects: &'a Objects) -> Result<Claims<'a>, StoreError> {
+    pub fn open(objects: &'a Objects) -> Result<Claims<'a>> {
         Ok(Claims {
             clock: (objects.check()?, Instant::now()),
             objects,
@@ -45,7 +45,7 @@ impl<'a> Claims<'a> {
     }
 
     /// Returns false if another machine has the package.
-    pub fn take(&self, package: &[u8]) -> Result<bool, StoreError> {
+    pub fn take(&self, package: &[u8]) -> Result<bool> {
         let object = format!("{CLAIMS}/{}", blake3::hash(package).to_hex());
         let known = self.objects.read(&object)?;
         let expected = match &known {
@@ -64,7 +64,7 @@ impl<'a> Claims<'a> {
     }
 
     /// Renews all claims that were not taken over.
-    pub fn renew(&self) -> Result<(), StoreError> {
+    pub fn renew(&self) -> Result<()> {
         let claims = self.held().clone();
         for (object, version) in claims {
             let content = self.content();
@@ -76,7 +76,7 @@ impl<'a> Claims<'a> {
         Ok(())
     }
 
-    pub fn release(&self) -> Result<(), StoreError> {
+    pub fn release(&self) -> Result<()> {
         let claims = std::mem::take(&mut *self.held());
         for (object, claimed) in claims {
             // Meanwhile another machine can only take over an expired claim, and rebuild a

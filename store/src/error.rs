@@ -4,6 +4,9 @@ use index::directory::IndexError;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Result of the functions of a store.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("{0}: not a store; give a directory, or s3://BUCKET/PREFIX")]

@@ -19,7 +19,7 @@
 //!
 //! **Invariant:** numbers only grow, also when an earlier generation becomes current again.
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::objects::{Objects, Version};
 use index::file::AtomicFile;
 use index::manifest::{Manifest, ManifestError, Options, ShardEntry, hex};
@@ -129,7 +129,7 @@ impl Generation {
     }
 
     /// Parses the object `object`.
-    pub fn parse(object: &str, text: &[u8]) -> Result<Generation, StoreError> {
+    pub fn parse(object: &str, text: &[u8]) -> Result<Generation> {
         let damaged = |line: usize| StoreError::damaged(object, format!("damaged at line {line}"));
         let text = str::from_utf8(text).map_err(|_| damaged(1))?;
         let title = text.lines().next().unwrap_or_default();
@@ -191,7 +191,7 @@ impl Generation {
     }
 
     /// Fails if it is missing.
-    pub(crate) fn read(objects: &Objects, id: &GenerationId) -> Result<Generation, StoreError> {
+    pub(crate) fn read(objects: &Objects, id: &GenerationId) -> Result<Generation> {
         let name = id.object();
         let at = objects.at(&name);
         let damaged = |reason: &str| StoreError::damaged(&at, reason);
@@ -207,7 +207,7 @@ impl Generation {
         Ok(generation)
     }
 
-    pub fn current(objects: &Objects) -> Result<Generation, StoreError> {
+    pub fn current(objects: &Objects) -> Result<Generation> {
         let (head, _) = Head::read(objects)?.ok_or_else(|| StoreError::Empty(objects.url()))?;
         Generation::read(objects, &head.generation)
     }
@@ -252,7 +252,7 @@ impl Head {
     }
 
     /// `None` in an empty store.
-    pub(crate) fn read(objects: &Objects) -> Result<Option<(Head, Version)>, StoreError> {
+    pub(crate) fn read(objects: &Objects) -> Result<Option<(Head, Version)>> {
         let Some((bytes, version)) = objects.read(HEAD)? else {
             return Ok(None);
         };
@@ -261,7 +261,7 @@ impl Head {
     }
 
     /// Parses the object `object`.
-    pub fn parse(object: &str, bytes: &[u8]) -> Result<Head, StoreError> {
+    pub fn parse(object: &str, bytes: &[u8]) -> Result<Head> {
         let damaged = || {
             StoreError::damaged(
                 object,
@@ -289,7 +289,7 @@ impl Head {
         before: Option<&(Head, Version)>,
         store: &str,
         generation: GenerationId,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool> {
         let head = Head {
             store: store.to_owned(),
             generation,
@@ -301,13 +301,13 @@ impl Head {
     }
 }
 
-pub(crate) fn ids(objects: &Objects) -> Result<Vec<GenerationId>, StoreError> {
+pub(crate) fn ids(objects: &Objects) -> Result<Vec<GenerationId>> {
     let written = written(objects)?;
     Ok(written.into_iter().map(|(id, _)| id).collect())
 }
 
 /// Names and times of all generations, by the store's clock, ascending.
-pub fn written(objects: &Objects) -> Result<Vec<(GenerationId, SystemTime)>, StoreError> {
+pub fn written(objects: &Objects) -> Result<Vec<(GenerationId, SystemTime)>> {
     let listed = objects.list(GENERATIONS)?;
     let named = listed.iter().filter_map(|object| {
         let (_, name) = object.name.rsplit_once('/')?;
@@ -332,7 +332,7 @@ fn is_store_id(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn check_version(object: &str, version: &str) -> Result<(), StoreError> {
+fn check_version(object: &str, version: &str) -> Result<()> {
     match version.parse() {
         Ok(VERSION) => Ok(()),
         Ok(version) => Err(StoreError::Newer {

@@ -25,7 +25,7 @@ mod publish;
 mod replica;
 mod transition;
 
-pub use error::StoreError;
+pub use error::{Result, StoreError};
 pub use generation::{Generation, GenerationId, Head, REPLICAS, REPLICAS_MAX, StoredFile, written};
 pub use groups::{Group, groups};
 pub use maintenance::{Collected, Damage, Keep, Verified, collect, history, rollback, verify};

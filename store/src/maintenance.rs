@@ -1,6 +1,6 @@
 //! Maintenance of a store: history, verification, rollback and garbage collection.
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::generation::{self, FILES, Generation, GenerationId, Head, StoredFile};
 use crate::objects::{Objects, seconds};
 use crate::publish;
@@ -52,9 +52,7 @@ pub struct Verified {
 
 /// Lists all generations, newest first, and the number of the current one.
 #[allow(clippy::type_complexity)]
-pub fn history(
-    objects: &Objects,
-) -> Result<(Option<u64>, Vec<(u64, Result<Generation, StoreError>)>), StoreError> {
+pub fn history(objects: &Objects) -> Result<(Option<u64>, Vec<(u64, Result<Generation>)>)> {
     let current = match Head::read(objects) {
         Ok(head) => head.map(|(head, _)| head.generation.number),
         Err(error) if error.is_damage() => None,
@@ -67,7 +65,7 @@ pub fn history(
 }
 
 /// Makes an earlier generation current. Returns its new number.
-pub fn rollback(objects: &Objects, number: Option<u64>) -> Result<u64, StoreError> {
+pub fn rollback(objects: &Objects, number: Option<u64>) -> Result<u64> {
     objects.check()?;
     // The version of a damaged HEAD is still that of the object.
     let head = match Head::read(objects) {
@@ -100,7 +98,7 @@ pub fn rollback(objects: &Objects, number: Option<u64>) -> Result<u64, StoreErro
     Ok(generation.number)
 }
 
-fn found(objects: &Objects, number: u64) -> Result<(Vec<GenerationId>, Generation), StoreError> {
+fn found(objects: &Objects, number: u64) -> Result<(Vec<GenerationId>, Generation)> {
     let ids = generation::ids(objects)?;
     let mut with_number = ids.iter().filter(|id| id.number == number);
     let id = with_number.next().ok_or_else(|| StoreError::NoGeneration {
@@ -111,7 +109,7 @@ fn found(objects: &Objects, number: u64) -> Result<(Vec<GenerationId>, Generatio
     Ok((ids, generation))
 }
 
-fn has_length(object: String, found: Option<u64>, file: &StoredFile) -> Result<(), StoreError> {
+fn has_length(object: String, found: Option<u64>, file: &StoredFile) -> Result<()> {
     let reason = match found {
         Some(bytes) if bytes == file.bytes => return Ok(()),
         Some(bytes) => format!("has {bytes} bytes instead of {}", file.bytes),
@@ -122,7 +120,7 @@ fn has_length(object: String, found: Option<u64>, file: &StoredFile) -> Result<(
 
 /// Removes generations that are not kept, and the files that only they name. Files must be a day
 /// old by the store's clock, so fresh uploads are safe.
-pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
+pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected> {
     let now = objects.check()?;
     check_clocks(objects, now, SystemTime::now())?;
     let (head, _) = Head::read(objects)?.ok_or_else(|| StoreError::Empty(objects.url()))?;
@@ -132,7 +130,7 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     for (place, id) in ids.iter().rev().enumerate() {
         // A generation above HEAD is about to become current.
         let is_kept = place < keep.count || id.number >= head.generation.number;
-        let is_young = || -> Result<bool, StoreError> {
+        let is_young = || -> Result<bool> {
             let found = objects.head(&id.object())?;
             Ok(found.is_some_and(|found| is_younger(found.modified, now, keep.age)))
         };
@@ -186,7 +184,7 @@ fn is_ours(name: &str) -> bool {
 }
 
 /// Fresh uploads would look old by a wrong clock.
-fn check_clocks(objects: &Objects, store: SystemTime, here: SystemTime) -> Result<(), StoreError> {
+fn check_clocks(objects: &Objects, store: SystemTime, here: SystemTime) -> Result<()> {
     let apart = store
         .duration_since(here)
         .unwrap_or_else(|error| error.duration());
@@ -207,11 +205,7 @@ fn is_younger(modified: SystemTime, now: SystemTime, age: Duration) -> bool {
 
 /// Checks HEAD, all generations, and names and lengths of their files; with `reads` every byte.
 /// Calls `on_file` with the number of files, and after each.
-pub fn verify(
-    objects: &Objects,
-    reads: bool,
-    on_file: &dyn Fn(u64, u64),
-) -> Result<Verified, StoreError> {
+pub fn verify(objects: &Objects, reads: bool, on_file: &dyn Fn(u64, u64)) -> Result<Verified> {
     let mut verified = Verified::default();
     let damaged = |object: String, error: &StoreError, generations: Vec<u64>| {
         let reason = match error {
@@ -278,7 +272,7 @@ pub fn verify(
     Ok(verified)
 }
 
-fn hash_is(objects: &Objects, name: &str, file: &StoredFile) -> Result<(), StoreError> {
+fn hash_is(objects: &Objects, name: &str, file: &StoredFile) -> Result<()> {
     let mut hasher = blake3::Hasher::new();
     if !objects.download(name, 0, &mut hasher)? {
         return Err(StoreError::damaged("", "missing"));

@@ -2,7 +2,7 @@
 //! operators, and by other nodes before they drop shards. Its served shards are for operators, who
 //! find shards with too few replicas, also during moves; no node relies on them.
 
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::objects::Objects;
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -74,15 +74,12 @@ impl NodeStatus {
     }
 
     /// Writes the status of `node`.
-    pub fn report(&self, objects: &Objects, node: &str) -> Result<(), StoreError> {
+    pub fn report(&self, objects: &Objects, node: &str) -> Result<()> {
         objects.write(&object(NODES, node), &self.render())
     }
 
     /// Status and time of a node, if any.
-    pub fn of(
-        objects: &Objects,
-        node: &str,
-    ) -> Result<Option<(NodeStatus, SystemTime)>, StoreError> {
+    pub fn of(objects: &Objects, node: &str) -> Result<Option<(NodeStatus, SystemTime)>> {
         let name = object(NODES, node);
         let (Some((text, _)), Some(found)) = (objects.read(&name)?, objects.head(&name)?) else {
             return Ok(None);
@@ -91,7 +88,7 @@ impl NodeStatus {
     }
 
     /// Nodes, and the times of their statuses by the store's clock.
-    pub fn nodes(objects: &Objects) -> Result<Vec<(String, SystemTime)>, StoreError> {
+    pub fn nodes(objects: &Objects) -> Result<Vec<(String, SystemTime)>> {
         let listed = objects.list(NODES)?;
         let named = listed.iter().filter_map(|object| {
             let (_, name) = object.name.rsplit_once('/')?;
@@ -142,12 +139,12 @@ impl ServedShards {
     }
 
     /// Writes the shards of `node`.
-    pub fn report(&self, objects: &Objects, node: &str) -> Result<(), StoreError> {
+    pub fn report(&self, objects: &Objects, node: &str) -> Result<()> {
         objects.write(&object(SERVED, node), &self.render())
     }
 
     /// Reads the shards of a node, if any.
-    pub fn of(objects: &Objects, node: &str) -> Result<Option<ServedShards>, StoreError> {
+    pub fn of(objects: &Objects, node: &str) -> Result<Option<ServedShards>> {
         let read = objects.read(&object(SERVED, node))?;
         Ok(read.and_then(|(text, _)| ServedShards::parse(&text)))
     }

@@ -10,7 +10,7 @@ mod s3;
 pub use object::{Object, Storage, Version};
 pub(crate) use object::{random_name, seconds};
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use directory::Directory;
 #[cfg(feature = "s3")]
 use s3::S3;
@@ -33,7 +33,7 @@ impl Deref for Objects {
 
 impl Objects {
     /// Opens a directory (created if needed), or `s3://BUCKET/PREFIX`.
-    pub fn open(url: &str) -> Result<Objects, StoreError> {
+    pub fn open(url: &str) -> Result<Objects> {
         Ok(Objects(match url.split_once("://") {
             #[cfg(feature = "s3")]
             Some(("s3", place)) => Arc::new(S3::open(url, place)?),
@@ -46,7 +46,7 @@ impl Objects {
     }
 
     /// Writes or replaces a small object.
-    pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), StoreError> {
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<()> {
         self.upload(name, &mut text.as_bytes(), text.len() as u64)
     }
 
@@ -56,7 +56,7 @@ impl Objects {
     }
 
     /// The store's time. Needs to write.
-    pub fn now(&self) -> Result<SystemTime, StoreError> {
+    pub fn now(&self) -> Result<SystemTime> {
         let name = format!("check/{}", random_name());
         self.write(&name, "1")?;
         let found = self.head(&name);
@@ -69,7 +69,7 @@ impl Objects {
     }
 
     /// The store's time. Fails if the store ignores conditions. Needs to write.
-    pub fn check(&self) -> Result<SystemTime, StoreError> {
+    pub fn check(&self) -> Result<SystemTime> {
         let name = &format!("check/{}", random_name());
         let missing = || StoreError::NoConditions(self.url());
         let first = self.swap(name, None, b"1")?.ok_or_else(missing)?;

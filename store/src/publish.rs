@@ -6,7 +6,7 @@
 //!
 //! **Invariant:** the files of a generation are in the store before HEAD names it.
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::generation::{self, Generation, GenerationId, Head, REPLICAS, StoredFile};
 use crate::merge;
 use crate::objects::{Objects, random_name, seconds};
@@ -57,7 +57,7 @@ pub fn publish(
     replicas: Option<u8>,
     replace_versions: bool,
     progress: &Transfer,
-) -> Result<Published, StoreError> {
+) -> Result<Published> {
     // Fails before anything is written.
     directory::read_manifest(directory)?;
     let now = objects.check()?;
@@ -100,7 +100,7 @@ impl<'a> Publisher<'a> {
         progress: &'a Transfer,
         now: SystemTime,
         replace_versions: bool,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self> {
         let manifest = directory::read_manifest(directory)?;
         let recorded = match &manifest.recorded {
             Some(file) => directory::read_recorded(directory, file)?,
@@ -123,7 +123,7 @@ impl<'a> Publisher<'a> {
     }
 
     /// `None` if another publisher was faster.
-    fn attempt(&mut self, replicas: Option<u8>) -> Result<Option<Published>, StoreError> {
+    fn attempt(&mut self, replicas: Option<u8>) -> Result<Option<Published>> {
         let head = Head::read(self.objects)?;
         let theirs = match &head {
             Some((head, _)) => Some(Generation::read(self.objects, &head.generation)?),
@@ -177,7 +177,7 @@ impl<'a> Publisher<'a> {
 
     /// Returns false if the store was restored from an older copy: files that it lacks were not
     /// dropped, and are published again.
-    fn has_kept(&mut self, base: &Generation, head: &Head) -> Result<bool, StoreError> {
+    fn has_kept(&mut self, base: &Generation, head: &Head) -> Result<bool> {
         if base.number > head.generation.number {
             return Ok(false);
         }
@@ -206,7 +206,7 @@ impl<'a> Publisher<'a> {
         base: Option<&Generation>,
         theirs: Option<&Generation>,
         replicas: Option<u8>,
-    ) -> Result<Generation, StoreError> {
+    ) -> Result<Generation> {
         let empty = generation::no_shards(self.manifest.options);
         let current = theirs.map_or(&empty, |theirs| &theirs.manifest);
         if current.options != self.manifest.options && !current.shards.is_empty() {
@@ -257,7 +257,7 @@ impl<'a> Publisher<'a> {
         &self,
         manifest: &Manifest,
         theirs: Option<&Generation>,
-    ) -> Result<Option<(NamedFile, Vec<u8>)>, StoreError> {
+    ) -> Result<Option<(NamedFile, Vec<u8>)>> {
         let mut recorded = Recorded::default();
         if let Some(theirs) = theirs
             && let Some(named) = &theirs.manifest.recorded
@@ -283,7 +283,7 @@ impl<'a> Publisher<'a> {
         &mut self,
         names: Vec<String>,
         files: &mut BTreeMap<String, StoredFile>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut total = 0;
         for name in &names {
             let path = self.directory.join(name);
@@ -298,7 +298,7 @@ impl<'a> Publisher<'a> {
         Ok(())
     }
 
-    fn upload_file(&mut self, name: &str) -> Result<StoredFile, StoreError> {
+    fn upload_file(&mut self, name: &str) -> Result<StoredFile> {
         let path = self.directory.join(name);
         let file = match self.hashed.get(name) {
             Some(known) => known.clone(),
@@ -326,7 +326,7 @@ impl<'a> Publisher<'a> {
         Ok(file)
     }
 
-    fn put_file(&mut self, file: &StoredFile, from: &mut dyn Read) -> Result<(), StoreError> {
+    fn put_file(&mut self, file: &StoredFile, from: &mut dyn Read) -> Result<()> {
         self.objects.upload(&file.object(), from, file.bytes)?;
         self.uploaded_files += 1;
         self.uploaded_bytes += file.bytes;
@@ -335,7 +335,7 @@ impl<'a> Publisher<'a> {
 
     /// Returns whether a garbage collection spares the file. Older files could be collected before
     /// HEAD names them.
-    fn is_fresh(&self, file: &StoredFile) -> Result<bool, StoreError> {
+    fn is_fresh(&self, file: &StoredFile) -> Result<bool> {
         if self.fresh.contains(&file.hash) {
             return Ok(true);
         }
@@ -347,7 +347,7 @@ impl<'a> Publisher<'a> {
         Ok(found.bytes == file.bytes && age < FRESH_MAX)
     }
 
-    fn remember(&self, current: &Generation) -> Result<(), StoreError> {
+    fn remember(&self, current: &Generation) -> Result<()> {
         let mut files = BTreeMap::new();
         for name in self.manifest.files() {
             let path = self.directory.join(name);
@@ -371,7 +371,7 @@ impl<'a> Publisher<'a> {
     }
 }
 
-pub(crate) fn put(objects: &Objects, generation: &Generation) -> Result<GenerationId, StoreError> {
+pub(crate) fn put(objects: &Objects, generation: &Generation) -> Result<GenerationId> {
     let (id, text) = generation.render();
     // Refused if there is an object with the same hash, which is equal.
     objects.swap(&id.object(), None, text.as_bytes())?;
@@ -391,7 +391,7 @@ fn options(manifest: &Manifest) -> String {
     format!("--block-size {}{ignore}", manifest.options.block_bytes)
 }
 
-pub(crate) fn hashed(path: &Path) -> Result<StoredFile, StoreError> {
+pub(crate) fn hashed(path: &Path) -> Result<StoredFile> {
     let mut hasher = blake3::Hasher::new();
     let file = File::open(path).map_err(StoreError::io(path))?;
     hasher.update_reader(file).map_err(StoreError::io(path))?;

@@ -9,7 +9,7 @@ mod download;
 
 pub use download::FetchOptions;
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::generation::{self, Generation, Head, StoredFile};
 use crate::groups::Groups;
 use crate::objects::Objects;
@@ -62,11 +62,7 @@ pub struct Replica {
 
 impl Replica {
     /// Opens a directory, or creates one without shards.
-    pub fn open(
-        objects: Objects,
-        directory: &Path,
-        options: FetchOptions,
-    ) -> Result<Replica, StoreError> {
+    pub fn open(objects: Objects, directory: &Path, options: FetchOptions) -> Result<Replica> {
         fs::create_dir_all(directory).map_err(StoreError::io(directory))?;
         let lock = Lock::take(directory)?;
         match directory::read_manifest(directory) {
@@ -90,7 +86,7 @@ impl Replica {
     }
 
     /// Numbers of the generations here and of HEAD; 0 for none.
-    pub fn generations(&self) -> Result<(u64, u64), StoreError> {
+    pub fn generations(&self) -> Result<(u64, u64)> {
         let Some((head, _)) = Head::read(&self.objects)? else {
             return Ok((0, 0));
         };
@@ -106,7 +102,7 @@ impl Replica {
         share: Option<&dyn Share>,
         accept_older: bool,
         progress: &Transfer,
-    ) -> Result<Synced, StoreError> {
+    ) -> Result<Synced> {
         let Some((head, _)) = Head::read(&self.objects)? else {
             return Ok(Synced::default());
         };
@@ -171,12 +167,12 @@ impl Replica {
     }
 
     /// Returns whether a generation is here, possibly without shards.
-    pub fn has_generation(&self) -> Result<bool, StoreError> {
+    pub fn has_generation(&self) -> Result<bool> {
         Ok(!self.stores()?.is_empty())
     }
 
     /// Ids of the stores with a record here.
-    fn stores(&self) -> Result<Vec<String>, StoreError> {
+    fn stores(&self) -> Result<Vec<String>> {
         let names = fs::read_dir(&self.directory).map_err(StoreError::io(&self.directory))?;
         let mut stores = Vec::new();
         for entry in names {
@@ -189,13 +185,13 @@ impl Replica {
     }
 
     /// Ids of the shards here.
-    pub fn shards(&self) -> Result<Vec<[u8; 32]>, StoreError> {
+    pub fn shards(&self) -> Result<Vec<[u8; 32]>> {
         let manifest = directory::read_manifest(&self.directory)?;
         Ok(manifest.shards.iter().map(|shard| shard.id).collect())
     }
 
     /// Recorded generation. Fails if it is of another store.
-    fn state(&self, store: &str) -> Result<Option<Generation>, StoreError> {
+    fn state(&self, store: &str) -> Result<Option<Generation>> {
         if self.stores()?.iter().any(|other| other != store) {
             return Err(StoreError::OtherStore(self.directory.clone()));
         }
@@ -215,7 +211,7 @@ impl Replica {
     }
 
     /// Also removes unnamed files.
-    fn become_current(&self, store: &str, wanted: &Generation) -> Result<(), StoreError> {
+    fn become_current(&self, store: &str, wanted: &Generation) -> Result<()> {
         let text = wanted.manifest.render();
         directory::write_manifest(&self.directory, &text)
             .map_err(StoreError::io(&self.directory))?;

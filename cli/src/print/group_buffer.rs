@@ -9,7 +9,6 @@ use frontend::{ContextLine, Document, Match, Window};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
-use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
@@ -181,19 +180,21 @@ fn encode(found: &Match, out: &mut Vec<u8>) {
 }
 
 fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
-    let mut rest = Rest(bytes);
-    let (line, lines) = (rest.number() as u32, rest.number() as u32);
-    let (rank, offset) = (f32::from_bits(rest.number() as u32), rest.number());
-    let (is_cut, start, line_bytes) = (rest.number() > 0, rest.number(), rest.number());
-    let ranges = (0..rest.number()).map(|_| rest.range()).collect();
+    let rest = &mut &*bytes;
+    let (line, lines) = (number(rest) as u32, number(rest) as u32);
+    let (rank, offset) = (f32::from_bits(number(rest) as u32), number(rest));
+    let (is_cut, start, line_bytes) = (number(rest) > 0, number(rest), number(rest));
+    let count = number(rest);
+    let range = |_| number(rest) as usize..number(rest) as usize;
+    let ranges = (0..count).map(range).collect();
     Match {
         document: Arc::clone(document),
         line,
         lines,
-        text: rest.bytes(),
+        text: text(rest),
         ranges,
-        before: rest.lines(),
-        after: rest.lines(),
+        before: context_lines(rest),
+        after: context_lines(rest),
         rank,
         offset,
         window: is_cut.then_some(Window { start, line_bytes }),
@@ -201,36 +202,27 @@ fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
     }
 }
 
-struct Rest<'a>(&'a [u8]);
+fn number(rest: &mut &[u8]) -> u64 {
+    let (number, after) = rest.split_first_chunk().expect("written by encode");
+    *rest = after;
+    u64::from_le_bytes(*number)
+}
 
-impl Rest<'_> {
-    fn number(&mut self) -> u64 {
-        let (number, rest) = self.0.split_first_chunk().expect("written by encode");
-        self.0 = rest;
-        u64::from_le_bytes(*number)
-    }
+fn text(rest: &mut &[u8]) -> Vec<u8> {
+    let length = number(rest) as usize;
+    let (text, after) = rest.split_at(length);
+    *rest = after;
+    text.to_vec()
+}
 
-    fn range(&mut self) -> Range<usize> {
-        let start = self.number() as usize;
-        start..self.number() as usize
-    }
-
-    fn bytes(&mut self) -> Vec<u8> {
-        let length = self.number() as usize;
-        let (bytes, rest) = self.0.split_at(length);
-        self.0 = rest;
-        bytes.to_vec()
-    }
-
-    fn lines(&mut self) -> Vec<ContextLine> {
-        let count = self.number();
-        let line = |_| ContextLine {
-            line: self.number() as u32,
-            text: self.bytes(),
-            window: None,
-        };
-        (0..count).map(line).collect()
-    }
+fn context_lines(rest: &mut &[u8]) -> Vec<ContextLine> {
+    let count = number(rest);
+    let line = |_| ContextLine {
+        line: number(rest) as u32,
+        text: text(rest),
+        window: None,
+    };
+    (0..count).map(line).collect()
 }
 
 #[cfg(test)]

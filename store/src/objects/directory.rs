@@ -4,7 +4,7 @@
 //! lock (`flock`), which ends with its process.
 
 use super::object::{Object, Storage, Version, random_name, read_small};
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -21,7 +21,7 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    pub(super) fn open(root: &Path) -> Result<Directory, StoreError> {
+    pub(super) fn open(root: &Path) -> Result<Directory> {
         fs::create_dir_all(root).map_err(StoreError::io(root))?;
         let root = root.canonicalize().map_err(StoreError::io(root))?;
         Ok(Directory { root })
@@ -54,7 +54,7 @@ impl Storage for Directory {
         self.root.display().to_string()
     }
 
-    fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>, StoreError> {
+    fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>> {
         let path = self.root.join(name);
         let Some(file) = existing(File::open(&path)).map_err(StoreError::io(&path))? else {
             return Ok(None);
@@ -64,7 +64,7 @@ impl Storage for Directory {
         Ok(Some((bytes, version)))
     }
 
-    fn download(&self, name: &str, offset: u64, out: &mut dyn Write) -> Result<bool, StoreError> {
+    fn download(&self, name: &str, offset: u64, out: &mut dyn Write) -> Result<bool> {
         let path = self.root.join(name);
         let Some(mut file) = existing(File::open(&path)).map_err(StoreError::io(&path))? else {
             return Ok(false);
@@ -75,7 +75,7 @@ impl Storage for Directory {
         Ok(true)
     }
 
-    fn upload(&self, name: &str, from: &mut dyn Read, _bytes: u64) -> Result<(), StoreError> {
+    fn upload(&self, name: &str, from: &mut dyn Read, _bytes: u64) -> Result<()> {
         let path = self.root.join(name);
         self.write(&path, |file| io::copy(from, file).map(drop))
             .map_err(StoreError::io(&path))
@@ -86,7 +86,7 @@ impl Storage for Directory {
         name: &str,
         expected: Option<&Version>,
         bytes: &[u8],
-    ) -> Result<Option<Version>, StoreError> {
+    ) -> Result<Option<Version>> {
         let path = self.root.join(LOCK);
         let lock = File::options()
             .create(true)
@@ -105,7 +105,7 @@ impl Storage for Directory {
         Ok(Some(version(bytes)))
     }
 
-    fn head(&self, name: &str) -> Result<Option<Object>, StoreError> {
+    fn head(&self, name: &str) -> Result<Option<Object>> {
         let path = self.root.join(name);
         let found = existing(fs::metadata(&path)).map_err(StoreError::io(&path))?;
         let object = |metadata: fs::Metadata| -> io::Result<Object> {
@@ -119,7 +119,7 @@ impl Storage for Directory {
         found.map(object).transpose().map_err(StoreError::io(&path))
     }
 
-    fn list(&self, below: &str) -> Result<Vec<Object>, StoreError> {
+    fn list(&self, below: &str) -> Result<Vec<Object>> {
         let directory = self.root.join(below);
         let entries = existing(fs::read_dir(&directory)).map_err(StoreError::io(&directory))?;
         let mut objects = Vec::new();
@@ -136,14 +136,14 @@ impl Storage for Directory {
         Ok(objects)
     }
 
-    fn delete(&self, name: &str) -> Result<(), StoreError> {
+    fn delete(&self, name: &str) -> Result<()> {
         let path = self.root.join(name);
         existing(fs::remove_file(&path))
             .map(drop)
             .map_err(StoreError::io(&path))
     }
 
-    fn remove_incomplete(&self, before: SystemTime) -> Result<(), StoreError> {
+    fn remove_incomplete(&self, before: SystemTime) -> Result<()> {
         for object in self.list(INCOMPLETE)? {
             if object.modified < before {
                 self.delete(&object.name)?;

@@ -1,6 +1,6 @@
 //! Shared by both kinds of stores: their operations, list entries and versions.
 
-use crate::error::StoreError;
+use crate::error::Result;
 use std::fmt::Debug;
 use std::io::{self, Read, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,34 +18,30 @@ pub trait Storage: Debug + Send + Sync {
     fn url(&self) -> String;
 
     /// Reads a small object and its version, if it exists.
-    fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>, StoreError>;
+    fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>>;
 
     /// Writes the bytes from `offset` on to `out`. Returns whether the object exists.
-    fn download(&self, name: &str, offset: u64, out: &mut dyn Write) -> Result<bool, StoreError>;
+    fn download(&self, name: &str, offset: u64, out: &mut dyn Write) -> Result<bool>;
 
     /// Writes or replaces an object.
-    fn upload(&self, name: &str, from: &mut dyn Read, bytes: u64) -> Result<(), StoreError>;
+    fn upload(&self, name: &str, from: &mut dyn Read, bytes: u64) -> Result<()>;
 
     /// Writes a small object if its version is `expected`, or it is missing if that is `None`.
     /// Returns the new version; `None` if the condition does not hold.
-    fn swap(
-        &self,
-        name: &str,
-        expected: Option<&Version>,
-        bytes: &[u8],
-    ) -> Result<Option<Version>, StoreError>;
+    fn swap(&self, name: &str, expected: Option<&Version>, bytes: &[u8])
+    -> Result<Option<Version>>;
 
     /// Length and time of an object, if it exists.
-    fn head(&self, name: &str) -> Result<Option<Object>, StoreError>;
+    fn head(&self, name: &str) -> Result<Option<Object>>;
 
     /// Lists the objects directly below a name, ascending.
-    fn list(&self, below: &str) -> Result<Vec<Object>, StoreError>;
+    fn list(&self, below: &str) -> Result<Vec<Object>>;
 
     /// Removes an object, if any.
-    fn delete(&self, name: &str) -> Result<(), StoreError>;
+    fn delete(&self, name: &str) -> Result<()>;
 
     /// Removes leftovers from before `before`.
-    fn remove_incomplete(&self, before: SystemTime) -> Result<(), StoreError>;
+    fn remove_incomplete(&self, before: SystemTime) -> Result<()>;
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! runtime.
 
 use super::object::{Object, SMALL_BYTES_MAX, Storage, Version};
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path;
@@ -37,7 +37,7 @@ pub(super) struct S3 {
 impl S3 {
     /// Credentials, region and endpoint come from the environment (`AWS_ACCESS_KEY_ID`,
     /// `AWS_REGION`, `AWS_ENDPOINT_URL`, …), or the machine.
-    pub(super) fn open(url: &str, place: &str) -> Result<S3, StoreError> {
+    pub(super) fn open(url: &str, place: &str) -> Result<S3> {
         let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
         if bucket.is_empty() {
             return Err(StoreError::BadUrl(url.to_owned()));
@@ -93,7 +93,7 @@ impl Storage for S3 {
         self.url.clone()
     }
 
-    fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>, StoreError> {
+    fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>> {
         self.runtime.block_on(async {
             let Some(found) =
                 existing(self.bucket.get(&self.path(name)).await).map_err(self.failed(name))?
@@ -111,7 +111,7 @@ impl Storage for S3 {
         })
     }
 
-    fn download(&self, name: &str, offset: u64, out: &mut dyn Write) -> Result<bool, StoreError> {
+    fn download(&self, name: &str, offset: u64, out: &mut dyn Write) -> Result<bool> {
         self.runtime.block_on(async {
             let options = GetOptions {
                 range: (offset > 0).then_some(GetRange::Offset(offset)),
@@ -131,7 +131,7 @@ impl Storage for S3 {
         })
     }
 
-    fn upload(&self, name: &str, from: &mut dyn Read, bytes: u64) -> Result<(), StoreError> {
+    fn upload(&self, name: &str, from: &mut dyn Read, bytes: u64) -> Result<()> {
         let at = std::path::Path::new(name);
         self.runtime.block_on(async {
             if bytes <= PART_BYTES as u64 {
@@ -171,7 +171,7 @@ impl Storage for S3 {
         name: &str,
         expected: Option<&Version>,
         bytes: &[u8],
-    ) -> Result<Option<Version>, StoreError> {
+    ) -> Result<Option<Version>> {
         let mode = match expected {
             None => PutMode::Create,
             Some(Version(tag)) => PutMode::Update(UpdateVersion {
@@ -195,14 +195,14 @@ impl Storage for S3 {
         }
     }
 
-    fn head(&self, name: &str) -> Result<Option<Object>, StoreError> {
+    fn head(&self, name: &str) -> Result<Option<Object>> {
         let path = self.path(name);
         let found = self.runtime.block_on(self.bucket.head(&path));
         let found = existing(found).map_err(self.failed(name))?;
         Ok(found.map(|meta| object(name.to_owned(), &meta)))
     }
 
-    fn list(&self, below: &str) -> Result<Vec<Object>, StoreError> {
+    fn list(&self, below: &str) -> Result<Vec<Object>> {
         let path = self.path(below);
         let found = self.bucket.list(Some(&path)).try_collect::<Vec<_>>();
         let found = self.runtime.block_on(found).map_err(self.failed(below))?;
@@ -216,14 +216,14 @@ impl Storage for S3 {
         Ok(objects)
     }
 
-    fn delete(&self, name: &str) -> Result<(), StoreError> {
+    fn delete(&self, name: &str) -> Result<()> {
         let path = self.path(name);
         let deleted = self.runtime.block_on(self.bucket.delete(&path));
         existing(deleted).map(drop).map_err(self.failed(name))
     }
 
     /// A rule of the bucket removes parts of uploads.
-    fn remove_incomplete(&self, _before: SystemTime) -> Result<(), StoreError> {
+    fn remove_incomplete(&self, _before: SystemTime) -> Result<()> {
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Downloads files in parallel, and resumes interrupted downloads.
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::generation::StoredFile;
 use crate::objects::Objects;
 use crate::publish::{Transfer, hashed};
@@ -34,7 +34,7 @@ pub(super) fn fetch(
     options: &FetchOptions,
     missing: &[(&String, &StoredFile)],
     progress: &Transfer,
-) -> Result<u64, StoreError> {
+) -> Result<u64> {
     let total: u64 = missing.iter().map(|(_, file)| file.bytes).sum();
     progress.total.store(total, Relaxed);
     progress.bytes.store(0, Relaxed);
@@ -43,7 +43,8 @@ pub(super) fn fetch(
         objects,
         directory,
         progress,
-        pace: Pace::new(options.bytes_per_second),
+        bytes_per_second: options.bytes_per_second,
+        due: Mutex::new(Instant::now()),
         stop: AtomicBool::new(false),
     };
     let next = AtomicUsize::new(0);
@@ -77,7 +78,7 @@ fn check_room(
     directory: &Path,
     options: &FetchOptions,
     missing: &[(&String, &StoredFile)],
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let needed: u64 = missing
         .iter()
         .map(|(_, file)| {
@@ -96,7 +97,7 @@ fn check_room(
     Ok(())
 }
 
-fn free(directory: &Path) -> Result<u64, StoreError> {
+fn free(directory: &Path) -> Result<u64> {
     let stat = rustix::fs::statvfs(directory).map_err(io::Error::from);
     let stat = stat.map_err(StoreError::io(directory))?;
     Ok(stat.f_bavail * stat.f_frsize)
@@ -110,12 +111,15 @@ struct Job<'a> {
     objects: &'a Objects,
     directory: &'a Path,
     progress: &'a Transfer,
-    pace: Pace,
+    /// Limit of all threads together.
+    bytes_per_second: Option<u64>,
+    /// Deadline of the counted bytes.
+    due: Mutex<Instant>,
     stop: AtomicBool,
 }
 
 impl Job<'_> {
-    fn file(&self, name: &str, file: &StoredFile) -> Result<(), StoreError> {
+    fn file(&self, name: &str, file: &StoredFile) -> Result<()> {
         let path = self.directory.join(part_name(file));
         for _ in 0..ATTEMPTS_MAX {
             self.rest(&path, file)?;
@@ -146,7 +150,21 @@ impl Job<'_> {
         }
     }
 
-    fn rest(&self, path: &Path, file: &StoredFile) -> Result<(), StoreError> {
+    fn wait(&self, bytes: u64) {
+        let Some(rate) = self.bytes_per_second else {
+            return;
+        };
+        let now = Instant::now();
+        let due = {
+            let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+            let taken = Duration::from_secs_f64(bytes as f64 / rate.max(1) as f64);
+            *due = (*due).max(now) + taken;
+            *due
+        };
+        thread::sleep(due.saturating_duration_since(now));
+    }
+
+    fn rest(&self, path: &Path, file: &StoredFile) -> Result<()> {
         let open = File::options().create(true).append(true).open(path);
         let part = open.map_err(StoreError::io(path))?;
         let mut have = part.metadata().map_err(StoreError::io(path))?.len();
@@ -193,41 +211,11 @@ impl Write for PartWriter<'_> {
             .progress
             .bytes
             .fetch_add(bytes.len() as u64, Relaxed);
-        self.job.pace.wait(bytes.len() as u64);
+        self.job.wait(bytes.len() as u64);
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// Rate limit of all threads together.
-struct Pace {
-    bytes_per_second: Option<u64>,
-    /// Deadline of the counted bytes.
-    due: Mutex<Instant>,
-}
-
-impl Pace {
-    fn new(bytes_per_second: Option<u64>) -> Pace {
-        Pace {
-            bytes_per_second,
-            due: Mutex::new(Instant::now()),
-        }
-    }
-
-    fn wait(&self, bytes: u64) {
-        let Some(rate) = self.bytes_per_second else {
-            return;
-        };
-        let now = Instant::now();
-        let due = {
-            let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
-            let taken = Duration::from_secs_f64(bytes as f64 / rate.max(1) as f64);
-            *due = (*due).max(now) + taken;
-            *due
-        };
-        thread::sleep(due.saturating_duration_since(now));
     }
 }

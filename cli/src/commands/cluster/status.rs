@@ -85,7 +85,18 @@ impl ClusterStatus {
         members: &[Member],
         answers: &Answers,
     ) -> Result<ClusterStatus, StoreError> {
-        let reader = Reader::new(objects, members, answers)?;
+        let all = Shards::read(objects)?;
+        let placing = Placing::new(members);
+        let reader = Reader {
+            assigned: all.placed(&placing, all.generation.replicas),
+            // Read-only access has no clock of the store.
+            now: objects.now().unwrap_or_else(|_| SystemTime::now()),
+            written: ::store::written(objects)?,
+            objects,
+            all: &all,
+            placing: &placing,
+            answers,
+        };
         let mut members: Vec<&Member> = members.iter().collect();
         members.sort_by(|a, b| (&a.zone, &a.name).cmp(&(&b.zone, &b.name)));
         let mut nodes = Vec::new();
@@ -93,7 +104,7 @@ impl ClusterStatus {
         for member in &members {
             nodes.push(reader.node(member, &mut held)?);
         }
-        let mut warnings = warnings(&members, &reader.placing, reader.all.generation.replicas);
+        let mut warnings = warnings(&members, &placing, all.generation.replicas);
         let lost = (nodes.iter()).filter_map(|node| Some((&node.node, node.error.as_ref()?)));
         warnings.extend(lost.map(|(node, error)| {
             format!("{node} does not answer, so its shards are not counted: {error}")
@@ -127,9 +138,9 @@ struct Held {
 
 struct Reader<'a> {
     objects: &'a Objects,
-    all: Shards,
-    placing: Placing,
-    assigned: BTreeMap<String, BTreeSet<[u8; 32]>>,
+    all: &'a Shards,
+    placing: &'a Placing,
+    assigned: BTreeMap<String, Vec<&'a Group>>,
     now: SystemTime,
     /// Stored generations and their times.
     written: Vec<(GenerationId, SystemTime)>,
@@ -148,28 +159,6 @@ enum Belief {
 }
 
 impl Reader<'_> {
-    fn new<'a>(
-        objects: &'a Objects,
-        members: &[Member],
-        answers: &'a Answers,
-    ) -> Result<Reader<'a>, StoreError> {
-        let all = Shards::read(objects)?;
-        let placing = Placing::new(members);
-        let assigned = all.placed(&placing, all.generation.replicas);
-        let ids = |groups: Vec<&Group>| groups.iter().map(|group| group.id).collect();
-        let assigned = (assigned.into_iter()).map(|(node, groups)| (node, ids(groups)));
-        Ok(Reader {
-            assigned: assigned.collect(),
-            // Read-only access has no clock of the store.
-            now: objects.now().unwrap_or_else(|_| SystemTime::now()),
-            written: ::store::written(objects)?,
-            objects,
-            all,
-            placing,
-            answers,
-        })
-    }
-
     fn belief(&self, node: &str, said: Option<&NodeStatus>, ago: Option<Duration>) -> Belief {
         match self.answers.get(node) {
             Some(Err(_)) => Belief::Down,
@@ -185,10 +174,6 @@ impl Reader<'_> {
         self.now.duration_since(when).unwrap_or_default()
     }
 
-    fn is_owned(&self, node: &str, group: &Group) -> bool {
-        (self.assigned.get(node)).is_some_and(|groups| groups.contains(&group.id))
-    }
-
     fn is_current(&self, said: &NodeStatus) -> bool {
         said.generation == self.all.generation.number && said.map == self.placing.hash()
     }
@@ -197,10 +182,11 @@ impl Reader<'_> {
         let served = ServedShards::of(self.objects, node)?;
         // Older versions list no shards, or the list predates the status.
         let served = served.filter(|served| served.count() as u64 == said.shards);
-        let is_served = |group: &&Group| match &served {
-            Some(served) => group.shards.iter().all(|id| served.contains(id)),
-            None => self.is_current(said) && self.is_owned(node, group),
+        let Some(served) = served else {
+            let owned = self.assigned.get(node).filter(|_| self.is_current(said));
+            return Ok(owned.into_iter().flatten().map(|group| group.id).collect());
         };
+        let is_served = |group: &&Group| group.shards.iter().all(|id| served.contains(id));
         let groups = self.all.groups.iter().filter(is_served);
         Ok(groups.map(|group| group.id).collect())
     }
@@ -222,8 +208,7 @@ impl Reader<'_> {
                 *held.nodes.entry(*id).or_default() += 1;
             }
         }
-        let mut own: Vec<&Group> = self.all.groups.iter().collect();
-        own.retain(|group| self.is_owned(&member.name, group));
+        let own = self.assigned.get(&member.name).cloned().unwrap_or_default();
         let mut missing = own.clone();
         missing.retain(|group| !served.contains(&group.id));
         let own_served = shards(&own) - shards(&missing);
