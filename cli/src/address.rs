@@ -21,7 +21,14 @@ pub(crate) fn parse_listen(text: &str) -> Result<String, String> {
 
 /// URL with http or https.
 pub(crate) fn parse_url(text: &str) -> Result<String, String> {
-    let checked = is_url(text).then(|| text.to_owned());
+    let url = text.parse::<Uri>().unwrap_or_default();
+    // A port above 65,535 is part of no address.
+    let has_address = url.authority().is_some_and(|it| {
+        let host = it.host();
+        !host.is_empty() && (it.port_u16().is_some() || it.as_str().ends_with(host))
+    });
+    let is_url = has_address && matches!(url.scheme_str(), Some("http" | "https"));
+    let checked = is_url.then(|| text.to_owned());
     checked.ok_or_else(|| "expected a URL, such as http://127.0.0.1:4318".to_owned())
 }
 
@@ -35,18 +42,6 @@ pub(crate) fn parse_server(text: &str) -> Result<String, String> {
     };
     let expected = "expected a URL or HOST:PORT, such as http://127.0.0.1:8080";
     parse_url(&url).map_err(|_| expected.to_owned())
-}
-
-fn is_url(text: &str) -> bool {
-    let Ok(url) = text.parse::<Uri>() else {
-        return false;
-    };
-    // A port above 65,535 is part of no address.
-    let has_address = url.authority().is_some_and(|it| {
-        let host = it.host();
-        !host.is_empty() && (it.port_u16().is_some() || it.as_str().ends_with(host))
-    });
-    has_address && matches!(url.scheme_str(), Some("http" | "https"))
 }
 
 #[cfg(test)]

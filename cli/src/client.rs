@@ -10,8 +10,8 @@ use anyhow::{Context, Result, anyhow, ensure};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::response::Parts;
-use axum::http::{HeaderMap, Request, StatusCode, header};
-use frontend::{BadQuery, Coordinator, Scope};
+use axum::http::{Request, StatusCode, header};
+use frontend::{BadQuery, Scope};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use std::io::{Cursor, Read};
@@ -156,7 +156,13 @@ impl Client {
         let runtime = in_process::runtime()?;
         let _guard = runtime.enter();
         let frontend = in_process::frontend(directory, true)?;
-        wait_for_backends(&frontend);
+        let started = Instant::now();
+        let backends = || frontend.backends(&Scope::everything());
+        let connected = || backends().iter().all(|backend| backend.connected);
+        // `trawl status` reports unconnected backends.
+        while !connected() && started.elapsed() < BACKEND_CONNECT_MAX {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let metrics = PrometheusBuilder::new().build_recorder().handle();
         let router = web::app(frontend, web::Options::default(), metrics);
         Ok(Client::InProcess { runtime, router })
@@ -223,7 +229,11 @@ impl Client {
             }
         };
         let is_unavailable = head.status == StatusCode::SERVICE_UNAVAILABLE;
-        if head.status.is_success() || (is_unavailable && !is_problem(&head.headers)) {
+        let kind = head.headers.get(header::CONTENT_TYPE);
+        // Exports name their search; other errors are problems or foreign.
+        let is_answer = kind.is_some_and(|kind| kind == "application/json")
+            || head.headers.contains_key("x-trawl-search");
+        if head.status.is_success() || (is_unavailable && is_answer) {
             return Ok(Ok(body));
         }
         let mut text = Vec::new();
@@ -236,13 +246,6 @@ impl Client {
         }
         Err(error)
     }
-}
-
-/// Exports name their search; other errors are problems or foreign.
-fn is_problem(headers: &HeaderMap) -> bool {
-    let kind = headers.get(header::CONTENT_TYPE);
-    let is_json = kind.is_some_and(|kind| kind == "application/json");
-    !is_json && !headers.contains_key("x-trawl-search")
 }
 
 /// Unwraps system and TLS reasons.
@@ -264,16 +267,6 @@ pub(crate) fn https_config(ca: Option<&Path>, flag: &str) -> Result<TlsConfig> {
         .root_certs(RootCerts::from(roots))
         .unversioned_rustls_crypto_provider(provider())
         .build())
-}
-
-/// `trawl status` reports unconnected backends.
-fn wait_for_backends(frontend: &Coordinator) {
-    let started = Instant::now();
-    let backends = || frontend.backends(&Scope::everything());
-    let connected = || backends().iter().all(|backend| backend.connected);
-    while !connected() && started.elapsed() < BACKEND_CONNECT_MAX {
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 fn error(status: u16, problem: Option<ProblemDocument>, body: &[u8]) -> anyhow::Error {

@@ -127,7 +127,8 @@ fn line(setting: &Setting, value: Option<&Value>) -> String {
         return format!("# {} is not set", setting.key);
     }
     let shown = texts.iter().map(|text| without_password(text));
-    let quoted: Vec<String> = shown.map(|text| quoted(&text)).collect();
+    let escaped = shown.map(|text| text.escape_default().to_string().replace("\\'", "'"));
+    let quoted: Vec<String> = escaped.map(|text| format!("\"{text}\"")).collect();
     let value = match setting.kind() {
         ValueKind::Switch => texts.concat(),
         ValueKind::One => quoted.concat(),
@@ -146,9 +147,4 @@ fn without_password(text: &str) -> String {
         Some(format!("{scheme}://{name}:***{}", &rest[user.len()..]))
     };
     shown().unwrap_or_else(|| text.to_owned())
-}
-
-fn quoted(text: &str) -> String {
-    let escaped = text.escape_default().to_string();
-    format!("\"{}\"", escaped.replace("\\'", "'"))
 }

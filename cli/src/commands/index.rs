@@ -118,7 +118,17 @@ pub(super) fn run(arguments: &IndexArguments) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     if arguments.store.claim {
-        return share(arguments, &options);
+        // Builds packages that no other machine builds.
+        let build = |claimed| {
+            let changes = Changes {
+                replace_versions: replaces,
+                ..Changes::default()
+            };
+            update(claimed, changes, out, &options, Vec::new()).map(drop)
+        };
+        let packages = arguments.build.packages(&arguments.sources)?;
+        publish::share(&arguments.store, out, &packages, replaces, &build)?;
+        return Ok(Exit::Success);
     }
     let (packages, given, recorded) = if arguments.update {
         let found = arguments.read_again()?;
@@ -145,21 +155,6 @@ pub(super) fn run(arguments: &IndexArguments) -> Result<Exit> {
     let problems = update(packages, changes, out, &options, problems)?;
     publish::publish(&arguments.store, out, replaces)?;
     Ok(Exit::Success.if_complete(problems.is_empty()))
-}
-
-/// Builds packages that no other machine builds.
-fn share(arguments: &IndexArguments, options: &BuildOptions) -> Result<Exit> {
-    let packages = arguments.build.packages(&arguments.sources)?;
-    let (out, replace_versions) = (&arguments.index, arguments.replace_versions);
-    let build = |claimed| {
-        let changes = Changes {
-            replace_versions,
-            ..Changes::default()
-        };
-        update(claimed, changes, out, options, Vec::new()).map(drop)
-    };
-    publish::share(&arguments.store, out, &packages, replace_versions, &build)?;
-    Ok(Exit::Success)
 }
 
 impl IndexArguments {

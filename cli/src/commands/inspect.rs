@@ -19,7 +19,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Show the contents of an index
 ///
@@ -36,8 +36,13 @@ use std::path::{Path, PathBuf};
   trawl inspect --index I --plan 'errno == EINTR' the trigrams that a search looks up, rarest first
   trawl inspect --index I --mode regexp --plan 'fopen\\(.*\"r\"'")]
 pub(crate) struct InspectArguments {
-    #[command(flatten)]
-    index: IndexPlace,
+    /// Index directory
+    #[arg(long, value_name = "DIR")]
+    index: Option<PathBuf>,
+    /// Index directory, as with --index
+    #[arg(value_name = "DIR", conflicts_with = "index")]
+    #[arg(required_unless_present = "index")]
+    directory: Option<PathBuf>,
     #[command(flatten)]
     subject: Subject,
     /// Syntax of PATTERN
@@ -49,25 +54,6 @@ pub(crate) struct InspectArguments {
     /// Maximum number of rows of a long list
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with_all = WITHOUT_LIMIT)]
     limit: usize,
-}
-
-/// Index, named by a flag or alone.
-#[derive(clap::Args)]
-struct IndexPlace {
-    /// Index directory
-    #[arg(long, value_name = "DIR")]
-    index: Option<PathBuf>,
-    /// Index directory, as with --index
-    #[arg(value_name = "DIR", conflicts_with = "index")]
-    #[arg(required_unless_present = "index")]
-    directory: Option<PathBuf>,
-}
-
-impl IndexPlace {
-    fn directory(&self) -> Result<&Path> {
-        let given = self.index.as_deref().or(self.directory.as_deref());
-        given.context("give --index DIR")
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -107,7 +93,8 @@ struct Subject {
 const WITHOUT_LIMIT: [&str; 4] = ["skipped", "packages", "verify", "document"];
 
 pub(super) fn run(arguments: &InspectArguments) -> Result<Exit> {
-    let index = Index::open(arguments.index.directory()?)?;
+    let given = arguments.index.as_ref().or(arguments.directory.as_ref());
+    let index = Index::open(given.context("give --index DIR")?)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let code = show(&index, arguments, &mut out)?;
     index.shards.iter().try_for_each(|shard| shard.intact())?;
@@ -287,8 +274,9 @@ fn show_document(shard: &Shard, document: DocId, out: &mut impl Write) -> Result
         ("BLAKE3", hex(document.hash)),
     ];
     let revisions = shard.revisions().map(|all| all.of(document.id.0));
-    let names = revisions.iter().flatten().map(|it| it.text);
-    let names = names.collect::<Vec<_>>().join(", ");
+    let names = revisions.iter().flat_map(|all| all.iter());
+    let names: Vec<String> = names.map(|it| it.text.to_owned()).collect();
+    let names = names.join(", ");
     let revisions = (!names.is_empty()).then_some(("revisions", names));
     writeln!(out, "{}/{}", escaped(package), escaped(document.path))?;
     for (name, value) in rows.into_iter().chain(revisions) {

@@ -137,7 +137,8 @@ mod tests {
             insecure,
             ..BackendTls::default()
         };
-        flags.check_plain(address.parse().unwrap())
+        let address = SocketAddr::new(address.parse().unwrap(), 1);
+        flags.config(address).map(drop)
     }
 
     #[test]

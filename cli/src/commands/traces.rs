@@ -67,16 +67,6 @@ impl TraceFlags {
                 about.push((key.to_owned(), value.to_owned()));
             }
         }
-        let agent = self.agent(&endpoint)?;
-        let collector = without_secrets(&endpoint);
-        tracing::info!(collector, ratio, "traces are sent");
-        let send = move |body: &[u8]| send(&agent, &endpoint, &headers, body);
-        let recorder = Recorder::start(Resource(about), ratio, Box::new(send));
-        trace::install(recorder.context("cannot start a thread")?);
-        Ok(())
-    }
-
-    fn agent(&self, endpoint: &str) -> Result<Agent> {
         let mut config = Agent::config_builder()
             .max_redirects(0)
             .http_status_as_error(false)
@@ -85,7 +75,13 @@ impl TraceFlags {
             let ca = self.traces_ca.as_deref();
             config = config.tls_config(client::https_config(ca, "--traces-ca")?);
         }
-        Ok(config.build().into())
+        let agent: Agent = config.build().into();
+        let collector = without_secrets(&endpoint);
+        tracing::info!(collector, ratio, "traces are sent");
+        let send = move |body: &[u8]| send(&agent, &endpoint, &headers, body);
+        let recorder = Recorder::start(Resource(about), ratio, Box::new(send));
+        trace::install(recorder.context("cannot start a thread")?);
+        Ok(())
     }
 }
 

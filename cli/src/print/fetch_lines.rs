@@ -43,14 +43,7 @@ impl<'a> LineFetcher<'a> {
 
     /// Lines printed in pieces keep their window. Rejects invalid matches.
     pub(crate) fn complete(&self, mut found: Match, read: ReadFile<'_>) -> Result<Match> {
-        ensure!(
-            is_valid(&found),
-            "invalid match from the server: {}/{}:{}: a range is outside of its line, or a line outside of its \
-             file; is this a Trawl server of the same version?",
-            String::from_utf8_lossy(&found.document.package),
-            String::from_utf8_lossy(&found.document.path),
-            found.line
-        );
+        validate(&found)?;
         let is_cut = found.window.is_some();
         if is_cut && self.options.takes_pieces() && found.line > 0 && found.lines <= 1 {
             return Ok(found);
@@ -209,6 +202,18 @@ pub(super) fn for_each_piece(
         each(piece)?;
         done += piece.len() as u64;
     }
+    Ok(())
+}
+
+fn validate(found: &Match) -> Result<()> {
+    ensure!(
+        is_valid(found),
+        "invalid match from the server: {}/{}:{}: a range is outside of its line, or a line outside of its \
+         file; is this a Trawl server of the same version?",
+        String::from_utf8_lossy(&found.document.package),
+        String::from_utf8_lossy(&found.document.path),
+        found.line
+    );
     Ok(())
 }
 

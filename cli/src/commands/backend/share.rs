@@ -77,12 +77,9 @@ impl NodeShare<'_> {
 
     /// True if a node has had its share for `SETTLE`.
     fn has_settled(&self, node: &str, generation: &Generation) -> bool {
-        if let Some(known) = self.said.borrow().get(node) {
-            return *known;
-        }
-        let settled = self.ask(node, generation.number);
-        self.said.borrow_mut().insert(node.to_owned(), settled);
-        settled
+        let mut said = self.said.borrow_mut();
+        let known = said.entry(node.to_owned());
+        *known.or_insert_with(|| self.ask(node, generation.number))
     }
 
     fn ask(&self, node: &str, generation: u64) -> bool {
