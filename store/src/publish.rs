@@ -62,10 +62,31 @@ pub fn publish(
     directory::read_manifest(directory)?;
     let now = objects.check()?;
     let _lock = Lock::take(directory)?;
-    let mut publisher = Publisher::open(objects, directory, progress, now, replace_versions)?;
+    let manifest = directory::read_manifest(directory)?;
+    let recorded = match &manifest.recorded {
+        Some(file) => directory::read_recorded(directory, file)?,
+        None => Recorded::default(),
+    };
+    let mut publisher = Publisher {
+        objects,
+        directory,
+        progress,
+        replace_versions,
+        now,
+        manifest,
+        recorded,
+        hashed: BTreeMap::new(),
+        fresh: BTreeSet::new(),
+        has_kept: None,
+        uploaded_files: 0,
+        uploaded_bytes: 0,
+    };
     for attempt in 0..ATTEMPTS_MAX {
         if attempt > 0 {
-            pause();
+            let mut random = [0; 8];
+            getrandom::fill(&mut random).expect("the system has random numbers");
+            let millis = u64::from_le_bytes(random) % PAUSE_MILLIS_MAX;
+            thread::sleep(Duration::from_millis(millis));
         }
         if let Some(published) = publisher.attempt(replicas)? {
             return Ok(published);
@@ -93,35 +114,7 @@ struct Publisher<'a> {
     uploaded_bytes: u64,
 }
 
-impl<'a> Publisher<'a> {
-    fn open(
-        objects: &'a Objects,
-        directory: &'a Path,
-        progress: &'a Transfer,
-        now: SystemTime,
-        replace_versions: bool,
-    ) -> Result<Self> {
-        let manifest = directory::read_manifest(directory)?;
-        let recorded = match &manifest.recorded {
-            Some(file) => directory::read_recorded(directory, file)?,
-            None => Recorded::default(),
-        };
-        Ok(Publisher {
-            objects,
-            directory,
-            progress,
-            replace_versions,
-            now,
-            manifest,
-            recorded,
-            hashed: BTreeMap::new(),
-            fresh: BTreeSet::new(),
-            has_kept: None,
-            uploaded_files: 0,
-            uploaded_bytes: 0,
-        })
-    }
-
+impl Publisher<'_> {
     /// `None` if another publisher was faster.
     fn attempt(&mut self, replicas: Option<u8>) -> Result<Option<Published>> {
         let head = Head::read(self.objects)?;
@@ -412,11 +405,4 @@ impl Read for HashingReader<'_> {
         self.progress.bytes.fetch_add(read as u64, Relaxed);
         Ok(read)
     }
-}
-
-fn pause() {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random).expect("the system has random numbers");
-    let millis = u64::from_le_bytes(random) % PAUSE_MILLIS_MAX;
-    thread::sleep(Duration::from_millis(millis));
 }

@@ -128,7 +128,9 @@ impl Replica {
         let missing: Vec<(&String, &StoredFile)> = (owned.files.iter())
             .filter(|(name, file)| {
                 let of_known = known.as_ref().and_then(|known| known.files.get(*name));
-                of_known != Some(file) || !self.has(name, file)
+                let found = fs::metadata(self.directory.join(name));
+                // Bytes are checked when they are read.
+                of_known != Some(file) || !found.is_ok_and(|found| found.len() == file.bytes)
             })
             .collect();
         let fetched_bytes = download::fetch(
@@ -161,7 +163,8 @@ impl Replica {
             is_settled: served.manifest == owned.manifest,
         };
         if synced.is_changed {
-            self.become_current(&head.store, &served)?;
+            self.become_current(&head.store, &served)
+                .map_err(StoreError::io(&self.directory))?;
         }
         Ok(synced)
     }
@@ -204,24 +207,10 @@ impl Replica {
         }
     }
 
-    /// Bytes are checked when they are read.
-    fn has(&self, name: &str, file: &StoredFile) -> bool {
-        let found = fs::metadata(self.directory.join(name));
-        found.is_ok_and(|found| found.len() == file.bytes)
-    }
-
     /// Also removes unnamed files.
-    fn become_current(&self, store: &str, wanted: &Generation) -> Result<()> {
-        let text = wanted.manifest.render();
-        directory::write_manifest(&self.directory, &text)
-            .map_err(StoreError::io(&self.directory))?;
-        wanted
-            .write(&self.directory, &format!("{STATE}{store}"))
-            .and_then(|()| self.remove_others(wanted))
-            .map_err(StoreError::io(&self.directory))
-    }
-
-    fn remove_others(&self, wanted: &Generation) -> io::Result<()> {
+    fn become_current(&self, store: &str, wanted: &Generation) -> io::Result<()> {
+        directory::write_manifest(&self.directory, &wanted.manifest.render())?;
+        wanted.write(&self.directory, &format!("{STATE}{store}"))?;
         for entry in fs::read_dir(&self.directory)? {
             let entry = entry?;
             let name = entry.file_name();

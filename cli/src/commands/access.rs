@@ -171,10 +171,6 @@ impl AuthorizationFlags {
         let tls = tls::client::outgoing(needs_roots)?;
         Ok(Authorization::new(&options, tls, hints)?)
     }
-
-    pub(super) fn is_configured(&self) -> bool {
-        self.auth_url.is_some() || self.auth_jwks.is_some()
-    }
 }
 
 /// Checks that the packages can be authorized.

@@ -121,16 +121,11 @@ pub(super) fn run(arguments: &ClusterArguments) -> Result<Exit> {
     }
 }
 
-fn listed(nodes: &SourceFlags) -> Result<Vec<Member>> {
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    runtime.enable_all().build()?.block_on(nodes.list())
-}
-
 fn status(arguments: &StatusArguments) -> Result<Exit> {
     let objects = Objects::open(&arguments.store)?;
     let deadline = Instant::now() + Duration::from_secs(arguments.wait.unwrap_or(0));
     let answer = loop {
-        let members = listed(&arguments.nodes)?;
+        let members = arguments.nodes.list()?;
         let answers = if arguments.unasked {
             Answers::new()
         } else {
@@ -174,7 +169,7 @@ struct PlannedNode {
 }
 
 fn plan(arguments: &PlanArguments) -> Result<Exit> {
-    let before = listed(&arguments.nodes)?;
+    let before = arguments.nodes.list()?;
     let after = changed(&before, &arguments.add, &arguments.remove)?;
     let objects = Objects::open(&arguments.store)?;
     let all = Shards::read(&objects)?;
@@ -250,18 +245,8 @@ fn no_node(name: &str, members: &[Member]) -> String {
 }
 
 fn print_plan(answer: &Plan) -> Result<()> {
-    let heading = [
-        "NODE",
-        "SHARDS",
-        "WOULD HAVE",
-        "SIZE",
-        "FETCHES",
-        "SIZE",
-        "DROPS",
-    ];
-    let mut table = vec![heading.map(str::to_owned)];
-    for node in &answer.nodes {
-        table.push([
+    let row = |node: &PlannedNode| {
+        vec![
             node.node.clone(),
             units::count(node.shards_before),
             units::count(node.shards_after),
@@ -269,9 +254,10 @@ fn print_plan(answer: &Plan) -> Result<()> {
             units::count(node.fetched_shards),
             units::size(node.fetched_bytes),
             units::count(node.dropped_shards),
-        ]);
-    }
-    report::print_table(&table)?;
+        ]
+    };
+    let heading = "NODE,SHARDS,WOULD HAVE,SIZE,FETCHES,SIZE,DROPS";
+    report::print_table(heading, answer.nodes.iter().map(row))?;
     terminal::print(format_args!(
         "{} of {} would move ({:.1} %)",
         units::size(answer.moving_bytes),
@@ -296,7 +282,7 @@ fn drain(arguments: &DrainArguments) -> Result<Exit> {
         terminal::report(format_args!("{node} is not drained"));
         return Ok(Exit::Success);
     }
-    let members = listed(&arguments.nodes)?;
+    let members = arguments.nodes.list()?;
     let is_there = members.iter().any(|member| member.name == *node);
     ensure!(is_there, "{}", no_node(node, &members));
     etcd.drain(node)?;
@@ -314,7 +300,7 @@ fn wait_until_empty(arguments: &DrainArguments, objects: &Objects) -> Result<Exi
     let (node, mut shown) = (&arguments.node, String::new());
     loop {
         let said = NodeStatus::of(objects, node)?.map_or(0, |(said, _)| said.shards);
-        let mut members = listed(&arguments.nodes)?;
+        let mut members = arguments.nodes.list()?;
         members.retain(|member| member.name == *node);
         let left = match ask(&members, &arguments.tls)?.remove(node) {
             Some(Ok(announced)) if said == 0 && announced.shards == 0 => {

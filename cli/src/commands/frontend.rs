@@ -239,7 +239,7 @@ pub(super) struct OpenFrontend<'a> {
 impl OpenFrontend<'_> {
     /// `text_bytes` is the corpus size, if known. Logs a reduced spool bound.
     pub(super) fn config(&self, spool: &Path, text_bytes: Option<u64>) -> Config {
-        let flags = self.flags;
+        let (flags, authorization) = (self.flags, &self.flags.authorization);
         let spool_bytes_max = flags.spool_bytes.unwrap_or_else(|| {
             // Unknown on some file systems.
             let disk = rustix::fs::statvfs(spool).ok();
@@ -261,7 +261,7 @@ impl OpenFrontend<'_> {
             queued_max: flags.queued.into(),
             timeout_max: flags.timeout_max,
             slow_query: flags.slow_query,
-            has_scopes: flags.authorization.is_configured(),
+            has_scopes: authorization.auth_url.is_some() || authorization.auth_jwks.is_some(),
             log_queries: match flags.log_queries {
                 LoggedQuery::Full => LogQueries::Full,
                 LoggedQuery::Hash => LogQueries::Hash,

@@ -11,7 +11,6 @@ mod summary;
 pub(super) use build::BuildFlags;
 pub(super) use git::{GitFlags, GivenRepositories, check_names};
 use publish::PublishFlags;
-use recorded::RecordedSources;
 
 use super::listener::on_interrupt;
 use super::mirror::FetchFlags;
@@ -113,7 +112,12 @@ pub(crate) struct IndexArguments {
 pub(super) fn run(arguments: &IndexArguments) -> Result<Exit> {
     let mut options = arguments.build.options(arguments.memory)?;
     let (out, replaces) = (&arguments.index, arguments.replace_versions);
-    if arguments.publishes_only() {
+    let has_changes = !arguments.remove.is_empty()
+        || arguments.verify
+        || arguments.update
+        || arguments.git.is_given();
+    let has_sources = !arguments.sources.is_empty();
+    if arguments.store.store.is_some() && !has_sources && !has_changes {
         publish::publish(&arguments.store, out, replaces)?;
         return Ok(Exit::Success);
     }
@@ -131,7 +135,14 @@ pub(super) fn run(arguments: &IndexArguments) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     let (packages, given, recorded) = if arguments.update {
-        let found = arguments.read_again()?;
+        let (git, fetch) = (&arguments.git, &arguments.fetch);
+        let found = recorded::read_again(out, git, fetch, arguments.dry_run)?;
+        // Pruning would drop the packages of missing sources.
+        ensure!(
+            !arguments.prune || found.repositories.problems.is_empty(),
+            "--prune drops nothing while a source cannot be read: {}",
+            found.repositories.said()
+        );
         options.options = found.options;
         (found.packages, found.repositories, found.recorded)
     } else {
@@ -158,18 +169,6 @@ pub(super) fn run(arguments: &IndexArguments) -> Result<Exit> {
 }
 
 impl IndexArguments {
-    /// Missing sources are an error if pruning would drop their packages.
-    fn read_again(&self) -> Result<RecordedSources> {
-        let found = recorded::read_again(&self.index, &self.git, &self.fetch, self.dry_run)?;
-        let problems = &found.repositories.problems;
-        ensure!(
-            !self.prune || problems.is_empty(),
-            "--prune drops nothing while a source cannot be read: {}",
-            found.repositories.said()
-        );
-        Ok(found)
-    }
-
     fn changes(&self, given: GivenRepositories, recorded: Vec<RecordedSource>) -> Changes {
         let remove = self.remove.iter().cloned();
         Changes {
@@ -183,13 +182,6 @@ impl IndexArguments {
             recorded,
             ..Changes::default()
         }
-    }
-
-    /// True if no source is read.
-    fn publishes_only(&self) -> bool {
-        let has_changes =
-            !self.remove.is_empty() || self.verify || self.update || self.git.is_given();
-        self.store.store.is_some() && self.sources.is_empty() && !has_changes
     }
 }
 

@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::runtime::Builder;
 use ureq::tls::TlsConfig;
 
 const CLUSTER: &str = "Cluster";
@@ -41,10 +42,13 @@ pub(super) struct SourceFlags {
 }
 
 impl SourceFlags {
-    pub(super) async fn list(&self) -> Result<Vec<Member>> {
+    /// Blocks until the first list.
+    pub(super) fn list(&self) -> Result<Vec<Member>> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let _guard = runtime.enter();
         let mut watcher = self.watch(WatcherOptions::default())?;
         let watcher = watcher.as_mut().context("give --nodes SOURCE")?;
-        let map = watcher.first(FIRST_LIST_MAX).await.clone();
+        let map = runtime.block_on(watcher.first(FIRST_LIST_MAX)).clone();
         if let Some(source) = self.nodes.as_ref().filter(|_| !map.is_confirmed) {
             let reason = watcher.error().unwrap_or("no node is listed");
             bail!("--nodes {source}: {reason}");

@@ -33,15 +33,8 @@ const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 const STALLED_SECONDS: u32 = 60;
 
 /// Harmless object faults in well-known histories.
-const HARMLESS: [&str; 7] = [
-    "badTimezone",
-    "missingEmail",
-    "missingNameBeforeEmail",
-    "missingSpaceBeforeDate",
-    "missingSpaceBeforeEmail",
-    "zeroPaddedDate",
-    "zeroPaddedFilemode",
-];
+const HARMLESS: &str = "badTimezone missingEmail missingNameBeforeEmail missingSpaceBeforeDate \
+                        missingSpaceBeforeEmail zeroPaddedDate zeroPaddedFilemode";
 
 /// The first version that accepts addresses of a host.
 const VERSION_MIN: (u32, u32) = (2, 37);
@@ -157,7 +150,8 @@ pub(super) fn network_git(
         &stalled,
     ];
     set(&mut command, settings);
-    let harmless = HARMLESS.map(|fault| format!("fetch.fsck.{fault}=ignore"));
+    let harmless = HARMLESS.split(' ');
+    let harmless = harmless.map(|fault| format!("fetch.fsck.{fault}=ignore"));
     set(&mut command, harmless);
     if let Some(file) = &options.credentials {
         let file = shell_quoted(&file.to_string_lossy());

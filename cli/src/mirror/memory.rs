@@ -13,14 +13,7 @@ const FETCH_BYTES: u64 = 64 << 20;
 const REFERENCE_BYTES: u64 = 2 << 10;
 
 /// Readers of objects; their memory depends on the repository.
-const READERS: [&str; 6] = [
-    "index-pack",
-    "unpack-objects",
-    "rev-list",
-    "pack-objects",
-    "maintenance",
-    "gc",
-];
+const READERS: &str = "index-pack unpack-objects rev-list pack-objects maintenance gc";
 
 /// `git`, its transport, and ssh or other helpers.
 const DEPTH_MAX: u32 = 8;
@@ -38,7 +31,7 @@ pub(super) fn used(process: u32) -> u64 {
 fn used_by(process: u32, depth: u32) -> u64 {
     let read = |name: &str| fs::read_to_string(format!("/proc/{process}/{name}"));
     let command = read("cmdline").unwrap_or_default();
-    let is_reader = |word: &str| READERS.contains(&word);
+    let is_reader = |word: &str| READERS.split(' ').any(|reader| reader == word);
     if depth == 0 || command.split('\0').any(is_reader) {
         return 0;
     }

@@ -48,6 +48,8 @@ const LIST_EVERY_MIN: Duration = Duration::from_millis(100);
 /// Pause without a watch.
 const LIST_EVERY_MAX: Duration = Duration::from_secs(1);
 
+type Result<T, E = EtcdError> = std::result::Result<T, E>;
+
 #[derive(Debug, thiserror::Error)]
 pub enum EtcdError {
     #[error("{endpoint}: {reason}")]
@@ -167,7 +169,7 @@ impl Etcd {
         }
     }
 
-    fn list(&self) -> Result<Listing, EtcdError> {
+    fn list(&self) -> Result<Listing> {
         let range: Range = self.ask("/v3/kv/range", &self.range(KEYS_MAX + 1))?;
         if range.more || range.kvs.len() > KEYS_MAX {
             return Err(EtcdError::TooMany);
@@ -205,7 +207,7 @@ impl Etcd {
     }
 
     /// Drains a node, present or not, until [`Etcd::undrain`].
-    pub fn drain(&self, node: &str) -> Result<(), EtcdError> {
+    pub fn drain(&self, node: &str) -> Result<()> {
         let value = STANDARD.encode("{}");
         self.tell(
             "/v3/kv/put",
@@ -213,7 +215,7 @@ impl Etcd {
         )
     }
 
-    pub fn undrain(&self, node: &str) -> Result<(), EtcdError> {
+    pub fn undrain(&self, node: &str) -> Result<()> {
         self.tell("/v3/kv/deleterange", &json!({"key": self.drain_key(node)}))
     }
 
@@ -240,7 +242,7 @@ impl Etcd {
     }
 
     /// Opens a watch, which has begun on return.
-    fn watch(&self) -> Result<Watch, EtcdError> {
+    fn watch(&self) -> Result<Watch> {
         let endpoint = self.endpoint();
         let request = json!({"create_request": self.range(0)});
         let body = self.post(&self.watcher, endpoint, "/v3/watch", &request)?;
@@ -252,25 +254,25 @@ impl Etcd {
         Err(self.unreachable(endpoint, &"the watch does not begin"))
     }
 
-    pub(super) fn grant(&self, seconds: u32) -> Result<i64, EtcdError> {
+    pub(super) fn grant(&self, seconds: u32) -> Result<i64> {
         let lease: Lease = self.ask("/v3/lease/grant", &json!({"TTL": seconds}))?;
         Ok(lease.id)
     }
 
     /// Keeps a lease; false if it is gone.
-    pub(super) fn keep(&self, lease: i64) -> Result<bool, EtcdError> {
+    pub(super) fn keep(&self, lease: i64) -> Result<bool> {
         let kept: Answer<Lease> =
             self.ask("/v3/lease/keepalive", &json!({"ID": lease.to_string()}))?;
         Ok(kept.result.ttl > 0)
     }
 
     /// Ends a lease and removes its keys.
-    pub(super) fn revoke(&self, lease: i64) -> Result<(), EtcdError> {
+    pub(super) fn revoke(&self, lease: i64) -> Result<()> {
         self.tell("/v3/lease/revoke", &json!({"ID": lease.to_string()}))
     }
 
     /// Writes the key of a node if missing or outdated; another node's is left alone.
-    pub(super) fn ensure(&self, member: &Member, lease: i64) -> Result<(), EtcdError> {
+    pub(super) fn ensure(&self, member: &Member, lease: i64) -> Result<()> {
         let key = STANDARD.encode(format!("{}{}", self.prefix, member.name));
         let value = serde_json::to_string(member).expect("strings and numbers");
         let put = json!([{"request_put": {"key": key, "value": STANDARD.encode(&value), "lease": lease.to_string()}}]);
@@ -304,12 +306,12 @@ impl Etcd {
         &self.endpoints[self.next.load(Relaxed) % self.endpoints.len()]
     }
 
-    fn tell(&self, path: &str, request: &Value) -> Result<(), EtcdError> {
+    fn tell(&self, path: &str, request: &Value) -> Result<()> {
         self.ask::<Value>(path, request).map(drop)
     }
 
     /// A failure moves on to the next member.
-    fn ask<T: DeserializeOwned>(&self, path: &str, request: &Value) -> Result<T, EtcdError> {
+    fn ask<T: DeserializeOwned>(&self, path: &str, request: &Value) -> Result<T> {
         let endpoint = self.endpoint();
         let mut body = self.post(&self.agent, endpoint, path, request)?;
         let read = body.with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
@@ -317,13 +319,7 @@ impl Etcd {
         serde_json::from_slice(&bytes).map_err(|error| self.unreachable(endpoint, &error))
     }
 
-    fn post(
-        &self,
-        agent: &Agent,
-        endpoint: &str,
-        path: &str,
-        request: &Value,
-    ) -> Result<Body, EtcdError> {
+    fn post(&self, agent: &Agent, endpoint: &str, path: &str, request: &Value) -> Result<Body> {
         let bytes = request.to_string();
         let request = agent.post(format!("{endpoint}{path}"));
         let answer = request

@@ -34,11 +34,20 @@ impl Announced {
 
 pub(super) fn ask(members: &[Member], tls: &BackendClientTls) -> Result<Answers> {
     let connector = Connector::new(tls, false, members)?;
-    let (connector, mut answers) = (&connector, Answers::new());
+    let ask = &|member: &Member| -> Result<Announced, String> {
+        let backend = connector.backend(member);
+        let backend = backend.map_err(|error| error.to_string())?;
+        let shards = announced_shards(&backend, STEP_MAX)?;
+        Ok(Announced {
+            shards: shards.len() as u64,
+            name: announced_name(shards),
+        })
+    };
+    let mut answers = Answers::new();
     for some in members.chunks(AT_ONCE) {
         std::thread::scope(|scope| {
-            let ask = |member| scope.spawn(move || ask_one(connector, member));
-            let asked: Vec<_> = some.iter().map(ask).collect();
+            let asked = some.iter().map(|member| scope.spawn(move || ask(member)));
+            let asked: Vec<_> = asked.collect();
             for (member, answer) in some.iter().zip(asked) {
                 let answer = answer.join().expect("it does not panic");
                 answers.insert(member.name.clone(), answer);
@@ -46,16 +55,6 @@ pub(super) fn ask(members: &[Member], tls: &BackendClientTls) -> Result<Answers>
         });
     }
     Ok(answers)
-}
-
-fn ask_one(connector: &Connector, member: &Member) -> Result<Announced, String> {
-    let backend = connector.backend(member);
-    let backend = backend.map_err(|error| error.to_string())?;
-    let shards = announced_shards(&backend, STEP_MAX)?;
-    Ok(Announced {
-        shards: shards.len() as u64,
-        name: announced_name(shards),
-    })
 }
 
 #[cfg(test)]

@@ -5,19 +5,7 @@ use crate::terminal::{self, escaped};
 use crate::units;
 use anyhow::Result;
 
-const HEADING: [&str; 11] = [
-    "ZONE",
-    "NODE",
-    "ADDRESS",
-    "WEIGHT",
-    "STATE",
-    "GENERATION",
-    "SHARDS",
-    "SIZE",
-    "TO FETCH",
-    "TO DROP",
-    "SEEN",
-];
+const HEADING: &str = "ZONE,NODE,ADDRESS,WEIGHT,STATE,GENERATION,SHARDS,SIZE,TO FETCH,TO DROP,SEEN";
 
 pub(super) fn print(answer: &ClusterStatus) -> Result<()> {
     let published = (answer.published_seconds_ago)
@@ -31,9 +19,8 @@ pub(super) fn print(answer: &ClusterStatus) -> Result<()> {
         units::size(answer.bytes),
         units::plural(u64::from(answer.replicas), "replica"),
     ))?;
-    let mut rows = vec![HEADING.map(str::to_owned)];
-    rows.extend(answer.nodes.iter().map(|node| row(node, answer.generation)));
-    print_table(&rows)?;
+    let rows = answer.nodes.iter();
+    print_table(HEADING, rows.map(|node| row(node, answer.generation)))?;
     for zone in answer.zones.iter().filter(|zone| !zone.zone.is_empty()) {
         terminal::print(format_args!(
             "zone {}: {}, {} of {}",
@@ -58,7 +45,7 @@ pub(super) fn print(answer: &ClusterStatus) -> Result<()> {
     Ok(())
 }
 
-fn row(node: &NodeRow, current: u64) -> [String; HEADING.len()] {
+fn row(node: &NodeRow, current: u64) -> Vec<String> {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     let text = |text: &str| or_none(Some(text.to_owned()).filter(|text| !text.is_empty()));
     let generation = (node.generation).map(|number| generation(node, number, current));
@@ -66,7 +53,7 @@ fn row(node: &NodeRow, current: u64) -> [String; HEADING.len()] {
     let is_gone = node.state == "gone";
     let shards = or_none(node.shards.map(units::count));
     let seen = (node.seconds_ago).map(|seconds| format!("{} ago", units::age(seconds)));
-    [
+    vec![
         text(&node.zone),
         node.node.clone(),
         text(&node.address),
@@ -125,10 +112,14 @@ fn print_replicas(answer: &ClusterStatus) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn print_table<const N: usize>(table: &[[String; N]]) -> Result<()> {
+/// Commas separate the names of `heading`.
+pub(super) fn print_table(heading: &str, rows: impl Iterator<Item = Vec<String>>) -> Result<()> {
+    let heading: Vec<String> = heading.split(',').map(str::to_owned).collect();
+    let columns = 0..heading.len();
+    let table: Vec<Vec<String>> = std::iter::once(heading).chain(rows).collect();
     let width = |column: usize| table.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..N).map(|column| width(column).unwrap_or(0)).collect();
-    for row in table {
+    let widths: Vec<usize> = columns.map(|column| width(column).unwrap_or(0)).collect();
+    for row in &table {
         let cells = row.iter().zip(&widths);
         let line: Vec<String> = cells
             .map(|(cell, width)| format!("{:width$}", escaped(cell)))

@@ -97,8 +97,14 @@ pub(super) fn share(
             return Ok(());
         }
         let claims = Claims::open(&objects)?;
+        let mut claimed = Vec::new();
+        for source in &missing {
+            if claimed.len() < CLAIMED_MAX && claims.take(&source.name)? {
+                claimed.push(source.clone());
+            }
+        }
         // Another machine may have published and released some.
-        let claimed = not_published(&objects, &claimed(&claims, &missing)?)?;
+        let claimed = not_published(&objects, &claimed)?;
         if claimed.is_empty() {
             claims.release()?;
             if !std::mem::replace(&mut is_waiting, true) {
@@ -138,19 +144,6 @@ fn not_published(objects: &Objects, sources: &[Source]) -> Result<Vec<Source>> {
     };
     let is_missing = |source: &&Source| !known.contains(&source.name);
     Ok(sources.iter().filter(is_missing).cloned().collect())
-}
-
-fn claimed(claims: &Claims<'_>, missing: &[Source]) -> Result<Vec<Source>> {
-    let mut claimed = Vec::new();
-    for source in missing {
-        if claimed.len() == CLAIMED_MAX {
-            break;
-        }
-        if claims.take(&source.name)? {
-            claimed.push(source.clone());
-        }
-    }
-    Ok(claimed)
 }
 
 /// Renews the claims during `work`.
