@@ -1,5 +1,6 @@
-//! `trawl key`, and access flags of `serve` and `frontend`: keys, cookies, operators' address; authorization by a
-//! decision service or signed tokens; a Redis cache and link secrets that frontends share.
+//! `trawl key`, and access flags of `serve` and `frontend`: keys, cookies, operators' address;
+//! authorization by a decision service or signed tokens; a Redis cache and link secrets that
+//! frontends share.
 
 use super::listener;
 use crate::address;

@@ -51,8 +51,8 @@ enum StoreCommand {
     /// Make an earlier generation current again
     ///
     /// It becomes a new generation with the next number, so that every machine follows. Machines
-    /// that index publish their later changes, but not again the changes published since the earlier
-    /// generation.
+    /// that index publish their later changes, but not again the changes published since the
+    /// earlier generation.
     Rollback {
         /// Store: a directory or s3://BUCKET/PREFIX
         #[arg(long, value_name = "STORE")]
