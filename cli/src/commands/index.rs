@@ -112,12 +112,12 @@ pub(crate) struct IndexArguments {
 pub(super) fn run(arguments: &IndexArguments) -> Result<Exit> {
     let mut options = arguments.build.options(arguments.memory)?;
     let (out, replaces) = (&arguments.index, arguments.replace_versions);
-    let has_changes = !arguments.remove.is_empty()
+    let has_changes = !arguments.sources.is_empty()
+        || !arguments.remove.is_empty()
         || arguments.verify
         || arguments.update
         || arguments.git.is_given();
-    let has_sources = !arguments.sources.is_empty();
-    if arguments.store.store.is_some() && !has_sources && !has_changes {
+    if arguments.store.store.is_some() && !has_changes {
         publish::publish(&arguments.store, out, replaces)?;
         return Ok(Exit::Success);
     }

@@ -180,7 +180,8 @@ fn encode(found: &Match, out: &mut Vec<u8>) {
 }
 
 fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
-    let rest = &mut &*bytes;
+    let mut rest = bytes;
+    let rest = &mut rest;
     let (line, lines) = (number(rest) as u32, number(rest) as u32);
     let (rank, offset) = (f32::from_bits(number(rest) as u32), number(rest));
     let (is_cut, start, line_bytes) = (number(rest) > 0, number(rest), number(rest));

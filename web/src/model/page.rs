@@ -84,7 +84,7 @@ shapes! {
     }
 
     /// Known documents that were searched to the end.
-    #[derive(Copy)]
+    #[derive(Copy, Default)]
     struct Searched {
         documents: u64,
         of: u64,

@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use schema::message::Want;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::sync::Arc;
-use web::model::{ExportDone, ExportEnd, Match as ModelMatch, Page, Searched};
+use web::model::{ExportDone, ExportEnd, Match as ModelMatch, Page};
 
 const READ_BYTES: usize = 256 << 10;
 
@@ -195,10 +195,6 @@ fn check(printed: u64, total: u64) -> Result<()> {
 }
 
 fn done(page: Page<'_>) -> ExportDone {
-    let none = Searched {
-        documents: 0,
-        of: 0,
-    };
     ExportDone {
         id: page.id.into_owned(),
         generation: page.generation.into_owned(),
@@ -207,7 +203,7 @@ fn done(page: Page<'_>) -> ExportDone {
         missing: page.missing,
         skipped: page.skipped,
         overlaps: page.overlaps,
-        searched: page.searched.unwrap_or(none),
+        searched: page.searched.unwrap_or_default(),
         reached: page.reached,
         found: page.found.unwrap_or(page.total),
         total: page.total,
