@@ -3,8 +3,8 @@
 //! Walks both histories together, youngest first, until the rest is old and older than all counted.
 //! A commit younger than its child, by a wrong clock, may raise the number.
 
-use crate::LookupError;
 use crate::commit::committed_seconds;
+use crate::error::Result;
 use crate::repository::Session;
 use gix::ObjectId;
 use std::collections::{BinaryHeap, HashMap};
@@ -14,7 +14,7 @@ pub(crate) fn count(
     old: ObjectId,
     new: ObjectId,
     count_max: u32,
-) -> Result<u32, LookupError> {
+) -> Result<u32> {
     let mut walk = Walk {
         session,
         waiting: BinaryHeap::new(),
@@ -54,7 +54,7 @@ impl Walk<'_, '_> {
         next.is_some_and(|(seconds, _)| self.new_waiting > 0 || *seconds >= self.oldest_new)
     }
 
-    fn pass(&mut self) -> Result<(), LookupError> {
+    fn pass(&mut self) -> Result<()> {
         let Some((seconds, id)) = self.waiting.pop() else {
             return Ok(());
         };
@@ -73,7 +73,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn reach(&mut self, id: ObjectId, is_old: bool) -> Result<(), LookupError> {
+    fn reach(&mut self, id: ObjectId, is_old: bool) -> Result<()> {
         if let Some(commit) = self.reached.get_mut(&id) {
             if commit.is_old || !is_old {
                 return Ok(());

@@ -12,8 +12,8 @@ mod lines;
 mod sliding;
 mod trail;
 
-use crate::LookupError;
 use crate::commit::{self, committed_seconds};
+use crate::error::{Result, refused};
 use crate::objects::Objects;
 use clru::CLruCache;
 use gix::ObjectId;
@@ -106,21 +106,22 @@ pub(crate) fn blame(
     commit: &gix::Object<'_>,
     path: &[&[u8]],
     limits: BlameLimits,
-) -> Result<Option<Blame>, LookupError> {
+) -> Result<Option<Blame>> {
     let Some(trail) = Trail::of(objects, objects.tree(commit)?, path, None)? else {
         return Ok(None);
     };
     let Some(text) = objects.text(trail.file(), limits.file_bytes_max)? else {
         let most = limits.file_bytes_max;
-        let reason =
-            format!("the file has more than {most} bytes, which is the most that is blamed");
-        return Err(LookupError::refused(reason));
+        return Err(refused!(
+            "the file has more than {most} bytes, which is the most that is blamed"
+        ));
     };
     let lines = lines::count(&text);
     if lines > limits.lines_max {
         let most = limits.lines_max;
-        let reason = format!("the file has {lines} lines; blame is for files of at most {most}");
-        return Err(LookupError::refused(reason));
+        return Err(refused!(
+            "the file has {lines} lines; blame is for files of at most {most}"
+        ));
     }
     let mut walk = Walk {
         objects,
@@ -162,7 +163,7 @@ struct Candidate {
 }
 
 impl Walk<'_, '_> {
-    fn run(&mut self) -> Result<(), LookupError> {
+    fn run(&mut self) -> Result<()> {
         let (mut walked, mut is_over) = (0, false);
         while let Some((_, _, suspect)) = self.queue.pop() {
             let Some(waiting) = self.waiting.remove(&suspect) else {
@@ -180,7 +181,7 @@ impl Walk<'_, '_> {
     }
 
     /// Passes lines to parents that have them, and blames the rest.
-    fn look(&mut self, suspect: &Suspect, waiting: &Waiting) -> Result<(), LookupError> {
+    fn look(&mut self, suspect: &Suspect, waiting: &Waiting) -> Result<()> {
         let commit = self.objects.get(suspect.commit, "the history")?;
         let mut candidates: Vec<Option<Candidate>> = Vec::new();
         let parents = self.objects.parents(&commit);
@@ -234,7 +235,7 @@ impl Walk<'_, '_> {
         suspect: &Suspect,
         waiting: &Waiting,
         follows_moves: bool,
-    ) -> Result<Option<Candidate>, LookupError> {
+    ) -> Result<Option<Candidate>> {
         let object = self.objects.parent(commit, parent)?;
         let tree = self.objects.tree(&object)?;
         let path: Rc<[u8]> = if follows_moves {
@@ -280,7 +281,7 @@ impl Walk<'_, '_> {
         previous: Option<&Suspect>,
         lines: &[Lines],
         or_earlier: bool,
-    ) -> Result<(), LookupError> {
+    ) -> Result<()> {
         if lines.is_empty() {
             return Ok(());
         }
@@ -312,7 +313,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn text(&mut self, id: ObjectId) -> Result<Option<Rc<Vec<u8>>>, LookupError> {
+    fn text(&mut self, id: ObjectId) -> Result<Option<Rc<Vec<u8>>>> {
         if let Some(text) = self.texts.get(&id) {
             return Ok(Some(Rc::clone(text)));
         }

@@ -3,7 +3,7 @@
 //! Moves are removals and additions. The list is that of `git show --no-renames --name-status`, but
 //! merges compare with the first parent.
 
-use crate::LookupError;
+use crate::error::Result;
 use crate::objects::Objects;
 use gix::ObjectId;
 use gix::objs::tree::EntryMode;
@@ -19,7 +19,7 @@ pub(crate) fn changes(
     objects: &Objects<'_>,
     commit: &gix::Object<'_>,
     count_max: usize,
-) -> Result<ChangeList, LookupError> {
+) -> Result<ChangeList> {
     let before = match objects.parents(commit).first() {
         None => None,
         Some(parent) => Some(objects.tree(&objects.parent(commit, *parent)?)?),
@@ -57,7 +57,7 @@ impl Comparison<'_, '_> {
         (before, after): (Option<ObjectId>, Option<ObjectId>),
         path: &mut Vec<u8>,
         depth: usize,
-    ) -> Result<(), LookupError> {
+    ) -> Result<()> {
         if before == after || self.found.more {
             return Ok(());
         }
@@ -92,7 +92,7 @@ impl Comparison<'_, '_> {
         (before, after): (Option<Entry>, Option<Entry>),
         path: &mut Vec<u8>,
         depth: usize,
-    ) -> Result<(), LookupError> {
+    ) -> Result<()> {
         let tree = |entry: Option<Entry>| entry.filter(|(mode, _)| mode.is_tree()).map(|it| it.1);
         let file = |entry: Option<Entry>| entry.filter(|(mode, _)| !mode.is_tree());
         let kind = match (file(before), file(after)) {
@@ -114,7 +114,7 @@ impl Comparison<'_, '_> {
         self.directory(trees, path, depth + 1)
     }
 
-    fn read(&mut self, tree: Option<ObjectId>) -> Result<BTreeMap<Vec<u8>, Entry>, LookupError> {
+    fn read(&mut self, tree: Option<ObjectId>) -> Result<BTreeMap<Vec<u8>, Entry>> {
         let mut read = BTreeMap::new();
         if let Some(tree) = tree {
             self.objects.children(tree, |name, mode, id| {

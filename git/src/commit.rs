@@ -3,15 +3,14 @@
 //! Names and messages stay bytes, or become UTF-8 if the commit names another encoding, as in
 //! `git log`. Parents are the object's, also if a graft or shallow clone hides them.
 
-use crate::LookupError;
-use crate::error::unreadable;
+use crate::error::{Result, unreadable};
 use encoding_rs::Encoding;
 use gix::ObjectId;
 use gix::objs::CommitRef;
 use schema::message::{Commit, Signature};
 use std::borrow::Cow;
 
-pub(crate) fn decode(id: &ObjectId, data: &[u8]) -> Result<Commit, LookupError> {
+pub(crate) fn decode(id: &ObjectId, data: &[u8]) -> Result<Commit> {
     let damaged = || unreadable!("commit {id} is damaged: run git fsck");
     let commit = CommitRef::from_bytes(data, id.kind()).map_err(|_| damaged())?;
     let encoding = commit.encoding.and_then(|label| Encoding::for_label(label));

@@ -37,28 +37,17 @@ pub enum LookupError {
     },
 }
 
-impl LookupError {
-    pub(crate) fn refused(reason: impl Into<String>) -> LookupError {
-        LookupError::Refused {
-            reason: reason.into(),
-        }
-    }
-
-    pub(crate) fn unreadable(reason: impl Into<String>) -> LookupError {
-        LookupError::Unreadable {
-            reason: reason.into(),
-        }
-    }
-}
+/// Result of a look-up, unless it names another error.
+pub(crate) type Result<T, E = LookupError> = std::result::Result<T, E>;
 
 /// [`LookupError::Refused`] with a formatted reason.
 macro_rules! refused {
-    ($($reason:tt)+) => { $crate::LookupError::refused(format!($($reason)+)) };
+    ($($reason:tt)+) => { $crate::LookupError::Refused { reason: format!($($reason)+) } };
 }
 
 /// [`LookupError::Unreadable`] with a formatted reason.
 macro_rules! unreadable {
-    ($($reason:tt)+) => { $crate::LookupError::unreadable(format!($($reason)+)) };
+    ($($reason:tt)+) => { $crate::LookupError::Unreadable { reason: format!($($reason)+) } };
 }
 
 pub(crate) use {refused, unreadable};

@@ -3,8 +3,7 @@
 //! `v1.0^{commit}~3^2` is the base `v1.0` and the steps *peel to a commit*, *third ancestor*,
 //! *second parent*. The parser of gix follows reflogs, has no bound and accepts less than git.
 
-use crate::LookupError;
-use crate::error::refused;
+use crate::error::{LookupError, Result, refused};
 
 /// Bytes of an expression, which bound its steps.
 pub(crate) const EXPRESSION_BYTES_MAX: usize = 1_024;
@@ -43,7 +42,7 @@ pub(crate) enum Peel {
     Blob,
 }
 
-pub(crate) fn parse(revision: &str) -> Result<Expression<'_>, LookupError> {
+pub(crate) fn parse(revision: &str) -> Result<Expression<'_>> {
     if revision.len() > EXPRESSION_BYTES_MAX {
         return Err(refused!(
             "a revision has at most {EXPRESSION_BYTES_MAX} bytes, this one {}",
@@ -51,7 +50,7 @@ pub(crate) fn parse(revision: &str) -> Result<Expression<'_>, LookupError> {
         ));
     }
     if revision.contains('\0') {
-        return Err(LookupError::refused("a revision has no NUL"));
+        return Err(refused!("a revision has no NUL"));
     }
     if let Some(text) = revision.strip_prefix(":/") {
         return Ok(Expression::Message(text));
@@ -74,7 +73,7 @@ pub(crate) fn parse(revision: &str) -> Result<Expression<'_>, LookupError> {
 }
 
 /// Ranges are left to `is_range`, since `^{/a..b}` is none.
-fn refuse_sets(revision: &str) -> Result<(), LookupError> {
+fn refuse_sets(revision: &str) -> Result<()> {
     let parents = revision.rsplit_once("^-");
     let is_set = revision.starts_with('^')
         || revision.ends_with("^@")

@@ -4,8 +4,7 @@
 //! differences. **Invariant:** trees are walked without recursion, and repeating trees end at a
 //! bound. Unreadable directories are listed as such.
 
-use crate::LookupError;
-use crate::error::{refused, unreadable};
+use crate::error::{LookupError, Result, refused, unreadable};
 use crate::repository::Repository;
 use crate::tree::{Hazard, TreeEntryKind, hazard};
 use gix::ObjectId;
@@ -68,7 +67,7 @@ impl SourceFile {
     }
 }
 
-pub(crate) fn list(repository: &Repository, trees: &[String]) -> Result<Files, LookupError> {
+pub(crate) fn list(repository: &Repository, trees: &[String]) -> Result<Files> {
     let mut walk = Walk {
         repository,
         sets: SetPool::default(),
@@ -132,7 +131,7 @@ struct Walk<'r> {
 
 impl Walk<'_> {
     /// Returns `false` at the end.
-    fn step(&mut self) -> Result<bool, LookupError> {
+    fn step(&mut self) -> Result<bool> {
         let Some(open) = self.open.last_mut() else {
             return Ok(false);
         };
@@ -175,7 +174,7 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    fn enter(&mut self, places: Vec<Place>) -> Result<(), LookupError> {
+    fn enter(&mut self, places: Vec<Place>) -> Result<()> {
         let mut trees = Vec::with_capacity(places.len());
         for (id, revisions) in places {
             match self.read(id) {
@@ -209,7 +208,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn read(&mut self, tree: ObjectId) -> Result<Vec<Entry>, LookupError> {
+    fn read(&mut self, tree: ObjectId) -> Result<Vec<Entry>> {
         self.directories += 1;
         if self.directories > DIRECTORIES_MAX {
             return Err(refused!(

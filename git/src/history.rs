@@ -1,8 +1,7 @@
 //! Walks commits from the youngest, as `git log`: by committer's time, then by order of discovery.
 
-use crate::LookupError;
 use crate::commit::committed_seconds;
-use crate::error::unreadable;
+use crate::error::{Result, unreadable};
 use crate::objects::Objects;
 use gix::ObjectId;
 use std::cmp::Reverse;
@@ -26,7 +25,7 @@ impl<'o, 'r> History<'o, 'r> {
         }
     }
 
-    pub(crate) fn add(&mut self, id: ObjectId, named_by: &str) -> Result<(), LookupError> {
+    pub(crate) fn add(&mut self, id: ObjectId, named_by: &str) -> Result<()> {
         if !self.seen.insert(id) {
             return Ok(());
         }
@@ -44,7 +43,7 @@ impl<'o, 'r> History<'o, 'r> {
     }
 
     /// Takes the youngest commit, without adding its parents.
-    pub(crate) fn next(&mut self) -> Result<Option<gix::Object<'r>>, LookupError> {
+    pub(crate) fn next(&mut self) -> Result<Option<gix::Object<'r>>> {
         let Some((_, _, id)) = self.waiting.pop() else {
             return Ok(None);
         };

@@ -56,7 +56,7 @@ pub use gix::ObjectId;
 pub use log::{CursorError, LogCursor};
 pub use names::{LeftOut, RepositoryTree, repositories_below};
 pub use repositories::{Log, Repositories};
-pub use selection::{SelectedRevision, Selection};
+pub use selection::Selection;
 pub use similar::similar;
 pub use source::{BLOB_BYTES_MAX, SourceOptions, SourceRepository, is_repository, repository_name};
 pub use tracked::TrackedFiles;

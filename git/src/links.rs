@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** no link leaves the tree: `..` above its root, and absolute targets, name no file.
 
-use crate::error::LookupError;
+use crate::error::Result;
 use crate::repository::Session;
 use crate::tree::{is_file, size_of};
 use gix::ObjectId;
@@ -19,7 +19,7 @@ pub(crate) fn file_at(
     session: &Session<'_>,
     tree: ObjectId,
     path: &[&[u8]],
-) -> Result<Option<ObjectId>, LookupError> {
+) -> Result<Option<ObjectId>> {
     if let Some(file) = behind_links(session, tree, path)? {
         return Ok(Some(file));
     }
@@ -28,11 +28,7 @@ pub(crate) fn file_at(
     Ok(link.map(|(_, id)| id))
 }
 
-fn behind_links(
-    session: &Session<'_>,
-    tree: ObjectId,
-    path: &[&[u8]],
-) -> Result<Option<ObjectId>, LookupError> {
+fn behind_links(session: &Session<'_>, tree: ObjectId, path: &[&[u8]]) -> Result<Option<ObjectId>> {
     // Trees on the way, and remaining names, next one last.
     let mut trees = vec![tree];
     let mut left: Vec<Vec<u8>> = path.iter().rev().map(|name| name.to_vec()).collect();
@@ -68,7 +64,7 @@ fn behind_links(
 }
 
 /// Target of a link; `None` out of every tree.
-fn target(session: &Session<'_>, id: ObjectId) -> Result<Option<Vec<u8>>, LookupError> {
+fn target(session: &Session<'_>, id: ObjectId) -> Result<Option<Vec<u8>>> {
     if size_of(session, id)? > TARGET_BYTES_MAX {
         return Ok(None);
     }

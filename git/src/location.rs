@@ -4,8 +4,7 @@
 //! with links resolved: git directory, common directory, object directories of alternates, and
 //! packs. References are checked when read.
 
-use crate::LookupError;
-use crate::error::{refused, unreadable};
+use crate::error::{LookupError, Result, refused, unreadable};
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
@@ -89,7 +88,7 @@ impl Roots {
 }
 
 /// Location of a named repository, or `None`. `root` is canonical.
-pub(crate) fn locate(root: &Path, name: &str) -> Result<Option<Location>, LookupError> {
+pub(crate) fn locate(root: &Path, name: &str) -> Result<Option<Location>> {
     check_name(name)?;
     let path = root.join(name);
     let mut bare = path.clone().into_os_string();
@@ -104,14 +103,14 @@ pub(crate) fn locate(root: &Path, name: &str) -> Result<Option<Location>, Lookup
 }
 
 /// Location of a git directory or work tree, or `None`.
-pub(crate) fn locate_at(roots: &Roots, path: &Path) -> Result<Option<Location>, LookupError> {
+pub(crate) fn locate_at(roots: &Roots, path: &Path) -> Result<Option<Location>> {
     locate_among(roots, [path.join(".git"), path.to_owned()])
 }
 
 fn locate_among(
     roots: &Roots,
     candidates: impl IntoIterator<Item = PathBuf>,
-) -> Result<Option<Location>, LookupError> {
+) -> Result<Option<Location>> {
     for candidate in candidates {
         if let Some(git_dir) = git_dir(roots, &candidate)? {
             return confine(roots, git_dir).map(Some);
@@ -127,7 +126,7 @@ pub(crate) fn is_git_dir(path: &Path) -> bool {
 }
 
 /// Err: an irregular or too large file, or a link out of the roots.
-pub(crate) fn is_file_below(roots: &Roots, base: &Path, name: &Path) -> Result<bool, LookupError> {
+pub(crate) fn is_file_below(roots: &Roots, base: &Path, name: &Path) -> Result<bool> {
     let mut path = base.to_owned();
     let mut has_link = false;
     let mut last: Option<Metadata> = None;
@@ -158,7 +157,7 @@ pub(crate) fn is_file_below(roots: &Roots, base: &Path, name: &Path) -> Result<b
     Ok(true)
 }
 
-fn check_name(name: &str) -> Result<(), LookupError> {
+fn check_name(name: &str) -> Result<()> {
     let refused = |why: &str| {
         let shown: String = name.chars().take(200).collect();
         Err(refused!("{shown:?} is no name of a repository: {why}"))
@@ -183,7 +182,7 @@ fn check_name(name: &str) -> Result<(), LookupError> {
 }
 
 /// Git directory at a path: itself, or named by a file `.git`.
-fn git_dir(roots: &Roots, path: &Path) -> Result<Option<PathBuf>, LookupError> {
+fn git_dir(roots: &Roots, path: &Path) -> Result<Option<PathBuf>> {
     let Some(real) = real_path(roots, path)? else {
         return Ok(None);
     };
@@ -202,16 +201,14 @@ fn git_dir(roots: &Roots, path: &Path) -> Result<Option<PathBuf>, LookupError> {
     Ok(real.filter(|real| is_git_dir(real)))
 }
 
-fn confine(roots: &Roots, git_dir: PathBuf) -> Result<Location, LookupError> {
+fn confine(roots: &Roots, git_dir: PathBuf) -> Result<Location> {
     check_entries(roots, &git_dir)?;
     let common_dir = match read_pointer(&git_dir.join("commondir"))? {
         None => git_dir.clone(),
         Some(common) => {
             let common = real_path(roots, &git_dir.join(common))?;
             common.ok_or_else(|| {
-                LookupError::unreadable(
-                    "the repository that this work tree belongs to does not exist",
-                )
+                unreadable!("the repository that this work tree belongs to does not exist")
             })?
         }
     };
@@ -227,7 +224,7 @@ fn confine(roots: &Roots, git_dir: PathBuf) -> Result<Location, LookupError> {
     })
 }
 
-fn check_entries(roots: &Roots, git_dir: &Path) -> Result<(), LookupError> {
+fn check_entries(roots: &Roots, git_dir: &Path) -> Result<()> {
     for name in FILES {
         let path = git_dir.join(name);
         let Some(real) = real_path(roots, &path)? else {
@@ -248,7 +245,7 @@ fn check_entries(roots: &Roots, git_dir: &Path) -> Result<(), LookupError> {
 }
 
 /// An object directory and its alternates, each checked.
-pub(crate) fn object_directories(roots: &Roots, own: PathBuf) -> Result<Vec<PathBuf>, LookupError> {
+pub(crate) fn object_directories(roots: &Roots, own: PathBuf) -> Result<Vec<PathBuf>> {
     check_object_directory(roots, &own)?;
     let mut directories = vec![own.clone()];
     let mut index = 0;
@@ -258,8 +255,7 @@ pub(crate) fn object_directories(roots: &Roots, own: PathBuf) -> Result<Vec<Path
             let metadata = real.metadata().map_err(|error| unreadable(&path, &error))?;
             check_file(&path, &metadata, POINTER_BYTES_MAX)?;
             let bytes = fs::read(&real).map_err(|error| unreadable(&path, &error))?;
-            let damaged =
-                |_| LookupError::unreadable("the file `objects/info/alternates` is damaged");
+            let damaged = |_| unreadable!("the file `objects/info/alternates` is damaged");
             let named = gix::odb::alternate::parse(&bytes).map_err(damaged)?;
             for alternate in named {
                 // Gix resolves all from the repository's own directory.
@@ -284,7 +280,7 @@ pub(crate) fn object_directories(roots: &Roots, own: PathBuf) -> Result<Vec<Path
 }
 
 /// Checks symbolic links in an object directory and its packs.
-fn check_object_directory(roots: &Roots, directory: &Path) -> Result<(), LookupError> {
+fn check_object_directory(roots: &Roots, directory: &Path) -> Result<()> {
     for directory in [
         directory.to_owned(),
         directory.join("pack"),
@@ -309,7 +305,7 @@ fn check_object_directory(roots: &Roots, directory: &Path) -> Result<(), LookupE
 }
 
 /// Path without symbolic links, `None` if absent. Err: outside the roots.
-fn real_path(roots: &Roots, path: &Path) -> Result<Option<PathBuf>, LookupError> {
+fn real_path(roots: &Roots, path: &Path) -> Result<Option<PathBuf>> {
     match fs::canonicalize(path) {
         Ok(real) if roots.contain(&real) => Ok(Some(real)),
         Ok(_) => Err(refused!(
@@ -322,7 +318,7 @@ fn real_path(roots: &Roots, path: &Path) -> Result<Option<PathBuf>, LookupError>
     }
 }
 
-fn read_pointer(path: &Path) -> Result<Option<String>, LookupError> {
+fn read_pointer(path: &Path) -> Result<Option<String>> {
     let metadata = match path.metadata() {
         Ok(metadata) => metadata,
         Err(error) if is_absent(&error) => return Ok(None),
@@ -333,7 +329,7 @@ fn read_pointer(path: &Path) -> Result<Option<String>, LookupError> {
     Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
 }
 
-fn check_file(path: &Path, metadata: &Metadata, bytes_max: u64) -> Result<(), LookupError> {
+fn check_file(path: &Path, metadata: &Metadata, bytes_max: u64) -> Result<()> {
     if !metadata.is_file() {
         return Err(no_file(path));
     }

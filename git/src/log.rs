@@ -4,8 +4,7 @@
 //! the path is left out, and only that parent followed. Each page starts at the tip again, so
 //! cursors need no memory, and pushes change no pages.
 
-use crate::LookupError;
-use crate::error::refused;
+use crate::error::{Result, refused};
 use crate::history::History;
 use crate::repository::Session;
 use gix::ObjectId;
@@ -68,7 +67,7 @@ impl LogCursor {
 }
 
 /// Splits a path. An empty one is the whole repository.
-pub(crate) fn split_path(path: &[u8]) -> Result<Vec<&[u8]>, LookupError> {
+pub(crate) fn split_path(path: &[u8]) -> Result<Vec<&[u8]>> {
     let path = path.strip_suffix(b"/").unwrap_or(path);
     if path.is_empty() {
         return Ok(Vec::new());
@@ -89,7 +88,7 @@ pub(crate) fn page<'r>(
     path: &[&[u8]],
     walked: Option<&LogCursor>,
     count: usize,
-) -> Result<Page<'r>, LookupError> {
+) -> Result<Page<'r>> {
     let skipped = walked.map_or(0, |cursor| cursor.walked);
     let mut history = History::new(&session.objects);
     history.add(tip, "the log")?;
@@ -123,7 +122,7 @@ fn simplify(
     session: &Session<'_>,
     commit: &gix::Object<'_>,
     path: &[&[u8]],
-) -> Result<(Vec<ObjectId>, bool), LookupError> {
+) -> Result<(Vec<ObjectId>, bool)> {
     let parents = session.objects.parents(commit);
     if path.is_empty() {
         return Ok((parents, true));

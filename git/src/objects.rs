@@ -3,8 +3,7 @@
 //! **Invariant:** a look-up reads a bounded number of bounded objects. Replace refs are followed
 //! once (by gix). As in git, grafts and shallow boundaries change the parents of navigation.
 
-use crate::LookupError;
-use crate::error::{refused, unreadable};
+use crate::error::{Result, refused, unreadable};
 use crate::expression::Peel;
 use gix::ObjectId;
 use gix::objs::tree::EntryMode;
@@ -28,13 +27,9 @@ pub(crate) struct Objects<'r> {
 }
 
 impl<'r> Objects<'r> {
-    pub(crate) fn new(
-        repo: &'r gix::Repository,
-        grafts: &'r Grafts,
-    ) -> Result<Objects<'r>, LookupError> {
-        let shallow = repo.shallow_commits().map_err(|_| {
-            LookupError::unreadable("the file `shallow` of the repository is damaged")
-        })?;
+    pub(crate) fn new(repo: &'r gix::Repository, grafts: &'r Grafts) -> Result<Objects<'r>> {
+        let damaged = |_| unreadable!("the file `shallow` of the repository is damaged");
+        let shallow = repo.shallow_commits().map_err(damaged)?;
         Ok(Objects {
             repo,
             grafts,
@@ -43,7 +38,7 @@ impl<'r> Objects<'r> {
         })
     }
 
-    pub(crate) fn find(&self, id: ObjectId) -> Result<Option<gix::Object<'r>>, LookupError> {
+    pub(crate) fn find(&self, id: ObjectId) -> Result<Option<gix::Object<'r>>> {
         self.reads.set(self.reads.get() + 1);
         if self.reads.get() > READS_MAX {
             return Err(refused!(
@@ -59,7 +54,7 @@ impl<'r> Objects<'r> {
     }
 
     /// Reads an object named by another or a reference.
-    pub(crate) fn get(&self, id: ObjectId, named_by: &str) -> Result<gix::Object<'r>, LookupError> {
+    pub(crate) fn get(&self, id: ObjectId, named_by: &str) -> Result<gix::Object<'r>> {
         self.find(id)?.ok_or_else(|| {
             unreadable!(
                 "{named_by} names object {id}, which the repository does not have: run git fsck"
@@ -72,7 +67,7 @@ impl<'r> Objects<'r> {
         &self,
         object: gix::Object<'r>,
         peel: Peel,
-    ) -> Result<Option<gix::Object<'r>>, LookupError> {
+    ) -> Result<Option<gix::Object<'r>>> {
         let mut object = object;
         for _ in 0..TAG_CHAIN_MAX {
             let is_there = match peel {
@@ -97,11 +92,7 @@ impl<'r> Objects<'r> {
         ))
     }
 
-    fn behind(
-        &self,
-        object: &gix::Object<'r>,
-        peel: Peel,
-    ) -> Result<Option<ObjectId>, LookupError> {
+    fn behind(&self, object: &gix::Object<'r>, peel: Peel) -> Result<Option<ObjectId>> {
         let hash = object.id.kind();
         let next = match object.kind {
             Kind::Tag => TagRefIter::from_bytes(&object.data, hash).target_id(),
@@ -115,7 +106,7 @@ impl<'r> Objects<'r> {
     }
 
     /// Peels to a commit; `None` for other objects.
-    pub(crate) fn commit(&self, id: ObjectId) -> Result<Option<gix::Object<'r>>, LookupError> {
+    pub(crate) fn commit(&self, id: ObjectId) -> Result<Option<gix::Object<'r>>> {
         match self.find(id)? {
             Some(object) => self.peel(object, Peel::Commit),
             None => Ok(None),
@@ -137,19 +128,11 @@ impl<'r> Objects<'r> {
     }
 
     /// Reads one of the parents of a commit.
-    pub(crate) fn parent(
-        &self,
-        commit: &gix::Object<'r>,
-        id: ObjectId,
-    ) -> Result<gix::Object<'r>, LookupError> {
+    pub(crate) fn parent(&self, commit: &gix::Object<'r>, id: ObjectId) -> Result<gix::Object<'r>> {
         self.get(id, &format!("commit {}", commit.id))
     }
 
-    pub(crate) fn entry(
-        &self,
-        tree: ObjectId,
-        path: &[&[u8]],
-    ) -> Result<Option<(u16, ObjectId)>, LookupError> {
+    pub(crate) fn entry(&self, tree: ObjectId, path: &[&[u8]]) -> Result<Option<(u16, ObjectId)>> {
         let mut id = tree;
         for (depth, name) in path.iter().enumerate() {
             match self.child(id, name)? {
@@ -168,7 +151,7 @@ impl<'r> Objects<'r> {
         &self,
         tree: ObjectId,
         name: &[u8],
-    ) -> Result<Option<(EntryMode, ObjectId)>, LookupError> {
+    ) -> Result<Option<(EntryMode, ObjectId)>> {
         let mut found = None;
         self.children(tree, |child, mode, id| {
             if child == name {
@@ -184,7 +167,7 @@ impl<'r> Objects<'r> {
         &self,
         tree: ObjectId,
         mut take: impl FnMut(&[u8], EntryMode, ObjectId) -> bool,
-    ) -> Result<(), LookupError> {
+    ) -> Result<()> {
         let object = self.get(tree, "a tree")?;
         for entry in TreeRefIter::from_bytes(&object.data, object.id.kind()) {
             let damaged = |_| unreadable!("tree {tree} is damaged: run git fsck");
@@ -202,23 +185,21 @@ impl<'r> Objects<'r> {
         header.map(|header| header.size())
     }
 
-    pub(crate) fn text(
-        &self,
-        id: ObjectId,
-        bytes_max: u64,
-    ) -> Result<Option<Vec<u8>>, LookupError> {
+    pub(crate) fn text(&self, id: ObjectId, bytes_max: u64) -> Result<Option<Vec<u8>>> {
         if self.size(id).is_some_and(|size| size > bytes_max) {
             return Ok(None);
         }
         let object = self.get(id, "a tree")?;
         if object.kind != Kind::Blob {
-            let reason = format!("a tree names {} {id} as a file: run git fsck", object.kind);
-            return Err(LookupError::unreadable(reason));
+            let kind = object.kind;
+            return Err(unreadable!(
+                "a tree names {kind} {id} as a file: run git fsck"
+            ));
         }
         Ok(Some(object.detach().data))
     }
 
-    pub(crate) fn tree(&self, commit: &gix::Object<'r>) -> Result<ObjectId, LookupError> {
+    pub(crate) fn tree(&self, commit: &gix::Object<'r>) -> Result<ObjectId> {
         let tree = self.behind(commit, Peel::Tree)?;
         tree.ok_or_else(|| unreadable!("{} has no tree", commit.id))
     }

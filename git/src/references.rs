@@ -3,8 +3,7 @@
 //! Gix reads each file; this module decides which. Irregular files, and links out of the directory
 //! of repositories, are not opened.
 
-use crate::LookupError;
-use crate::error::refused;
+use crate::error::{LookupError, Result, refused, unreadable};
 use crate::location::{self, Location};
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
@@ -67,7 +66,7 @@ impl<'r> References<'r> {
     }
 
     /// Resolves short and full names, in the order of gitrevisions(7).
-    pub(crate) fn find(&self, name: &str) -> Result<Found, LookupError> {
+    pub(crate) fn find(&self, name: &str) -> Result<Found> {
         let name = if name == "@" { "HEAD" } else { name };
         let is_full = name.starts_with("refs/")
             || name
@@ -87,18 +86,18 @@ impl<'r> References<'r> {
         Ok(broken.map_or(Found::Nothing, Found::Broken))
     }
 
-    pub(crate) fn head(&self) -> Result<Head, LookupError> {
-        let damaged = |_| LookupError::unreadable("no HEAD of the repository");
+    pub(crate) fn head(&self) -> Result<Head> {
+        let damaged = |_| unreadable!("no HEAD of the repository");
         let name = FullName::try_from("HEAD").map_err(damaged)?;
         match self.read(&name)? {
             Ok(Some(Target::Symbolic(name))) => Ok(Head::Branch(name.as_bstr().to_owned())),
             Ok(Some(Target::Object(_))) => Ok(Head::Detached),
-            Ok(None) => Err(LookupError::unreadable("the repository has no HEAD")),
-            Err(reason) => Err(LookupError::unreadable(reason)),
+            Ok(None) => Err(unreadable!("the repository has no HEAD")),
+            Err(reason) => Err(unreadable!("{reason}")),
         }
     }
 
-    pub(crate) fn follow(&self, full: &BStr) -> Result<Found, LookupError> {
+    pub(crate) fn follow(&self, full: &BStr) -> Result<Found> {
         let Ok(mut name) = FullName::try_from(full) else {
             return Ok(Found::Nothing);
         };
@@ -120,7 +119,7 @@ impl<'r> References<'r> {
     }
 
     /// The inner error is the damage.
-    fn read(&self, name: &FullName) -> Result<Result<Option<Target>, String>, LookupError> {
+    fn read(&self, name: &FullName) -> Result<Result<Option<Target>, String>> {
         let text = name.as_bstr();
         let damaged =
             || format!("{text} holds neither the id of an object nor the name of a reference");
@@ -152,7 +151,7 @@ impl<'r> References<'r> {
     }
 
     /// References by name, peeled if `packed-refs` has that, without broken ones.
-    pub(crate) fn list(&self, below: &str) -> Result<Listed, LookupError> {
+    pub(crate) fn list(&self, below: &str) -> Result<Listed> {
         let mut names = self.packed(below)?;
         for name in self.loose(below)? {
             // A broken reference affects no others.
@@ -165,14 +164,14 @@ impl<'r> References<'r> {
         Ok(names)
     }
 
-    pub(crate) fn names(&self, below: &str) -> Result<BTreeSet<BString>, LookupError> {
+    pub(crate) fn names(&self, below: &str) -> Result<BTreeSet<BString>> {
         let mut names: BTreeSet<BString> = self.packed(below)?.into_keys().collect();
         names.extend(self.loose(below)?);
         check_number(names.len())?;
         Ok(names)
     }
 
-    fn packed(&self, below: &str) -> Result<Listed, LookupError> {
+    fn packed(&self, below: &str) -> Result<Listed> {
         let mut names = Listed::new();
         let Some(packed) = self
             .repo
@@ -193,7 +192,7 @@ impl<'r> References<'r> {
         Ok(names)
     }
 
-    fn loose(&self, below: &str) -> Result<Vec<BString>, LookupError> {
+    fn loose(&self, below: &str) -> Result<Vec<BString>> {
         let mut loose = Vec::new();
         let directory = self.location.common_dir.join(below);
         self.collect(&directory, below.as_bytes(), 0, &mut loose)?;
@@ -207,7 +206,7 @@ impl<'r> References<'r> {
         name: &[u8],
         depth: usize,
         names: &mut Vec<BString>,
-    ) -> Result<(), LookupError> {
+    ) -> Result<()> {
         let Ok(entries) = std::fs::read_dir(directory) else {
             return Ok(());
         };
@@ -229,10 +228,10 @@ impl<'r> References<'r> {
 }
 
 fn damaged_packed<E>(_: E) -> LookupError {
-    LookupError::unreadable("the file `packed-refs` of the repository is damaged")
+    unreadable!("the file `packed-refs` of the repository is damaged")
 }
 
-fn check_number(number: usize) -> Result<(), LookupError> {
+fn check_number(number: usize) -> Result<()> {
     if number > REFERENCES_MAX {
         return Err(refused!(
             "the repository has more than {REFERENCES_MAX} references"

@@ -6,7 +6,7 @@
 use crate::between;
 use crate::blame::{self, Blame, BlameLimits};
 use crate::changes;
-use crate::error::{LookupError, RootError};
+use crate::error::{LookupError, Result, RootError};
 use crate::links;
 use crate::location;
 use crate::log::{self, LOG_COUNT_MAX, LogCursor};
@@ -71,7 +71,7 @@ impl Repositories {
     }
 
     /// Commit of a revision; an empty one is the default branch.
-    pub fn commit(&self, repo: &str, rev: &str) -> Result<Commit, LookupError> {
+    pub fn commit(&self, repo: &str, rev: &str) -> Result<Commit> {
         self.look_up(repo, |repository, session| {
             let object = revision::resolve(session, rev)?;
             repository.tags(session)?.commit(&object)
@@ -80,13 +80,7 @@ impl Repositories {
 
     /// Counts commits reachable from `new` and not from `old`, up to `count_max`.
     /// Fails also for a commit that is gone.
-    pub fn commits_between(
-        &self,
-        repo: &str,
-        old: &str,
-        new: &str,
-        count_max: u32,
-    ) -> Result<u32, LookupError> {
+    pub fn commits_between(&self, repo: &str, old: &str, new: &str, count_max: u32) -> Result<u32> {
         self.look_up(repo, |_, session| {
             let old = revision::resolve(session, old)?.id;
             let new = revision::resolve(session, new)?.id;
@@ -103,7 +97,7 @@ impl Repositories {
         path: &[u8],
         after: Option<&LogCursor>,
         count: usize,
-    ) -> Result<Log, LookupError> {
+    ) -> Result<Log> {
         let path = log::split_path(path)?;
         self.look_up(repo, |repository, session| {
             let tip = revision::resolve(session, after.map_or(rev, LogCursor::tip))?.id;
@@ -118,7 +112,7 @@ impl Repositories {
     }
 
     /// References to commits, by full name. Leaves out broken ones, and those to a tree or file.
-    pub fn refs(&self, repo: &str) -> Result<Vec<Reference>, LookupError> {
+    pub fn refs(&self, repo: &str) -> Result<Vec<Reference>> {
         self.look_up(repo, |_, session| {
             let mut references = Vec::new();
             for (name, (id, peeled)) in session.references.list("refs")? {
@@ -145,7 +139,7 @@ impl Repositories {
         rev: &str,
         path: &[u8],
         limits: BlameLimits,
-    ) -> Result<Option<Blame>, LookupError> {
+    ) -> Result<Option<Blame>> {
         let path = log::split_path(path)?;
         self.look_up(repo, |_, session| {
             let commit = revision::resolve(session, rev)?;
@@ -154,12 +148,7 @@ impl Repositories {
     }
 
     /// Up to `count_max` files that a commit changed against its first parent, by path.
-    pub fn changes(
-        &self,
-        repo: &str,
-        rev: &str,
-        count_max: usize,
-    ) -> Result<ChangeList, LookupError> {
+    pub fn changes(&self, repo: &str, rev: &str, count_max: usize) -> Result<ChangeList> {
         self.look_up(repo, |_, session| {
             let commit = revision::resolve(session, rev)?;
             changes::changes(&session.objects, &commit, count_max)
@@ -174,7 +163,7 @@ impl Repositories {
         rev: &str,
         path: &[u8],
         bytes_max: u64,
-    ) -> Result<(String, Option<Blob>), LookupError> {
+    ) -> Result<(String, Option<Blob>)> {
         let path = log::split_path(path)?;
         let (commit, id) = self.look_up(repo, |_, session| {
             let commit = revision::resolve(session, rev)?;
@@ -194,12 +183,7 @@ impl Repositories {
 
     /// Names of files, links and, with a final `/`, directories in a directory. No submodules;
     /// empty if missing.
-    pub fn directory(
-        &self,
-        repo: &str,
-        rev: &str,
-        path: &[u8],
-    ) -> Result<Vec<Vec<u8>>, LookupError> {
+    pub fn directory(&self, repo: &str, rev: &str, path: &[u8]) -> Result<Vec<Vec<u8>>> {
         let path = log::split_path(path)?;
         self.look_up(repo, |_, session| {
             let commit = revision::resolve(session, rev)?;
@@ -211,8 +195,8 @@ impl Repositories {
     fn look_up<T>(
         &self,
         name: &str,
-        look: impl Fn(&Repository, &Session<'_>) -> Result<T, LookupError>,
-    ) -> Result<T, LookupError> {
+        look: impl Fn(&Repository, &Session<'_>) -> Result<T>,
+    ) -> Result<T> {
         let (repository, is_new) = self.repository(name)?;
         let answer = repository.look_up(|session| look(&repository, session));
         if is_new || !matches!(answer, Err(LookupError::Unreadable { .. })) {
@@ -223,7 +207,7 @@ impl Repositories {
         repository.look_up(|session| look(&repository, session))
     }
 
-    fn repository(&self, name: &str) -> Result<(Arc<Repository>, bool), LookupError> {
+    fn repository(&self, name: &str) -> Result<(Arc<Repository>, bool)> {
         let known = lock(&self.open).get(name).cloned();
         if let Some(repository) = known {
             if repository.is_current() {

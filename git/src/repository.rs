@@ -4,8 +4,7 @@
 //! replace refs, alternates) and the directories are stamped: `is_current` tells if it must be
 //! reopened.
 
-use crate::LookupError;
-use crate::error::unreadable;
+use crate::error::{Result, unreadable};
 use crate::location::Location;
 use crate::objects::{Grafts, Objects};
 use crate::references::References;
@@ -53,7 +52,7 @@ pub(crate) struct Session<'r> {
 
 impl Repository {
     /// Uses its own configuration only, not that of system, user, includes or environment.
-    pub(crate) fn open(location: Location) -> Result<Repository, LookupError> {
+    pub(crate) fn open(location: Location) -> Result<Repository> {
         let store = ObjectStore {
             object_bytes_max: OBJECT_BYTES_MAX,
             delta_cache_bytes: 0,
@@ -64,10 +63,7 @@ impl Repository {
     }
 
     /// Like [`open`](Self::open), with other objects or bounds.
-    pub(crate) fn open_with(
-        location: Location,
-        store: &ObjectStore,
-    ) -> Result<Repository, LookupError> {
+    pub(crate) fn open_with(location: Location, store: &ObjectStore) -> Result<Repository> {
         check_reference_format(&location)?;
         let stamps = Stamp::of_paths(stamped_paths(&location));
         // Trusted, otherwise gix ignores the format of another user's repository.
@@ -78,9 +74,9 @@ impl Repository {
             .config_overrides([limit]);
         let mut shared =
             gix::ThreadSafeRepository::open_opts(&location.git_dir, options).map_err(|_| {
-                LookupError::unreadable(
+                unreadable!(
                     "the repository cannot be opened: its configuration is damaged or asks for a \
-                 format that is not supported; run git fsck",
+                 format that is not supported; run git fsck"
                 )
             })?;
         if let Some(directory) = &store.directory {
@@ -104,10 +100,7 @@ impl Repository {
         (self.stamps.iter()).all(|(path, stamp)| Stamp::of(path).is_same(stamp))
     }
 
-    pub(crate) fn look_up<T>(
-        &self,
-        look: impl FnOnce(&Session<'_>) -> Result<T, LookupError>,
-    ) -> Result<T, LookupError> {
+    pub(crate) fn look_up<T>(&self, look: impl FnOnce(&Session<'_>) -> Result<T>) -> Result<T> {
         let idle = lock(&self.idle).pop();
         let handle = idle.unwrap_or_else(|| {
             let mut handle = self.shared.to_thread_local();
@@ -134,7 +127,7 @@ impl Repository {
         answer
     }
 
-    pub(crate) fn tags(&self, session: &Session<'_>) -> Result<Arc<Tags>, LookupError> {
+    pub(crate) fn tags(&self, session: &Session<'_>) -> Result<Arc<Tags>> {
         let known = lock(&self.tags).clone();
         if let Some(tags) = known.filter(|tags| tags.is_current()) {
             return Ok(tags);
@@ -155,12 +148,12 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 const REFTABLE_HEAD: &[u8] = b"ref: refs/heads/.invalid";
 
 /// Refuses the reftable format, which gix does not read.
-fn check_reference_format(location: &Location) -> Result<(), LookupError> {
+fn check_reference_format(location: &Location) -> Result<()> {
     let head = std::fs::read(location.git_dir.join("HEAD")).unwrap_or_default();
     if head.trim_ascii_end() == REFTABLE_HEAD {
-        return Err(LookupError::unreadable(
+        return Err(unreadable!(
             "its references are in the reftable format, which is not supported; `git refs migrate \
-             --ref-format=files` converts them",
+             --ref-format=files` converts them"
         ));
     }
     Ok(())
@@ -170,7 +163,7 @@ fn open_objects(
     directory: &Path,
     own: &gix::odb::Store,
     store: &ObjectStore,
-) -> Result<gix::odb::Store, LookupError> {
+) -> Result<gix::odb::Store> {
     let options = gix::odb::store::init::Options {
         alloc_limit_bytes: usize::try_from(store.object_bytes_max).ok(),
         ..Default::default()
@@ -194,7 +187,7 @@ fn stamped_paths(location: &Location) -> impl Iterator<Item = PathBuf> {
 }
 
 /// A commit id and its parents per line.
-fn read_grafts(location: &Location, hash: gix::hash::Kind) -> Result<Grafts, LookupError> {
+fn read_grafts(location: &Location, hash: gix::hash::Kind) -> Result<Grafts> {
     let path = location.common_dir.join("info/grafts");
     let Ok(text) = std::fs::read(&path) else {
         return Ok(Grafts::default());

@@ -2,8 +2,7 @@
 //!
 //! Sets of commits, and objects of another kind, are refused with a reason.
 
-use crate::LookupError;
-use crate::error::refused;
+use crate::error::{LookupError, Result, refused, unreadable};
 use crate::expression::{self, Expression, Peel, Step};
 use crate::history::History;
 use crate::references::Found;
@@ -34,10 +33,7 @@ enum Hint {
     Treeish,
 }
 
-pub(crate) fn resolve<'r>(
-    session: &Session<'r>,
-    revision: &str,
-) -> Result<gix::Object<'r>, LookupError> {
+pub(crate) fn resolve<'r>(session: &Session<'r>, revision: &str) -> Result<gix::Object<'r>> {
     let revision = if revision.is_empty() {
         "HEAD"
     } else {
@@ -60,7 +56,7 @@ fn by_name<'r>(
     session: &Session<'r>,
     base: &str,
     steps: &[Step<'_>],
-) -> Result<Option<gix::Object<'r>>, LookupError> {
+) -> Result<Option<gix::Object<'r>>> {
     let hint = match steps.first() {
         None | Some(Step::Parent(_) | Step::Ancestor(_) | Step::Search(_)) => Hint::Committish,
         Some(Step::Peel(Peel::Commit)) => Hint::Committish,
@@ -84,7 +80,7 @@ fn base_object<'r>(
     session: &Session<'r>,
     base: &str,
     hint: Hint,
-) -> Result<Option<gix::Object<'r>>, LookupError> {
+) -> Result<Option<gix::Object<'r>>> {
     if base.len() == session.hash.len_in_hex()
         && let Ok(id) = ObjectId::from_hex(base.as_bytes())
     {
@@ -107,7 +103,7 @@ fn base_object<'r>(
         return Ok(Some(object));
     }
     match (by_prefix(session, base, hint)?, broken) {
-        (None, Some(reason)) => Err(LookupError::unreadable(reason)),
+        (None, Some(reason)) => Err(unreadable!("{reason}")),
         (object, _) => Ok(object),
     }
 }
@@ -117,7 +113,7 @@ fn by_prefix<'r>(
     session: &Session<'r>,
     digits: &str,
     hint: Hint,
-) -> Result<Option<gix::Object<'r>>, LookupError> {
+) -> Result<Option<gix::Object<'r>>> {
     let length = session.hash.len_in_hex();
     let is_prefix = (PREFIX_DIGITS_MIN..=length).contains(&digits.len())
         && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -133,9 +129,7 @@ fn by_prefix<'r>(
     };
     let mut ids = HashSet::new();
     let found = (session.handle.objects).lookup_prefix(prefix, Some(&mut ids));
-    found.map_err(|_| {
-        LookupError::unreadable("an index of packed objects is damaged: run git fsck")
-    })?;
+    found.map_err(|_| unreadable!("an index of packed objects is damaged: run git fsck"))?;
     let mut ids: Vec<ObjectId> = ids.into_iter().collect();
     ids.sort_unstable();
     if let [id] = ids[..] {
@@ -150,7 +144,7 @@ fn choose<'r>(
     session: &Session<'r>,
     ids: &[ObjectId],
     hint: Hint,
-) -> Result<Option<gix::Object<'r>>, LookupError> {
+) -> Result<Option<gix::Object<'r>>> {
     let mut fitting = Vec::new();
     let mut candidates = Vec::new();
     for id in ids {
@@ -187,7 +181,7 @@ fn apply<'r>(
     session: &Session<'r>,
     object: gix::Object<'r>,
     step: &Step<'_>,
-) -> Result<Option<gix::Object<'r>>, LookupError> {
+) -> Result<Option<gix::Object<'r>>> {
     if let Step::Peel(peel) = step {
         return session.objects.peel(object, *peel);
     }
@@ -221,17 +215,14 @@ fn parent<'r>(
     session: &Session<'r>,
     commit: &gix::Object<'r>,
     number: u64,
-) -> Result<Option<gix::Object<'r>>, LookupError> {
+) -> Result<Option<gix::Object<'r>>> {
     let parents = session.objects.parents(commit);
     let index = usize::try_from(number - 1).unwrap_or(usize::MAX);
     let id = parents.get(index);
     id.map(|id| session.objects.parent(commit, *id)).transpose()
 }
 
-fn by_message<'r>(
-    session: &Session<'r>,
-    text: &str,
-) -> Result<Option<gix::Object<'r>>, LookupError> {
+fn by_message<'r>(session: &Session<'r>, text: &str) -> Result<Option<gix::Object<'r>>> {
     let mut history = History::new(&session.objects);
     let mut tips = Vec::new();
     for (id, peeled) in session.references.list("refs")?.into_values() {
@@ -253,7 +244,7 @@ fn search<'r>(
     session: &Session<'r>,
     mut history: History<'_, 'r>,
     text: &str,
-) -> Result<Option<gix::Object<'r>>, LookupError> {
+) -> Result<Option<gix::Object<'r>>> {
     let Some((pattern, is_negated)) = compile(text)? else {
         return Ok(None);
     };
@@ -276,7 +267,7 @@ fn search<'r>(
 }
 
 /// Compiles a search. `None` for other `!` forms, which git reserves.
-fn compile(text: &str) -> Result<Option<(Regex, bool)>, LookupError> {
+fn compile(text: &str) -> Result<Option<(Regex, bool)>> {
     let (pattern, is_negated) = match text.strip_prefix('!') {
         None => (text, false),
         Some(rest) if rest.starts_with('!') => (rest, false),

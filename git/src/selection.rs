@@ -1,6 +1,6 @@
 //! Chooses the revisions to index: the default branch, or matches of patterns.
 
-use crate::error::{LookupError, refused, unreadable};
+use crate::error::{LookupError, Result, refused, unreadable};
 use crate::expression::Peel;
 use crate::references::{Found, Head};
 use crate::repository::{Repository, Session};
@@ -9,7 +9,7 @@ use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
 use gix::glob::wildmatch;
 use gix::glob::wildmatch::Mode;
-use schema::message::Commit;
+use schema::message::RecordedRevision;
 use std::collections::BTreeMap;
 
 /// Digits of an abbreviated commit id.
@@ -22,7 +22,7 @@ const PREFIXES: [&str; 3] = ["refs/heads/", "refs/tags/", "refs/remotes/"];
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Ascending by name.
-    pub revisions: Vec<SelectedRevision>,
+    pub revisions: Vec<RecordedRevision>,
     /// Index of the default one.
     pub default: usize,
     /// Matched references without a commit, with the reason.
@@ -31,20 +31,12 @@ pub struct Selection {
     pub missing: Vec<(String, String)>,
 }
 
-/// Chosen revision.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SelectedRevision {
-    /// Full name of a reference, or commit id.
-    pub name: Vec<u8>,
-    pub commit: Commit,
-}
-
 /// Chooses revisions; without patterns, `HEAD`. One successful pattern suffices.
 pub(crate) fn select(
     session: &Session<'_>,
     repository: &Repository,
     patterns: &[String],
-) -> Result<Selection, LookupError> {
+) -> Result<Selection> {
     let mut choice = Choice {
         session,
         chosen: BTreeMap::new(),
@@ -83,7 +75,7 @@ pub(crate) fn select(
             best = Some(order);
             selection.default = selection.revisions.len();
         }
-        selection.revisions.push(SelectedRevision { name, commit });
+        selection.revisions.push(RecordedRevision { name, commit });
     }
     Ok(selection)
 }
@@ -99,7 +91,7 @@ impl Choice<'_, '_> {
         self.chosen.entry(name.to_vec()).or_insert((id, rank));
     }
 
-    fn pattern(&mut self, pattern: &str, rank: usize, head: &Head) -> Result<(), LookupError> {
+    fn pattern(&mut self, pattern: &str, rank: usize, head: &Head) -> Result<()> {
         match pattern {
             "HEAD" | "@" => self.head(head, rank),
             "all" => self.matching("all", rank, is_in_all),
@@ -124,13 +116,13 @@ impl Choice<'_, '_> {
         )
     }
 
-    fn head(&mut self, head: &Head, rank: usize) -> Result<(), LookupError> {
+    fn head(&mut self, head: &Head, rank: usize) -> Result<()> {
         let name = head.name().unwrap_or("HEAD".into());
         match (self.commit_of(name)?, head) {
             (Ok(Some(id)), Head::Branch(name)) => self.choose(name, id, rank),
             (Ok(Some(id)), Head::Detached) => self.choose(id.to_string().as_bytes(), id, rank),
             (Ok(None), _) => return Err(self.no_default(name)),
-            (Err(reason), _) => return Err(LookupError::unreadable(reason)),
+            (Err(reason), _) => return Err(unreadable!("{reason}")),
         }
         Ok(())
     }
@@ -138,7 +130,7 @@ impl Choice<'_, '_> {
     fn no_default(&self, name: &BStr) -> LookupError {
         let known = self.short_names();
         if known.is_empty() {
-            return LookupError::refused("the repository has no commit yet");
+            return refused!("the repository has no commit yet");
         }
         let known: Vec<String> = known.into_iter().take(CANDIDATES_MAX).collect();
         refused!(
@@ -152,7 +144,7 @@ impl Choice<'_, '_> {
         pattern: &str,
         rank: usize,
         is_meant: impl Fn(&BStr) -> bool,
-    ) -> Result<(), LookupError> {
+    ) -> Result<()> {
         let before = self.chosen.len() + self.broken.len();
         let mut is_any = false;
         for name in self.session.references.names("refs")? {
@@ -176,7 +168,7 @@ impl Choice<'_, '_> {
         Err(self.unknown(&letters))
     }
 
-    fn exact(&mut self, pattern: &str, rank: usize) -> Result<(), LookupError> {
+    fn exact(&mut self, pattern: &str, rank: usize) -> Result<()> {
         match self.session.references.find(pattern)? {
             Found::Object(_, name) => match self.commit_of(name.as_bstr())? {
                 Ok(Some(id)) => {
@@ -186,9 +178,9 @@ impl Choice<'_, '_> {
                 Ok(None) => {
                     return Err(refused!("{name} leads to no commit"));
                 }
-                Err(reason) => return Err(LookupError::unreadable(reason)),
+                Err(reason) => return Err(unreadable!("{reason}")),
             },
-            Found::Broken(reason) => return Err(LookupError::unreadable(reason)),
+            Found::Broken(reason) => return Err(unreadable!("{reason}")),
             Found::Nothing => {}
         }
         let digits = pattern.len();
@@ -203,7 +195,7 @@ impl Choice<'_, '_> {
     }
 
     /// The inner error is the damage.
-    fn commit_of(&self, name: &BStr) -> Result<Result<Option<ObjectId>, String>, LookupError> {
+    fn commit_of(&self, name: &BStr) -> Result<Result<Option<ObjectId>, String>> {
         let (id, name) = match self.session.references.follow(name)? {
             Found::Object(id, name) => (id, name),
             Found::Nothing => return Ok(Ok(None)),

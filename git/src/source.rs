@@ -4,7 +4,7 @@
 //! hooks. It is opened for a run of an indexer, not for a server.
 
 use crate::attributes::Attributes;
-use crate::error::{LookupError, unreadable};
+use crate::error::{LookupError, Result, refused, unreadable};
 use crate::files::{self, Files};
 use crate::location::{self, Location, Roots};
 use crate::names;
@@ -51,7 +51,7 @@ pub struct SourceRepository {
 impl SourceRepository {
     /// Opens a repository: a git directory, or a work tree with one.
     /// Fails if it is missing, damaged, or partly outside of the allowed directories.
-    pub fn open(path: &Path, options: &SourceOptions) -> Result<SourceRepository, LookupError> {
+    pub fn open(path: &Path, options: &SourceOptions) -> Result<SourceRepository> {
         let fail = |error: io::Error| unreadable!("{} cannot be read: {error}", path.display());
         let real = fs::canonicalize(path).map_err(fail)?;
         let mut roots = vec![holder(&real).to_owned()];
@@ -67,8 +67,8 @@ impl SourceRepository {
         }
         let roots = Roots::of_source(roots);
         let Some(location) = location::locate_at(&roots, &real)? else {
-            return Err(LookupError::refused(
-                "it is no git repository, neither a bare one nor a work tree",
+            return Err(refused!(
+                "it is no git repository, neither a bare one nor a work tree"
             ));
         };
         let objects = stand_in(&location, options)?;
@@ -98,13 +98,13 @@ impl SourceRepository {
     /// Chooses revisions by patterns, or the default branch. A pattern is a reference (`main`,
     /// `refs/tags/v1`), a glob (`v1.*`), `all` for branches and tags, a commit id, or `HEAD`.
     /// Without a match it fails: `UnknownRevision`, with names like the first pattern.
-    pub fn select(&self, patterns: &[String]) -> Result<Selection, LookupError> {
+    pub fn select(&self, patterns: &[String]) -> Result<Selection> {
         (self.repository).look_up(|session| selection::select(session, &self.repository, patterns))
     }
 
     /// Files of commits, each path and id once.
     /// Fails if a commit's tree is unreadable, or if there are too many files.
-    pub fn files(&self, trees: &[String]) -> Result<Files, LookupError> {
+    pub fn files(&self, trees: &[String]) -> Result<Files> {
         files::list(&self.repository, trees)
     }
 
@@ -115,14 +115,14 @@ impl SourceRepository {
         id: ObjectId,
         bytes_max: u64,
         take: impl FnOnce(Result<&[u8], u64>) -> T,
-    ) -> Result<T, LookupError> {
+    ) -> Result<T> {
         let read = tree::with_blob(&self.repository, id, bytes_max, take);
         read.map_err(|error| missing(id, error))
     }
 
     /// Size of a file, without reading it.
     /// Fails if the object is missing, damaged, or no file.
-    pub fn size(&self, id: ObjectId) -> Result<u64, LookupError> {
+    pub fn size(&self, id: ObjectId) -> Result<u64> {
         let size = (self.repository).look_up(|session| tree::size_of(session, id));
         size.map_err(|error| missing(id, error))
     }
@@ -179,7 +179,7 @@ pub fn repository_name(path: &Path) -> Option<Vec<u8>> {
 
 /// Object directory for those of the environment: gix takes alternates only from a file. It holds
 /// links to contents, so gix follows no further alternates.
-fn stand_in(location: &Location, options: &SourceOptions) -> Result<Option<TempDir>, LookupError> {
+fn stand_in(location: &Location, options: &SourceOptions) -> Result<Option<TempDir>> {
     if options.object_directory.is_none() && options.alternate_object_directories.is_empty() {
         return Ok(None);
     }

@@ -1,7 +1,7 @@
 //! Tags by commit, cached until a tag changes.
 
-use crate::LookupError;
 use crate::commit;
+use crate::error::Result;
 use crate::location::Location;
 use crate::objects::Objects;
 use crate::references::References;
@@ -24,7 +24,7 @@ impl Tags {
         location: &Location,
         references: &References<'_>,
         objects: &Objects<'_>,
-    ) -> Result<Tags, LookupError> {
+    ) -> Result<Tags> {
         let tags = location.common_dir.join("refs/tags");
         let mut paths = BTreeSet::from([location.common_dir.join("packed-refs"), tags.clone()]);
         add_directories(&tags, &mut paths);
@@ -45,7 +45,7 @@ impl Tags {
     }
 
     /// Decodes a commit, with its tags.
-    pub(crate) fn commit(&self, object: &gix::Object<'_>) -> Result<Commit, LookupError> {
+    pub(crate) fn commit(&self, object: &gix::Object<'_>) -> Result<Commit> {
         let mut commit = commit::decode(&object.id, &object.data)?;
         commit.tags = self.by_commit.get(&object.id).cloned().unwrap_or_default();
         Ok(commit)

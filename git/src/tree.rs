@@ -3,8 +3,7 @@
 //! Paths are bytes of the tree. A path that a file system would change, or that leaves the tree,
 //! has a [`Hazard`], but remains a name.
 
-use crate::LookupError;
-use crate::error::{refused, unreadable};
+use crate::error::{LookupError, Result, refused, unreadable};
 use crate::expression::Peel;
 use crate::repository::{Repository, Session};
 use gix::ObjectId;
@@ -54,7 +53,7 @@ pub(crate) fn directory(
     session: &Session<'_>,
     tree: ObjectId,
     path: &[&[u8]],
-) -> Result<Vec<Vec<u8>>, LookupError> {
+) -> Result<Vec<Vec<u8>>> {
     let mut names = Vec::new();
     let found = session.objects.entry(tree, path)?;
     let is_directory = |mode| path.is_empty() || mode == EntryKind::Tree as u16;
@@ -77,7 +76,7 @@ pub(crate) fn with_blob<T>(
     id: ObjectId,
     bytes_max: u64,
     take: impl FnOnce(Result<&[u8], u64>) -> T,
-) -> Result<T, LookupError> {
+) -> Result<T> {
     repository.look_up(|session| {
         let bytes = size_of(session, id)?;
         if bytes > bytes_max {
@@ -90,7 +89,7 @@ pub(crate) fn with_blob<T>(
     })
 }
 
-pub(crate) fn size_of(session: &Session<'_>, id: ObjectId) -> Result<u64, LookupError> {
+pub(crate) fn size_of(session: &Session<'_>, id: ObjectId) -> Result<u64> {
     let header = session
         .handle
         .try_find_header(id)

@@ -4,7 +4,7 @@
 //! most similar. Ties go to the same last name, then the first path. Git's line hashes may collide,
 //! so near ties may differ.
 
-use crate::LookupError;
+use crate::error::Result;
 use crate::objects::Objects;
 use crate::tree::is_file;
 use gix::ObjectId;
@@ -43,7 +43,7 @@ pub(super) fn path(
     (before, after): (ObjectId, ObjectId),
     (now, file): (&[u8], ObjectId),
     bytes_max: u64,
-) -> Result<Option<Vec<u8>>, LookupError> {
+) -> Result<Option<Vec<u8>>> {
     let names: Vec<&[u8]> = now.split(|&byte| byte == b'/').collect();
     let old = objects.entry(before, &names)?;
     if old.is_some_and(|(mode, _)| mode != EntryKind::Tree as u16) {
@@ -110,7 +110,7 @@ fn score(
     (text, parts): (&[u8], &Parts),
     id: ObjectId,
     bytes_max: u64,
-) -> Result<usize, LookupError> {
+) -> Result<usize> {
     let Some(other) = objects.text(id, bytes_max)? else {
         return Ok(0);
     };
@@ -138,7 +138,7 @@ impl Search<'_, '_> {
         after: Option<ObjectId>,
         path: &mut Vec<u8>,
         depth: usize,
-    ) -> Result<(), LookupError> {
+    ) -> Result<()> {
         if before == after || self.entries > ENTRIES_MAX || depth > DEPTH_MAX {
             return Ok(());
         }
@@ -165,7 +165,7 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    fn read(&mut self, tree: Option<ObjectId>) -> Result<Entries, LookupError> {
+    fn read(&mut self, tree: Option<ObjectId>) -> Result<Entries> {
         let mut read = Entries::default();
         let Some(tree) = tree else {
             return Ok(read);

@@ -3,7 +3,7 @@
 //! Equal directory ids mean equal contents. So a path in a parent is followed only to the first
 //! known id, mostly the first or second tree.
 
-use crate::LookupError;
+use crate::error::Result;
 use crate::objects::Objects;
 use crate::tree::is_file;
 use gix::ObjectId;
@@ -19,7 +19,7 @@ impl Trail {
         tree: ObjectId,
         path: &[&[u8]],
         known: Option<&Trail>,
-    ) -> Result<Option<Trail>, LookupError> {
+    ) -> Result<Option<Trail>> {
         let known = known.map_or(&[][..], |known| &known.0);
         let mut ids = vec![tree];
         for (depth, name) in path.iter().enumerate() {
