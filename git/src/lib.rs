@@ -23,7 +23,6 @@
 )]
 
 mod attributes;
-mod between;
 mod blame;
 mod changes;
 mod commit;
@@ -31,7 +30,6 @@ mod error;
 mod expression;
 mod files;
 mod history;
-mod links;
 mod location;
 mod log;
 mod names;
@@ -41,23 +39,20 @@ mod repositories;
 mod repository;
 mod revision;
 mod selection;
-mod similar;
 mod source;
-mod stamp;
 mod tags;
 mod tracked;
 mod tree;
 
 pub use attributes::Attributes;
 pub use blame::{Blame, BlameLimits, BlameSource};
-pub use error::{LookupError, RootError};
+pub use error::{LookupError, RootError, similar};
 pub use files::{DamagedDirectory, Files, SourceFile};
 pub use gix::ObjectId;
 pub use log::{CursorError, LogCursor};
 pub use names::{LeftOut, RepositoryTree, repositories_below};
 pub use repositories::{Log, Repositories};
 pub use selection::Selection;
-pub use similar::similar;
 pub use source::{BLOB_BYTES_MAX, SourceOptions, SourceRepository, is_repository, repository_name};
 pub use tracked::TrackedFiles;
 pub use tree::{Blob, Hazard, TreeEntryKind, lfs_pointer};

@@ -3,18 +3,16 @@
 //! A bounded number is open, evicted by LRU. One that moved, was repacked or got other replace refs
 //! is reopened before it answers.
 
-use crate::between;
 use crate::blame::{self, Blame, BlameLimits};
 use crate::changes;
-use crate::error::{LookupError, Result, RootError};
-use crate::links;
+use crate::error::{LookupError, Result, RootError, similar};
+use crate::history;
 use crate::location;
 use crate::log::{self, LOG_COUNT_MAX, LogCursor};
 use crate::names;
 use crate::references;
-use crate::repository::{Repository, Session, lock};
+use crate::repository::{ObjectStore, Repository, Session, lock};
 use crate::revision;
-use crate::similar::similar;
 use crate::tree::{self, Blob};
 use clru::CLruCache;
 use schema::message::{ChangeList, Commit, Reference};
@@ -84,7 +82,7 @@ impl Repositories {
         self.look_up(repo, |_, session| {
             let old = revision::resolve(session, old)?.id;
             let new = revision::resolve(session, new)?.id;
-            between::count(session, old, new, count_max)
+            history::count_between(&session.objects, old, new, count_max)
         })
     }
 
@@ -167,7 +165,7 @@ impl Repositories {
         let path = log::split_path(path)?;
         let (commit, id) = self.look_up(repo, |_, session| {
             let commit = revision::resolve(session, rev)?;
-            let id = links::file_at(session, session.objects.tree(&commit)?, &path)?;
+            let id = tree::file_at(session, session.objects.tree(&commit)?, &path)?;
             Ok((commit.id.to_string(), id))
         })?;
         let Some(id) = id else {
@@ -220,7 +218,7 @@ impl Repositories {
             let candidates = similar(name, names.iter().map(String::as_str));
             return Err(LookupError::UnknownRepository { candidates });
         };
-        let repository = Arc::new(Repository::open(location)?);
+        let repository = Arc::new(Repository::open(location, &ObjectStore::default())?);
         lock(&self.open).put(name.to_owned(), Arc::clone(&repository));
         Ok((repository, true))
     }

@@ -8,8 +8,7 @@ use crate::error::{Result, unreadable};
 use crate::location::Location;
 use crate::objects::{Grafts, Objects};
 use crate::references::References;
-use crate::stamp::Stamp;
-use crate::tags::Tags;
+use crate::tags::{Stamp, Tags};
 use gix::ObjectId;
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use std::path::{Path, PathBuf};
@@ -43,6 +42,17 @@ pub(crate) struct ObjectStore {
     pub(crate) directory: Option<PathBuf>,
 }
 
+impl Default for ObjectStore {
+    fn default() -> ObjectStore {
+        ObjectStore {
+            object_bytes_max: OBJECT_BYTES_MAX,
+            delta_cache_bytes: 0,
+            handles_max: HANDLES_MAX,
+            directory: None,
+        }
+    }
+}
+
 pub(crate) struct Session<'r> {
     pub(crate) objects: Objects<'r>,
     pub(crate) references: References<'r>,
@@ -52,18 +62,7 @@ pub(crate) struct Session<'r> {
 
 impl Repository {
     /// Uses its own configuration only, not that of system, user, includes or environment.
-    pub(crate) fn open(location: Location) -> Result<Repository> {
-        let store = ObjectStore {
-            object_bytes_max: OBJECT_BYTES_MAX,
-            delta_cache_bytes: 0,
-            handles_max: HANDLES_MAX,
-            directory: None,
-        };
-        Repository::open_with(location, &store)
-    }
-
-    /// Like [`open`](Self::open), with other objects or bounds.
-    pub(crate) fn open_with(location: Location, store: &ObjectStore) -> Result<Repository> {
+    pub(crate) fn open(location: Location, store: &ObjectStore) -> Result<Repository> {
         check_reference_format(&location)?;
         let stamps = Stamp::of_paths(stamped_paths(&location));
         // Trusted, otherwise gix ignores the format of another user's repository.

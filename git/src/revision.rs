@@ -2,12 +2,11 @@
 //!
 //! Sets of commits, and objects of another kind, are refused with a reason.
 
-use crate::error::{LookupError, Result, refused, unreadable};
+use crate::error::{CANDIDATES_MAX, LookupError, Result, refused, similar, unreadable};
 use crate::expression::{self, Expression, Peel, Step};
 use crate::history::History;
 use crate::references::Found;
 use crate::repository::Session;
-use crate::similar::{CANDIDATES_MAX, similar};
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
 use gix::objs::Kind;

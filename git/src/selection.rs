@@ -1,10 +1,9 @@
 //! Chooses the revisions to index: the default branch, or matches of patterns.
 
-use crate::error::{LookupError, Result, refused, unreadable};
+use crate::error::{CANDIDATES_MAX, LookupError, Result, refused, similar, unreadable};
 use crate::expression::Peel;
 use crate::references::{Found, Head};
 use crate::repository::{Repository, Session};
-use crate::similar::{CANDIDATES_MAX, similar};
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
 use gix::glob::wildmatch;

@@ -79,7 +79,7 @@ impl SourceRepository {
             directory: objects.as_ref().map(|it| it.path().join("all")),
         };
         Ok(SourceRepository {
-            repository: Arc::new(Repository::open_with(location, &store)?),
+            repository: Arc::new(Repository::open(location, &store)?),
             path: real,
             _objects: objects,
         })

@@ -7,7 +7,7 @@ use crate::document::{Popularity, classify_as};
 use crate::revisions::ObjectId;
 use fnv::FnvHasher;
 use git::{Hazard, LookupError, Selection, SourceOptions, SourceRepository, TreeEntryKind};
-use schema::message::{RecordedRepository, RecordedRevision};
+use schema::message::RecordedRepository;
 use std::hash::Hasher;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,12 +28,8 @@ pub struct RepositorySource {
     pub patterns: Vec<String>,
     /// Fetch time in seconds since 1970; 0 if never.
     pub fetched: u64,
-    /// Allowed alternates.
-    pub alternates_roots: Vec<PathBuf>,
-    /// Object directory, if overridden by the environment.
-    pub object_directory: Option<PathBuf>,
-    /// Further object directories of the environment.
-    pub alternate_object_directories: Vec<PathBuf>,
+    /// Places of objects; the build sets the bounds.
+    pub options: SourceOptions,
 }
 
 /// Reciprocal share of memory for delta caches.
@@ -60,11 +56,9 @@ impl RepositorySource {
         let repository = SourceRepository::open(
             &self.path,
             &SourceOptions {
-                alternates_roots: self.alternates_roots.clone(),
-                object_directory: self.object_directory.clone(),
-                alternate_object_directories: self.alternate_object_directories.clone(),
                 cache_bytes: cache_bytes.max(CACHE_BYTES_MIN),
                 threads,
+                ..self.options.clone()
             },
         )?;
         let selection = repository.select(&self.patterns);
@@ -87,14 +81,8 @@ impl RepositorySource {
     pub(super) fn record(&self, open: &OpenRepository) -> RecordedRepository {
         let selection = &open.selection;
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        let revisions = selection.revisions.iter().map(|revision| RecordedRevision {
-            name: revision.name.clone(),
-            commit: {
-                let mut commit = revision.commit.clone();
-                commit.shorten();
-                commit
-            },
-        });
+        let mut revisions = selection.revisions.clone();
+        revisions.iter_mut().for_each(|it| it.commit.shorten());
         let broken: Vec<String> = (selection.broken.iter())
             .map(|(name, reason)| format!("{}: {reason}", String::from_utf8_lossy(name)))
             .collect();
@@ -111,7 +99,7 @@ impl RepositorySource {
             fetched: self.fetched,
             indexed: since.map_or(0, |since| since.as_secs()),
             problem: broken.join("; "),
-            revisions: revisions.collect(),
+            revisions,
         }
     }
 }

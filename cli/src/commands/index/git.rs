@@ -4,7 +4,7 @@ use super::super::mirror::{FetchFlags, fetch as fetch_all, words};
 use crate::cache_dir;
 use crate::mirror::{self, Remote};
 use anyhow::{Context, Result, bail, ensure};
-use git::LeftOut;
+use git::{LeftOut, SourceOptions};
 use index::corpus::{BESIDE_LISTED_MAX, SkipReason, Source};
 use index::indexing::RepositorySource;
 use index::manifest::Beside;
@@ -188,7 +188,10 @@ impl GitFlags {
             fetched: fetched(&real),
             path: real,
             patterns: self.patterns.clone(),
-            alternates_roots: self.alternates_root.clone(),
+            options: SourceOptions {
+                alternates_roots: self.alternates_root.clone(),
+                ..SourceOptions::default()
+            },
             ..RepositorySource::default()
         })
     }
@@ -267,10 +270,10 @@ fn with_environment(sources: &mut [RepositorySource]) -> Result<()> {
             sources.len()
         );
     };
-    source.object_directory = own.map(PathBuf::from);
+    source.options.object_directory = own.map(PathBuf::from);
     if let Some(alternates) = alternates {
         let paths = std::env::split_paths(&alternates);
-        source.alternate_object_directories =
+        source.options.alternate_object_directories =
             paths.filter(|path| !path.as_os_str().is_empty()).collect();
     }
     Ok(())
