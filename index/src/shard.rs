@@ -40,6 +40,7 @@ use crate::format::{NAME_BYTES_MAX, PAYLOAD, SINGLE, Section};
 use crate::posting::{self, PADDING_BYTES, PostingList, decode_varint};
 use crate::revisions::Revisions;
 use crate::trigram::Trigram;
+use error::Result;
 use file::ShardFile;
 use live_set::LiveSet;
 use std::iter;
@@ -210,7 +211,7 @@ header_fields! {
 
 impl Shard {
     /// Opens a shard file.
-    pub fn open(path: &Path) -> Result<Shard, ShardError> {
+    pub fn open(path: &Path) -> Result<Shard> {
         let bytes = crate::file::map(path).map_err(|source| ShardError::Io {
             path: path.to_owned(),
             source,
@@ -219,7 +220,7 @@ impl Shard {
     }
 
     /// Opens a shard from `bytes`; `path` is for messages.
-    pub fn from_bytes(path: &Path, bytes: Bytes) -> Result<Shard, ShardError> {
+    pub fn from_bytes(path: &Path, bytes: Bytes) -> Result<Shard> {
         let file = Arc::new(ShardFile::new(path, bytes)?);
         let live = LiveSet::all(&file.header);
         Ok(Shard {
@@ -233,7 +234,7 @@ impl Shard {
 
     /// Fails if the file has changed since it was opened; this is permanent. On success everything
     /// read before is correct. One system call.
-    pub fn intact(&self) -> Result<(), ShardError> {
+    pub fn intact(&self) -> Result<()> {
         self.file.intact()
     }
 
@@ -244,7 +245,7 @@ impl Shard {
     }
 
     /// Verifies all unverified pages.
-    pub fn verify(&self) -> Result<(), ShardError> {
+    pub fn verify(&self) -> Result<()> {
         self.file.verify()
     }
 
@@ -274,29 +275,29 @@ impl Shard {
     }
 
     /// Ascending trigram; `index` < [`trigram_count`](Self::trigram_count).
-    pub fn trigram(&self, index: u32) -> Result<Trigram, ShardError> {
+    pub fn trigram(&self, index: u32) -> Result<Trigram> {
         let value = self.dictionary_entry(index)? >> 40;
         Ok(Trigram::from_value(value as u32))
     }
 
     /// Trigram's posting list, dead blocks included, if any block has it.
-    pub fn postings(&self, trigram: Trigram) -> Result<Option<PostingList<'_>>, ShardError> {
+    pub fn postings(&self, trigram: Trigram) -> Result<Option<PostingList<'_>>> {
         let list = self.unread_postings(trigram)?;
         list.map(|list| self.read_postings(&list)).transpose()
     }
 
-    fn unread_postings(&self, trigram: Trigram) -> Result<Option<UnreadList>, ShardError> {
+    fn unread_postings(&self, trigram: Trigram) -> Result<Option<UnreadList>> {
         let entry = self.file.find_trigram(trigram)?;
         entry
             .map(|entry| self.unread_list(entry & PAYLOAD))
             .transpose()
     }
 
-    fn dictionary_entry(&self, index: u32) -> Result<u64, ShardError> {
+    fn dictionary_entry(&self, index: u32) -> Result<u64> {
         Ok(self.file.entry::<U64>(Section::Dictionary, index)?.get())
     }
 
-    fn unread_list(&self, payload: u64) -> Result<UnreadList, ShardError> {
+    fn unread_list(&self, payload: u64) -> Result<UnreadList> {
         let corrupt = || self.corrupt(Section::Dictionary, "a posting list");
         if payload & SINGLE != 0 {
             let block = (payload & !SINGLE) as u32;
@@ -316,7 +317,7 @@ impl Shard {
         })
     }
 
-    fn read_postings(&self, list: &UnreadList) -> Result<PostingList<'_>, ShardError> {
+    fn read_postings(&self, list: &UnreadList) -> Result<PostingList<'_>> {
         let bytes = match list {
             UnreadList::One(block) => return Ok(PostingList::One(*block)),
             UnreadList::Many { bytes, .. } => bytes,
@@ -327,7 +328,7 @@ impl Shard {
     }
 
     /// Current skipped files of live packages, by package.
-    pub fn skipped(&self) -> Result<Vec<SkippedFile>, ShardError> {
+    pub fn skipped(&self) -> Result<Vec<SkippedFile>> {
         self.skipped_where(|_, _| true)
     }
 
@@ -336,7 +337,7 @@ impl Shard {
     pub fn skipped_where(
         &self,
         mut keep: impl FnMut(PackageId, &[u8]) -> bool,
-    ) -> Result<Vec<SkippedFile>, ShardError> {
+    ) -> Result<Vec<SkippedFile>> {
         let mut files = Vec::new();
         for (entry, skipped) in (self.document_count()..).zip(self.skipped_entries()?) {
             let (package, path, reason) = skipped?;
@@ -357,9 +358,7 @@ impl Shard {
     }
 
     /// Package, path and reason of all skipped files.
-    fn skipped_entries(
-        &self,
-    ) -> Result<impl Iterator<Item = Result<SkippedRecord<'_>, ShardError>>, ShardError> {
+    fn skipped_entries(&self) -> Result<impl Iterator<Item = Result<SkippedRecord<'_>>>> {
         let all = 0..self.section_bytes(Section::Skipped);
         let mut rest = self.file.slice(Section::Skipped, all)?;
         Ok(iter::from_fn(move || {
@@ -380,7 +379,7 @@ impl Shard {
         self.file.corrupt(section, what)
     }
 
-    fn name(&self, offset: u64, bytes: u32) -> Result<&[u8], ShardError> {
+    fn name(&self, offset: u64, bytes: u32) -> Result<&[u8]> {
         if bytes > NAME_BYTES_MAX {
             return Err(self.corrupt(Section::Names, "length of a name"));
         }

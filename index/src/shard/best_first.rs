@@ -1,6 +1,6 @@
 //! Documents of a shard in top-k order, and the blocks that define a word.
 
-use super::error::ShardError;
+use super::error::Result;
 use super::{DocId, Shard};
 use crate::trigram::Trigram;
 use language::definition;
@@ -19,7 +19,7 @@ pub struct BestFirst {
 impl Shard {
     /// Live blocks that may define `word` (ignoring ASCII case) at this level; `None`
     /// if not listed.
-    pub fn definitions(&self, word: &[u8], level: u8) -> Result<Option<Vec<u32>>, ShardError> {
+    pub fn definitions(&self, word: &[u8], level: u8) -> Result<Option<Vec<u32>>> {
         if self.file.header.definition_rules.get() != definition::RULES {
             return Ok(None);
         }
@@ -30,7 +30,7 @@ impl Shard {
     }
 
     /// Tie-breaking hash of a document.
-    pub fn document_hash(&self, id: DocId) -> Result<u64, ShardError> {
+    pub fn document_hash(&self, id: DocId) -> Result<u64> {
         let document = self.document(id)?;
         let package = self.package(document.package)?;
         let has_revisions = !self.revisions_of(id).is_empty();
@@ -39,7 +39,7 @@ impl Shard {
     }
 
     /// Documents, best first; sorted by the first call.
-    pub fn best_first(&self) -> Result<&BestFirst, ShardError> {
+    pub fn best_first(&self) -> Result<&BestFirst> {
         if let Some(sorted) = self.best_first.get() {
             return Ok(sorted);
         }

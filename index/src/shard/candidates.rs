@@ -11,7 +11,7 @@
 //! accept; filters rule out no block of such a text. Matches are filtered by document again
 //! ([`Shard::is_accepted`]).
 
-use super::error::ShardError;
+use super::error::Result;
 use super::{BlockId, Shard, UnreadList};
 use crate::filter::Filters;
 use crate::plan::TrigramQuery;
@@ -41,7 +41,7 @@ pub enum Candidates {
 
 impl Shard {
     /// Live blocks that satisfy `query`.
-    pub fn candidates(&self, query: &TrigramQuery) -> Result<Candidates, ShardError> {
+    pub fn candidates(&self, query: &TrigramQuery) -> Result<Candidates> {
         let candidates = self.filtered_candidates(query, &Filters::default(), &|| false)?;
         Ok(candidates.expect("stop never returns true"))
     }
@@ -53,7 +53,7 @@ impl Shard {
         query: &TrigramQuery,
         filters: &Filters,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Candidates>, ShardError> {
+    ) -> Result<Option<Candidates>> {
         self.read_lists_ahead(query);
         let ranges = match self.texts_of_accepted(filters, stop)? {
             Cow::Borrowed(_) => Cow::Borrowed(self.live_blocks()),
@@ -81,7 +81,7 @@ impl Shard {
         query: &TrigramQuery,
         blocks: &[Range<u32>],
         stop: &dyn Fn() -> bool,
-    ) -> Result<Candidates, ShardError> {
+    ) -> Result<Candidates> {
         let found = Evaluator::new(self, blocks, stop).blocks(query)?;
         Ok(match found {
             Some(blocks) => Candidates::Blocks(blocks),
@@ -90,7 +90,7 @@ impl Shard {
     }
 
     /// Live blocks with a trigram, ascending.
-    pub fn blocks_with(&self, trigram: Trigram) -> Result<Vec<BlockId>, ShardError> {
+    pub fn blocks_with(&self, trigram: Trigram) -> Result<Vec<BlockId>> {
         let list = self.postings(trigram)?;
         let blocks = list.map_or(Vec::new(), |list| list.within(self.live_blocks()));
         self.intact()?;
@@ -99,7 +99,7 @@ impl Shard {
 
     /// Estimates the ids read for a query: length of a trigram's list, cheapest operand of an AND,
     /// sum of an OR.
-    pub fn cost(&self, query: &TrigramQuery) -> Result<u64, ShardError> {
+    pub fn cost(&self, query: &TrigramQuery) -> Result<u64> {
         Ok(Lookup::of(query, self)?.cost())
     }
 
@@ -108,7 +108,7 @@ impl Shard {
         &self,
         filters: &Filters,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Cow<'_, [Range<u32>]>, ShardError> {
+    ) -> Result<Cow<'_, [Range<u32>]>> {
         if !filters.has_package_filters() {
             return Ok(Cow::Borrowed(&self.live.texts));
         }
@@ -131,7 +131,7 @@ impl Shard {
         filters: &Filters,
         within: &[Range<u32>],
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Vec<Range<u32>>>, ShardError> {
+    ) -> Result<Option<Vec<Range<u32>>>> {
         self.read_tables_ahead(None);
         let mut accepted = Vec::new();
         for range in within {
@@ -162,7 +162,7 @@ impl Shard {
         filters: &Filters,
         blocks: &[u32],
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Vec<u32>>, ShardError> {
+    ) -> Result<Option<Vec<u32>>> {
         self.read_tables_ahead(Some(blocks));
         let (mut accepted, mut rest) = (Vec::new(), blocks);
         while let Some(&block) = rest.first() {
@@ -203,14 +203,14 @@ impl<'s> Evaluator<'s> {
     }
 
     /// Satisfying blocks, ascending.
-    pub(super) fn blocks(&self, query: &TrigramQuery) -> Result<Option<Vec<u32>>, ShardError> {
+    pub(super) fn blocks(&self, query: &TrigramQuery) -> Result<Option<Vec<u32>>> {
         if *query != TrigramQuery::All && (self.block_count == 0 || (self.stop)()) {
             return Ok(Some(Vec::new()));
         }
         self.evaluate(&Lookup::of(query, self.shard)?)
     }
 
-    fn evaluate(&self, query: &Lookup) -> Result<Option<Vec<u32>>, ShardError> {
+    fn evaluate(&self, query: &Lookup) -> Result<Option<Vec<u32>>> {
         Ok(match query {
             Lookup::All => None,
             Lookup::None => Some(Vec::new()),
@@ -221,7 +221,7 @@ impl<'s> Evaluator<'s> {
     }
 
     /// Intersects operands, cheapest first, until one costs more than it saves.
-    fn and(&self, operands: &[Lookup]) -> Result<Option<Vec<u32>>, ShardError> {
+    fn and(&self, operands: &[Lookup]) -> Result<Option<Vec<u32>>> {
         let mut blocks: Option<Vec<u32>> = None;
         for operand in operands {
             if (self.stop)() {
@@ -249,7 +249,7 @@ impl<'s> Evaluator<'s> {
     }
 
     /// Keeps those of the ascending `blocks` that satisfy a query, by probing the lists.
-    fn keep(&self, query: &Lookup, blocks: &mut Vec<u32>) -> Result<(), ShardError> {
+    fn keep(&self, query: &Lookup, blocks: &mut Vec<u32>) -> Result<()> {
         match query {
             Lookup::All => {}
             Lookup::None => blocks.clear(),
@@ -279,7 +279,7 @@ impl<'s> Evaluator<'s> {
         Ok(())
     }
 
-    fn or(&self, parts: &[Lookup]) -> Result<Option<Vec<u32>>, ShardError> {
+    fn or(&self, parts: &[Lookup]) -> Result<Option<Vec<u32>>> {
         let (mut lists, mut blocks) = (Vec::new(), Vec::new());
         for part in parts {
             match part {
@@ -316,7 +316,7 @@ enum Lookup {
 }
 
 impl Lookup {
-    fn of(query: &TrigramQuery, shard: &Shard) -> Result<Lookup, ShardError> {
+    fn of(query: &TrigramQuery, shard: &Shard) -> Result<Lookup> {
         Ok(match query {
             TrigramQuery::All => Lookup::All,
             TrigramQuery::None => Lookup::None,

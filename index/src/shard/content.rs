@@ -3,7 +3,8 @@
 //! **Invariant:** a block decodes to the length in the table, at most [`ENCODED_BLOCK_BYTES_MAX`];
 //! longer ones are stored raw.
 
-use super::{Shard, ShardError};
+use super::Shard;
+use super::error::Result;
 use crate::codec::{
     ContentCodec, DICTIONARY_BYTES_MAX, Decoder, DecoderDictionary, ENCODED_BLOCK_BYTES_MAX,
 };
@@ -82,11 +83,7 @@ impl Shard {
 
     /// Returns bytes of the concatenated texts. Decoding takes memory for the whole range.
     #[inline]
-    pub fn text<'a>(
-        &'a self,
-        range: Range<u64>,
-        cache: &TextCache,
-    ) -> Result<TextBytes<'a>, ShardError> {
+    pub fn text<'a>(&'a self, range: Range<u64>, cache: &TextCache) -> Result<TextBytes<'a>> {
         match self.codec() {
             ContentCodec::Raw => {
                 let text = self.file.slice(Section::Content, range)?;
@@ -98,11 +95,7 @@ impl Shard {
 
     /// Like [`text`](Self::text), for scattered reads: unverified pages go to a buffer, faster than
     /// page faults.
-    pub fn read_text<'a>(
-        &'a self,
-        range: Range<u64>,
-        cache: &TextCache,
-    ) -> Result<TextBytes<'a>, ShardError> {
+    pub fn read_text<'a>(&'a self, range: Range<u64>, cache: &TextCache) -> Result<TextBytes<'a>> {
         if self.codec() == ContentCodec::Zstd {
             return self.decoded(range, cache);
         }
@@ -122,7 +115,7 @@ impl Shard {
     }
 
     /// Returns leading `blocks` to read together: all if raw, else up to a megabyte.
-    pub fn first_run(&self, blocks: Range<u32>) -> Result<Range<u32>, ShardError> {
+    pub fn first_run(&self, blocks: Range<u32>) -> Result<Range<u32>> {
         if self.codec() == ContentCodec::Raw || blocks.is_empty() {
             return Ok(blocks);
         }
@@ -136,7 +129,7 @@ impl Shard {
         Ok(run)
     }
 
-    fn decoded(&self, range: Range<u64>, cache: &TextCache) -> Result<TextBytes<'_>, ShardError> {
+    fn decoded(&self, range: Range<u64>, cache: &TextCache) -> Result<TextBytes<'_>> {
         if range.start > range.end || range.end > self.content_bytes() {
             return Err(self.corrupt(Section::Content, "a reference beyond the section's end"));
         }
@@ -183,7 +176,7 @@ impl Shard {
         range: &Range<u64>,
         out: &mut Vec<u8>,
         buffers: &mut Buffers,
-    ) -> Result<Range<u64>, ShardError> {
+    ) -> Result<Range<u64>> {
         let dictionary = self.decoder_dictionary()?;
         let decoder = buffers.decoder.get_or_insert_default();
         let (mut covered, mut filled, mut block) = (range.clone(), 0, first);
@@ -233,7 +226,7 @@ impl Shard {
     }
 
     /// End of the stored bytes to read together, for text up to `end`.
-    fn read_ahead(&self, block: u32, end: u64, stored: &Range<u64>) -> Result<u64, ShardError> {
+    fn read_ahead(&self, block: u32, end: u64, stored: &Range<u64>) -> Result<u64> {
         let (mut last, mut read) = (block, stored.end);
         while last + 1 < self.block_count() && self.text_range(last..last + 1)?.end < end {
             last += 1;
@@ -247,7 +240,7 @@ impl Shard {
     }
 
     /// Copies stored bytes. A decoder never sees the mapping: concurrent changes could mislead it.
-    fn read_encoded(&self, range: Range<u64>, out: &mut Vec<u8>) -> Result<(), ShardError> {
+    fn read_encoded(&self, range: Range<u64>, out: &mut Vec<u8>) -> Result<()> {
         match self.file.read_new(Section::Content, range.clone(), out)? {
             Some(read) => {
                 out.truncate(read.end);
@@ -261,7 +254,7 @@ impl Shard {
         Ok(())
     }
 
-    pub(super) fn stored_text(&self, blocks: Range<u32>) -> Result<Range<u64>, ShardError> {
+    pub(super) fn stored_text(&self, blocks: Range<u32>) -> Result<Range<u64>> {
         let last = blocks.end.saturating_sub(1);
         if self.codec() == ContentCodec::Raw || last < blocks.start {
             return self.text_range(blocks);
@@ -269,10 +262,9 @@ impl Shard {
         Ok(self.stored_range(blocks.start)?.start..self.stored_range(last)?.end)
     }
 
-    fn stored_range(&self, block: u32) -> Result<Range<u64>, ShardError> {
-        let offset = |number| -> Result<u64, ShardError> {
-            Ok(self.file.entry::<U64>(Section::Frames, number)?.get())
-        };
+    fn stored_range(&self, block: u32) -> Result<Range<u64>> {
+        let offset =
+            |number| -> Result<u64> { Ok(self.file.entry::<U64>(Section::Frames, number)?.get()) };
         let (start, end) = (offset(block)?, offset(block + 1)?);
         if start > end || end > self.section_bytes(Section::Content) {
             return Err(self.corrupt(Section::Frames, "where a block begins"));
@@ -280,7 +272,7 @@ impl Shard {
         Ok(start..end)
     }
 
-    fn decoder_dictionary(&self) -> Result<&DecoderDictionary, ShardError> {
+    fn decoder_dictionary(&self) -> Result<&DecoderDictionary> {
         if let Some(known) = self.file.content_dictionary.get() {
             return Ok(known);
         }

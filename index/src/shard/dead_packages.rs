@@ -1,7 +1,7 @@
 //! *Dead* packages of a shard: superseded by a later shard or removed. The manifest names them; the
 //! file never changes.
 
-use super::error::ShardError;
+use super::error::Result;
 use super::live_set::{Counts, LiveSet};
 use super::{DocId, PackageId, Shard};
 use crate::format::Section;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 impl Shard {
     /// Shard without the ascending packages `dead`, sharing the open file and its
     /// verified pages.
-    pub fn with_dead(&self, dead: Vec<u32>) -> Result<Shard, ShardError> {
+    pub fn with_dead(&self, dead: Vec<u32>) -> Result<Shard> {
         let continued = self.live.continued.iter();
         let continued = continued.filter(|package| dead.binary_search(package).is_err());
         let continued = continued.copied().collect();
@@ -20,7 +20,7 @@ impl Shard {
 
     /// Shard with only the visible live packages. Candidates and counts do not depend
     /// on the others.
-    pub fn view(&self, is_visible: impl Fn(PackageId) -> bool) -> Result<Shard, ShardError> {
+    pub fn view(&self, is_visible: impl Fn(PackageId) -> bool) -> Result<Shard> {
         let packages = (0..self.package_count()).map(PackageId);
         let dead: Vec<u32> = packages
             .filter(|&id| !self.is_live(id) || !is_visible(id))
@@ -46,7 +46,7 @@ impl Shard {
         dead: Vec<u32>,
         continued: Vec<u32>,
         own_names: Arc<[u32]>,
-    ) -> Result<Shard, ShardError> {
+    ) -> Result<Shard> {
         let is_ascending = dead.windows(2).all(|pair| pair[0] < pair[1]);
         let is_known = dead.last().is_none_or(|&last| last < self.package_count());
         if !is_ascending || !is_known {
@@ -65,7 +65,7 @@ impl Shard {
         })
     }
 
-    fn live_without(&self, dead: Vec<u32>) -> Result<LiveSet, ShardError> {
+    fn live_without(&self, dead: Vec<u32>) -> Result<LiveSet> {
         let mut live = LiveSet::without(self.file_id(), dead);
         let mut packages = Vec::new();
         for id in (0..self.package_count()).map(PackageId) {
@@ -131,14 +131,14 @@ impl Shard {
     }
 
     /// Finds the document at `path` in a live package, in its default revision.
-    pub fn find(&self, directory: &[u8], path: &[u8]) -> Result<Option<DocId>, ShardError> {
+    pub fn find(&self, directory: &[u8], path: &[u8]) -> Result<Option<DocId>> {
         let found = self.find_all(directory, path)?;
         let is_default = |id: &DocId| self.revisions().is_none_or(|of| of.is_default(id.0));
         Ok(found.into_iter().find(is_default))
     }
 
     /// Finds the current documents at `path` in a live package, in any revision, one per text.
-    pub fn find_all(&self, directory: &[u8], path: &[u8]) -> Result<Vec<DocId>, ShardError> {
+    pub fn find_all(&self, directory: &[u8], path: &[u8]) -> Result<Vec<DocId>> {
         let mut found = Vec::new();
         for package in self.live_packages() {
             let package = self.package(package)?;

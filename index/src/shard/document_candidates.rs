@@ -4,7 +4,7 @@
 //! can match.
 
 use super::candidates::Evaluator;
-use super::error::ShardError;
+use super::error::Result;
 use super::{BlockId, DocId, Shard};
 use crate::filter::Filters;
 use crate::plan::{DocumentQuery, TrigramQuery};
@@ -35,7 +35,7 @@ impl Shard {
         looks: &[&TrigramQuery],
         filters: &Filters,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<DocumentCandidates>, ShardError> {
+    ) -> Result<Option<DocumentCandidates>> {
         let scope = self.texts_of_accepted(filters, stop)?;
         let blocks = self.blocks_of_all(&scope)?;
         let evaluator = Evaluator::new(self, &blocks, stop);
@@ -66,7 +66,7 @@ impl Shard {
         &self,
         query: &DocumentQuery,
         evaluator: &Evaluator<'_>,
-    ) -> Result<Option<Vec<u32>>, ShardError> {
+    ) -> Result<Option<Vec<u32>>> {
         match query {
             DocumentQuery::Block(query) => {
                 self.read_lists_ahead(query);
@@ -103,7 +103,7 @@ impl Shard {
     }
 
     /// Texts with the ascending `blocks`.
-    fn texts_of(&self, blocks: &[u32]) -> Result<Vec<u32>, ShardError> {
+    fn texts_of(&self, blocks: &[u32]) -> Result<Vec<u32>> {
         self.read_tables_ahead(Some(blocks));
         let (mut texts, mut rest) = (Vec::new(), blocks);
         while let Some(&block) = rest.first() {
@@ -120,7 +120,7 @@ impl Shard {
         texts: Vec<Range<u32>>,
         filters: &Filters,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Accepted>, ShardError> {
+    ) -> Result<Option<Accepted>> {
         let out_of_order = || self.inconsistent("order of documents");
         let is_narrowed = filters.has_package_filters() || !self.dead().is_empty();
         let asks = filters.has_document_filters()
@@ -157,7 +157,7 @@ impl Shard {
         ranges: &[Range<u32>],
         looks: &[&TrigramQuery],
         evaluator: &Evaluator<'_>,
-    ) -> Result<Option<Vec<u32>>, ShardError> {
+    ) -> Result<Option<Vec<u32>>> {
         let mut all = Vec::new();
         for look in looks {
             match evaluator.blocks(look)? {

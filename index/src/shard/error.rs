@@ -3,6 +3,9 @@
 use crate::format::VERSION;
 use std::path::{Path, PathBuf};
 
+/// Result of reading a shard.
+pub(super) type Result<T, E = ShardError> = std::result::Result<T, E>;
+
 /// A shard that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ShardError {

@@ -7,7 +7,7 @@
 //! **Invariant:** foreign bytes give an error with file and offset, never a panic; an intact page
 //! is checksummed once.
 
-use super::error::ShardError;
+use super::error::{Result, ShardError};
 use super::pages::{CHECKSUM_BYTES, PageChecks};
 use super::run_starts::RunStarts;
 use crate::codec::DecoderDictionary;
@@ -61,7 +61,7 @@ pub(super) struct ShardFile {
 
 impl ShardFile {
     /// Checks the header; `path` is for messages.
-    pub(super) fn new(path: &Path, bytes: Bytes) -> Result<ShardFile, ShardError> {
+    pub(super) fn new(path: &Path, bytes: Bytes) -> Result<ShardFile> {
         let header = Header::read(path, &bytes)?;
         let checksums = header.extent(Section::Checksums);
         let pages = (checksums.end - checksums.start) as usize / CHECKSUM_BYTES;
@@ -109,7 +109,7 @@ impl ShardFile {
         at < self.header.extent(Section::Checksums).start && self.pages.are_checked(at..at + 1)
     }
 
-    pub(super) fn intact(&self) -> Result<(), ShardError> {
+    pub(super) fn intact(&self) -> Result<()> {
         match self.bytes.damage() {
             None => Ok(()),
             Some(Damage::Lost { offset }) => Err(ShardError::corrupt(
@@ -126,7 +126,7 @@ impl ShardFile {
     }
 
     /// Verifies the checksum table and every unverified page.
-    pub(super) fn verify(&self) -> Result<(), ShardError> {
+    pub(super) fn verify(&self) -> Result<()> {
         self.check_table()?;
         let end = self.header.extent(Section::Checksums).start;
         let mut buffer = Vec::new();
@@ -136,7 +136,7 @@ impl ShardFile {
         self.intact()
     }
 
-    pub(super) fn slice(&self, section: Section, range: Range<u64>) -> Result<&[u8], ShardError> {
+    pub(super) fn slice(&self, section: Section, range: Range<u64>) -> Result<&[u8]> {
         let range = self.range_in_file(section, range)?;
         self.checked(range)
     }
@@ -149,7 +149,7 @@ impl ShardFile {
         section: Section,
         range: Range<u64>,
         buffer: &mut Vec<u8>,
-    ) -> Result<Option<Range<usize>>, ShardError> {
+    ) -> Result<Option<Range<usize>>> {
         let checksums = self.header.extent(Section::Checksums);
         let file = self.range_in_file(section, range)?;
         let pages = file.start / PAGE_BYTES as u64 * PAGE_BYTES as u64
@@ -167,11 +167,7 @@ impl ShardFile {
     }
 
     /// Reads whole pages into `buffer` and verifies them.
-    fn read_pages<'a>(
-        &self,
-        pages: Range<u64>,
-        buffer: &'a mut Vec<u8>,
-    ) -> Result<&'a [u8], ShardError> {
+    fn read_pages<'a>(&self, pages: Range<u64>, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         let bytes = (pages.end - pages.start) as usize;
         if buffer.len() < bytes {
             buffer.resize(bytes, 0);
@@ -187,13 +183,13 @@ impl ShardFile {
         Ok(buffer)
     }
 
-    pub(super) fn entry<T: Record>(&self, section: Section, index: u32) -> Result<&T, ShardError> {
+    pub(super) fn entry<T: Record>(&self, section: Section, index: u32) -> Result<&T> {
         let start = u64::from(index) * size_of::<T>() as u64;
         let bytes = self.slice(section, start..start + size_of::<T>() as u64)?;
         Ok(T::ref_from_bytes(bytes).expect("as many bytes as the type has"))
     }
 
-    pub(super) fn find_trigram(&self, trigram: Trigram) -> Result<Option<u64>, ShardError> {
+    pub(super) fn find_trigram(&self, trigram: Trigram) -> Result<Option<u64>> {
         let trigram_of = |entry: &U64| (entry.get() >> TRIGRAM_SHIFT) as u32;
         let first = |entry| {
             let entry = self.entry(Section::Dictionary, entry as u32)?;
@@ -209,7 +205,7 @@ impl ShardFile {
 
     /// Number of texts that begin at or before a block. Not for version 1, which has no
     /// texts.
-    pub(super) fn texts_until(&self, block: u32) -> Result<u32, ShardError> {
+    pub(super) fn texts_until(&self, block: u32) -> Result<u32> {
         let block_of = |text: &TextRecord| text.first_block.get();
         let first = |entry| {
             let entry = self.entry(Section::Texts, entry as u32)?;
@@ -223,7 +219,7 @@ impl ShardFile {
         Ok(run.start as u32 + behind as u32)
     }
 
-    fn entries<T: Record>(&self, section: Section, range: Range<u64>) -> Result<&[T], ShardError> {
+    fn entries<T: Record>(&self, section: Section, range: Range<u64>) -> Result<&[T]> {
         let bytes = size_of::<T>() as u64;
         let bytes = self.slice(section, range.start * bytes..range.end * bytes)?;
         Ok(<[T]>::ref_from_bytes(bytes).expect("whole entries"))
@@ -234,7 +230,7 @@ impl ShardFile {
         &self,
         section: Section,
         below: impl Fn(&T) -> bool,
-    ) -> Result<u32, ShardError> {
+    ) -> Result<u32> {
         let entries = self.section_bytes(section) / size_of::<T>() as u64;
         let (mut low, mut high) = (0, entries);
         while low < high {
@@ -269,7 +265,7 @@ impl ShardFile {
         changed.unwrap_or_else(|| ShardError::corrupt(&self.path, offset, what))
     }
 
-    fn range_in_file(&self, section: Section, range: Range<u64>) -> Result<Range<u64>, ShardError> {
+    fn range_in_file(&self, section: Section, range: Range<u64>) -> Result<Range<u64>> {
         let extent = self.header.extent(section);
         if range.start > range.end || range.end > extent.end - extent.start {
             return Err(self.corrupt(section, "a reference beyond the section's end"));
@@ -278,7 +274,7 @@ impl ShardFile {
     }
 
     #[inline]
-    fn checked(&self, range: Range<u64>) -> Result<&[u8], ShardError> {
+    fn checked(&self, range: Range<u64>) -> Result<&[u8]> {
         if !self.pages.are_checked(range.clone()) {
             self.check_pages(range.clone())?;
         }
@@ -286,7 +282,7 @@ impl ShardFile {
     }
 
     #[cold]
-    fn check_pages(&self, range: Range<u64>) -> Result<(), ShardError> {
+    fn check_pages(&self, range: Range<u64>) -> Result<()> {
         let checksums = self.header.extent(Section::Checksums);
         let (file, checksums) = self.bytes.split_at(checksums.start as usize);
         let check = |range| {
@@ -328,7 +324,7 @@ impl ShardFile {
         table.unwrap_or_else(|| self.corrupt_at(offset, "checksum"))
     }
 
-    fn check_table(&self) -> Result<(), ShardError> {
+    fn check_table(&self) -> Result<()> {
         let Range { start, end } = self.header.extent(Section::Checksums);
         if crc32c::crc32c(&self.bytes[start as usize..end as usize])
             != self.header.checksums_crc.get()

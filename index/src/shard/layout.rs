@@ -3,7 +3,7 @@
 //! In version 1 text n belongs to document n, and an entry of DOCUMENTS describes both.
 //! **Invariant:** sections are inside the file, in order, as long as the counts say.
 
-use super::error::ShardError;
+use super::error::{Result, ShardError};
 use super::pages::CHECKSUM_BYTES;
 use crate::codec::{ContentCodec, ENCODED_BLOCK_BYTES_MAX};
 use crate::format::version_1::{self, DocumentOne, HeaderOne, PackageOne};
@@ -18,7 +18,7 @@ use zerocopy::{FromBytes, FromZeros};
 
 impl Header {
     /// Reads and checks the header of a whole file.
-    pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Header, ShardError> {
+    pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Header> {
         if !bytes.starts_with(&MAGIC) {
             return Err(ShardError::NotAShard(path.to_owned()));
         }
@@ -78,7 +78,7 @@ impl Header {
     }
 
     /// Checks order and lengths of the sections.
-    fn check(&self, path: &Path) -> Result<(), ShardError> {
+    fn check(&self, path: &Path) -> Result<()> {
         let mut end = PAGE_BYTES as u64;
         for Extent { offset, bytes } in &self.sections {
             let (start, bytes) = (offset.get(), bytes.get());

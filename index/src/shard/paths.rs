@@ -1,6 +1,6 @@
 //! Documents by literal in their path.
 
-use super::error::ShardError;
+use super::error::Result;
 use super::{LENGTH_BYTES_MAX, Shard};
 use crate::format::{PATH_GROUP_DOCUMENTS, PAYLOAD, SINGLE, Section};
 use crate::posting::{self, PADDING_BYTES, PostingList, push_range};
@@ -15,10 +15,7 @@ const HEAD_BYTES: usize = 8;
 impl Shard {
     /// Documents with `literal` possibly in their path (ignoring ASCII case), as
     /// separate ascending ranges; `None` if unknown: no trigram, or none listed.
-    pub fn documents_with_path(
-        &self,
-        literal: &[u8],
-    ) -> Result<Option<Vec<Range<u32>>>, ShardError> {
+    pub fn documents_with_path(&self, literal: &[u8]) -> Result<Option<Vec<Range<u32>>>> {
         let bytes = self.section_bytes(Section::Paths);
         let windows = literal.windows(3);
         let trigrams = windows.filter_map(|three| Trigram::of([three[0], three[1], three[2]]));
@@ -63,7 +60,7 @@ struct Paths<'s> {
 }
 
 impl<'s> Paths<'s> {
-    fn new(shard: &'s Shard, section: &'s [u8]) -> Result<Paths<'s>, ShardError> {
+    fn new(shard: &'s Shard, section: &'s [u8]) -> Result<Paths<'s>> {
         let corrupt = || shard.corrupt(Section::Paths, "length");
         let (entries, _) = U32::ref_from_prefix(section).map_err(|_| corrupt())?;
         let body = section.get(HEAD_BYTES..).ok_or_else(corrupt)?;
@@ -77,7 +74,7 @@ impl<'s> Paths<'s> {
         })
     }
 
-    fn list(&self, trigram: Trigram) -> Result<Option<PostingList<'s>>, ShardError> {
+    fn list(&self, trigram: Trigram) -> Result<Option<PostingList<'s>>> {
         let key = u64::from(trigram.value()) << 40;
         let index = self.dictionary.partition_point(|entry| entry.get() < key);
         let entry = self.dictionary.get(index).map_or(0, |entry| entry.get());

@@ -7,7 +7,7 @@
 //!
 //! **Invariant:** affects time only. Errors are left to the search.
 
-use super::error::ShardError;
+use super::error::Result;
 use super::{BlockId, DocId, Shard};
 use crate::format::{BlockRecord, PAYLOAD, SINGLE, Section};
 use crate::plan::TrigramQuery;
@@ -60,7 +60,7 @@ impl Shard {
     }
 
     /// Offset of a posting list, unless empty or single.
-    fn list_start(&self, trigram: Trigram) -> Result<Option<u64>, ShardError> {
+    fn list_start(&self, trigram: Trigram) -> Result<Option<u64>> {
         let payload = self
             .file
             .find_trigram(trigram)?
@@ -69,7 +69,7 @@ impl Shard {
     }
 
     /// Range up to the next list.
-    fn list_extent(&self, trigram: Trigram) -> Result<Option<Range<u64>>, ShardError> {
+    fn list_extent(&self, trigram: Trigram) -> Result<Option<Range<u64>>> {
         let Some(start) = self.list_start(trigram)? else {
             return Ok(None);
         };
@@ -111,7 +111,7 @@ impl Shard {
         });
     }
 
-    fn look_up(&self, block: BlockId) -> Result<(), ShardError> {
+    fn look_up(&self, block: BlockId) -> Result<()> {
         self.stored_text(block.0..block.0 + 1)?;
         let text = self.text_with(block)?;
         let first = self.document(DocId(text.documents.start))?;
@@ -124,7 +124,7 @@ impl Shard {
     pub fn read_text_ahead(
         &self,
         blocks: impl Iterator<Item = Range<u32>> + Clone,
-    ) -> Result<bool, ShardError> {
+    ) -> Result<bool> {
         let (Some(first), Some(last)) = (blocks.clone().next(), blocks.clone().last()) else {
             return Ok(true);
         };

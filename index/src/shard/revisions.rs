@@ -3,7 +3,7 @@
 //! **Invariant:** a text is live if it has a current document, in any revision, in a live package.
 //! Counts are of default documents: those searched without a revision filter.
 
-use super::error::ShardError;
+use super::error::{Result, ShardError};
 use super::live_set::LiveSet;
 use super::{DocId, PackageId, Shard, TextId};
 use crate::filter::Filters;
@@ -26,13 +26,13 @@ impl Shard {
         hash: [u8; 32],
         recorded: &Recorded,
         dead: Vec<u32>,
-    ) -> Result<Shard, ShardError> {
+    ) -> Result<Shard> {
         let wrong = |reason| ShardError::Revisions {
             path: self.path().to_owned(),
             reason,
         };
         let documents = (0..self.document_count()).map(|id| Ok(self.package_of(DocId(id))?.0));
-        let mut of_entries = documents.collect::<Result<Vec<_>, ShardError>>()?;
+        let mut of_entries = documents.collect::<Result<Vec<_>>>()?;
         of_entries.extend(self.skipped_packages()?);
         if table.shard != self.file_id()
             || table.documents != self.document_count()
@@ -52,7 +52,7 @@ impl Shard {
     }
 
     /// Directory of each package; `None` if dead.
-    fn directories_without(&self, dead: &[u32]) -> Result<Vec<Option<&[u8]>>, ShardError> {
+    fn directories_without(&self, dead: &[u32]) -> Result<Vec<Option<&[u8]>>> {
         let packages = (0..self.package_count()).map(|id| {
             let directory = self.package(PackageId(id))?.directory;
             Ok(dead.binary_search(&id).is_err().then_some(directory))
@@ -61,11 +61,7 @@ impl Shard {
     }
 
     /// Shard if its table was joined with equal records of live packages.
-    pub(crate) fn with_records(
-        &self,
-        recorded: &Recorded,
-        dead: &[u32],
-    ) -> Result<Option<Shard>, ShardError> {
+    pub(crate) fn with_records(&self, recorded: &Recorded, dead: &[u32]) -> Result<Option<Shard>> {
         let digest = Revisions::digest(recorded, &self.directories_without(dead)?);
         self.intact()?;
         let same = self.revisions().filter(|it| it.records == digest);
@@ -99,7 +95,7 @@ impl Shard {
         revisions: &Revisions,
         dead: Vec<u32>,
         continued: Vec<u32>,
-    ) -> Result<LiveSet, ShardError> {
+    ) -> Result<LiveSet> {
         let mut live = LiveSet::with_revisions(self.file_id(), dead, continued, revisions);
         let packages = (0..self.package_count()).filter(|&package| live.is_live(package));
         let parts = packages.count() as u32;
@@ -165,7 +161,7 @@ impl Shard {
             .is_some_and(|revisions| !is_all(revisions))
     }
 
-    pub(crate) fn skipped_packages(&self) -> Result<Vec<u32>, ShardError> {
+    pub(crate) fn skipped_packages(&self) -> Result<Vec<u32>> {
         let entries = self.skipped_entries()?;
         entries.map(|entry| Ok(entry?.0.0)).collect()
     }

@@ -3,7 +3,7 @@
 //! **Invariant:** a range ascends inside its table whatever the file says; contradictions are
 //! errors.
 
-use super::error::ShardError;
+use super::error::Result;
 use super::{BlockId, DocId, Document, Package, PackageId, Shard, Text, TextId};
 use crate::document::{Class, Popularity};
 use crate::format::version_1::{DocumentOne, PackageOne};
@@ -15,7 +15,7 @@ use std::ops::Range;
 
 impl Shard {
     /// Returns text `id` < [`text_count`](Self::text_count).
-    pub fn text_entry(&self, id: TextId) -> Result<Text<'_>, ShardError> {
+    pub fn text_entry(&self, id: TextId) -> Result<Text<'_>> {
         let (first, documents, lines, hash) = self.text_record(id)?;
         let (end, documents_end) = if id.0 + 1 < self.text_count() {
             let (block, document, ..) = self.text_record(TextId(id.0 + 1))?;
@@ -38,7 +38,7 @@ impl Shard {
         })
     }
 
-    fn text_record(&self, id: TextId) -> Result<(u32, u32, u32, &[u8; 32]), ShardError> {
+    fn text_record(&self, id: TextId) -> Result<(u32, u32, u32, &[u8; 32])> {
         if self.is_version_1() {
             let entry: &DocumentOne = self.file.entry(Section::Documents, id.0)?;
             return Ok((
@@ -54,7 +54,7 @@ impl Shard {
     }
 
     /// Text of `block` < [`block_count`](Self::block_count).
-    pub fn text_of(&self, block: BlockId) -> Result<TextId, ShardError> {
+    pub fn text_of(&self, block: BlockId) -> Result<TextId> {
         let behind = if self.is_version_1() {
             let is_before = |entry: &DocumentOne| entry.first_block.get() <= block.0;
             self.file.partition_point(Section::Documents, is_before)?
@@ -66,7 +66,7 @@ impl Shard {
     }
 
     /// Entry of a block's text.
-    pub fn text_with(&self, block: BlockId) -> Result<Text<'_>, ShardError> {
+    pub fn text_with(&self, block: BlockId) -> Result<Text<'_>> {
         let text = self.text_entry(self.text_of(block)?)?;
         if !text.blocks.contains(&block.0) {
             return Err(self.inconsistent("a block of no text"));
@@ -75,7 +75,7 @@ impl Shard {
     }
 
     /// Returns document `id` < [`document_count`](Self::document_count).
-    pub fn document(&self, id: DocId) -> Result<Document<'_>, ShardError> {
+    pub fn document(&self, id: DocId) -> Result<Document<'_>> {
         let entry = self.document_record(id)?;
         let (package, text) = (entry.package.get(), entry.text.get());
         if package >= self.package_count() || text >= self.text_count() {
@@ -98,7 +98,7 @@ impl Shard {
     }
 
     /// Entry, in version 1 with its package and text added.
-    fn document_record(&self, id: DocId) -> Result<DocumentRecord, ShardError> {
+    fn document_record(&self, id: DocId) -> Result<DocumentRecord> {
         if !self.is_version_1() {
             return self.file.entry(Section::Documents, id.0).copied();
         }
@@ -113,13 +113,13 @@ impl Shard {
     }
 
     /// Returns path and static rank only.
-    pub fn path_and_rank(&self, id: DocId) -> Result<(&[u8], f32), ShardError> {
+    pub fn path_and_rank(&self, id: DocId) -> Result<(&[u8], f32)> {
         let entry = self.document_record(id)?;
         let path = self.name(entry.path_offset.get(), entry.path_bytes.get())?;
         Ok((path, entry.static_rank.get()))
     }
 
-    pub(super) fn text_of_document(&self, id: DocId) -> Result<TextId, ShardError> {
+    pub(super) fn text_of_document(&self, id: DocId) -> Result<TextId> {
         if self.is_version_1() {
             return Ok(TextId(id.0));
         }
@@ -132,7 +132,7 @@ impl Shard {
     }
 
     /// Package of a document.
-    pub fn package_of(&self, document: DocId) -> Result<PackageId, ShardError> {
+    pub fn package_of(&self, document: DocId) -> Result<PackageId> {
         let package = if self.is_version_1() {
             let is_before = |entry: &PackageOne| entry.first_document.get() <= document.0;
             let behind = self.file.partition_point(Section::Packages, is_before)?;
@@ -146,7 +146,7 @@ impl Shard {
     }
 
     /// Returns package `id` < [`package_count`](Self::package_count).
-    pub fn package(&self, id: PackageId) -> Result<Package<'_>, ShardError> {
+    pub fn package(&self, id: PackageId) -> Result<Package<'_>> {
         let entry = self.package_record(id)?;
         let (first, shared) = (entry.first_text.get(), entry.first_shared.get());
         let (end, shared_end) = if id.0 + 1 < self.package_count() {
@@ -185,7 +185,7 @@ impl Shard {
     }
 
     /// Entry, in version 1 without counts.
-    fn package_record(&self, id: PackageId) -> Result<PackageRecord, ShardError> {
+    fn package_record(&self, id: PackageId) -> Result<PackageRecord> {
         if !self.is_version_1() {
             return self.file.entry(Section::Packages, id.0).copied();
         }
@@ -203,7 +203,7 @@ impl Shard {
     }
 
     /// Bytes of a package's documents, each text once per document.
-    pub fn package_text_bytes(&self, package: &Package<'_>) -> Result<u64, ShardError> {
+    pub fn package_text_bytes(&self, package: &Package<'_>) -> Result<u64> {
         if !self.is_version_1() {
             return Ok(self.package_record(package.id)?.text_bytes.get());
         }
@@ -212,7 +212,7 @@ impl Shard {
     }
 
     /// Original encoding of a document, if it was decoded and noted.
-    pub fn decoded_from(&self, document: DocId) -> Result<Option<TextEncoding>, ShardError> {
+    pub fn decoded_from(&self, document: DocId) -> Result<Option<TextEncoding>> {
         let section = Section::Decoded;
         let count = self.file.section_bytes(section) / size_of::<DecodedRecord>() as u64;
         let is_before = |entry: &DecodedRecord| entry.document.get() < document.0;
@@ -232,7 +232,7 @@ impl Shard {
     /// Upper bound of the static ranks from `document` on. Packages are ordered by popularity and
     /// documents by class: the higher of the best document of the text and the best possible rank
     /// of the next package.
-    pub fn static_rank_bound(&self, document: DocId) -> Result<f32, ShardError> {
+    pub fn static_rank_bound(&self, document: DocId) -> Result<f32> {
         let text = self.text_entry(self.text_of_document(document)?)?;
         let best = self.document(DocId(text.documents.start))?;
         let next = PackageId(best.package.0 + 1);
@@ -240,7 +240,7 @@ impl Shard {
     }
 
     /// Upper bound of the static ranks from `package` on.
-    pub fn static_rank_from(&self, package: PackageId) -> Result<f32, ShardError> {
+    pub fn static_rank_from(&self, package: PackageId) -> Result<f32> {
         if package.0 >= self.package_count() {
             return Ok(0.0);
         }
@@ -248,14 +248,14 @@ impl Shard {
     }
 
     /// First line of a block, from 1.
-    pub fn first_line(&self, block: BlockId) -> Result<u32, ShardError> {
+    pub fn first_line(&self, block: BlockId) -> Result<u32> {
         let entry: &BlockRecord = self.file.entry(Section::Blocks, block.0)?;
         Ok(entry.first_line.get())
     }
 
     /// Byte range of blocks in the shard's texts.
-    pub fn text_range(&self, blocks: Range<u32>) -> Result<Range<u64>, ShardError> {
-        let offset = |block| -> Result<u64, ShardError> {
+    pub fn text_range(&self, blocks: Range<u32>) -> Result<Range<u64>> {
+        let offset = |block| -> Result<u64> {
             let entry: &BlockRecord = self.file.entry(Section::Blocks, block)?;
             Ok(entry.offset.get())
         };

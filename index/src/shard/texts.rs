@@ -1,7 +1,7 @@
 //! Packages to texts, texts to documents and blocks. A package has its own range of texts and
 //! shares others with earlier packages.
 
-use super::error::ShardError;
+use super::error::Result;
 use super::{DocId, Package, Shard, Text, TextId};
 use crate::filter::{DocumentFacts, Filters};
 use crate::format::Section;
@@ -16,7 +16,7 @@ impl Shard {
     }
 
     /// Documents of a package, ascending.
-    pub fn documents_of(&self, package: &Package<'_>) -> Result<Vec<DocId>, ShardError> {
+    pub fn documents_of(&self, package: &Package<'_>) -> Result<Vec<DocId>> {
         let mut documents = Vec::new();
         for id in self.documents_of_texts(&package.texts)? {
             if !self.has_copies() || self.package_of(DocId(id))? == package.id {
@@ -30,7 +30,7 @@ impl Shard {
         Ok(documents)
     }
 
-    fn shared_document(&self, entry: u32) -> Result<DocId, ShardError> {
+    fn shared_document(&self, entry: u32) -> Result<DocId> {
         let document = self.file.entry::<U32>(Section::Shared, entry)?.get();
         if document >= self.document_count() {
             return Err(self.corrupt(Section::Shared, "a document"));
@@ -39,10 +39,7 @@ impl Shard {
     }
 
     /// Texts of ascending packages as separate ascending ranges.
-    pub(super) fn texts_of_packages(
-        &self,
-        packages: &[Package<'_>],
-    ) -> Result<Vec<Range<u32>>, ShardError> {
+    pub(super) fn texts_of_packages(&self, packages: &[Package<'_>]) -> Result<Vec<Range<u32>>> {
         let mut own = Vec::new();
         for package in packages {
             push_range(&mut own, package.texts.clone())
@@ -70,11 +67,11 @@ impl Shard {
         Ok(texts)
     }
 
-    pub(super) fn blocks_of_texts(&self, texts: &Range<u32>) -> Result<Range<u32>, ShardError> {
+    pub(super) fn blocks_of_texts(&self, texts: &Range<u32>) -> Result<Range<u32>> {
         self.range_of_texts(texts, |text| text.blocks)
     }
 
-    pub(super) fn documents_of_texts(&self, texts: &Range<u32>) -> Result<Range<u32>, ShardError> {
+    pub(super) fn documents_of_texts(&self, texts: &Range<u32>) -> Result<Range<u32>> {
         self.range_of_texts(texts, |text| text.documents)
     }
 
@@ -82,7 +79,7 @@ impl Shard {
         &self,
         texts: &Range<u32>,
         of: impl Fn(Text<'_>) -> Range<u32>,
-    ) -> Result<Range<u32>, ShardError> {
+    ) -> Result<Range<u32>> {
         if texts.is_empty() {
             return Ok(0..0);
         }
@@ -94,10 +91,7 @@ impl Shard {
         Ok(start..end)
     }
 
-    pub(super) fn blocks_of_all(
-        &self,
-        texts: &[Range<u32>],
-    ) -> Result<Vec<Range<u32>>, ShardError> {
+    pub(super) fn blocks_of_all(&self, texts: &[Range<u32>]) -> Result<Vec<Range<u32>>> {
         let mut blocks = Vec::new();
         for range in texts {
             push_range(&mut blocks, self.blocks_of_texts(range)?)
@@ -107,7 +101,7 @@ impl Shard {
     }
 
     /// Tests if a document is live and accepted by all filters.
-    pub fn is_accepted(&self, filters: &Filters, document: DocId) -> Result<bool, ShardError> {
+    pub fn is_accepted(&self, filters: &Filters, document: DocId) -> Result<bool> {
         let id = self.package_of(document)?;
         if !self.is_live(id) || !self.is_in_reach(filters, document) {
             return Ok(false);
@@ -140,11 +134,7 @@ impl Shard {
     }
 
     /// Tests if one of these documents is accepted.
-    pub fn has_accepted(
-        &self,
-        filters: &Filters,
-        documents: Range<u32>,
-    ) -> Result<bool, ShardError> {
+    pub fn has_accepted(&self, filters: &Filters, documents: Range<u32>) -> Result<bool> {
         for document in documents {
             if self.is_accepted(filters, DocId(document))? {
                 return Ok(true);
