@@ -24,8 +24,8 @@ mod worker;
 pub use error::BuildError;
 pub use options::{BuildOptions, Changes, MEMORY_BYTES, MEMORY_BYTES_MIN, SHARD_BYTES, Suspects};
 pub use report::{
-    DIFFERING_LISTED_MAX, Moved, Outcome, Preview, Progress, ReadStats, Renamed, Report,
-    SourcePlace, Unmatched, Verified,
+    DIFFERING_LISTED_MAX, Moved, Outcome, Progress, ReadStats, Renamed, Report, SourcePlace,
+    Unmatched, Verified,
 };
 pub use repository::RepositorySource;
 
@@ -102,27 +102,25 @@ pub fn update(
     current.publish(progress)
 }
 
-/// Computes by names alone what [`update`] would do. The report has dropped, kept, moved and
+/// Computes by names alone what [`update`] would do. The report has new, dropped, kept, moved and
 /// renamed packages.
 pub fn preview(
     sources: &[Source],
     changes: &Changes,
     out: &Path,
     options: &BuildOptions,
-) -> Result<Preview, BuildError> {
+) -> Result<Report, BuildError> {
     let options = options_for(sources, changes, out, options)?;
     let current = CurrentIndex::open(out, options.options, changes.prune)?;
     let sources = &current.as_built(sources, changes)[..];
     let plan = UpdatePlan::new(&current, sources, changes, options.options)?;
-    Ok(Preview {
+    Ok(Report {
         new: plan.new_packages(&current),
-        report: Report {
-            dropped: plan.dropped(&current),
-            moved: current.moved(sources, changes)?,
-            kept_versions: plan.kept_versions(),
-            renamed: current.renamed(&plan),
-            ..Report::default()
-        },
+        dropped: plan.dropped(&current),
+        moved: current.moved(sources, changes)?,
+        kept_versions: plan.kept_versions(),
+        renamed: current.renamed(&plan),
+        ..Report::default()
     })
 }
 

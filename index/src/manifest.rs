@@ -36,7 +36,7 @@ pub const VERSION: u32 = 4;
 const TITLE: &str = "trawl-index ";
 
 /// Content of an index.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
     /// Build options.
     pub options: Options,
@@ -67,7 +67,7 @@ pub struct Beside {
 }
 
 /// Options that decide the content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Target block size in bytes.
     pub block_bytes: usize,
@@ -230,15 +230,7 @@ impl Manifest {
         }
         let lines = text.lines().count();
         let body = checked_body(text).ok_or(ManifestError::Corrupt { line: lines })?;
-        let mut manifest = Manifest {
-            options: Options {
-                block_bytes: 0,
-                no_ignore: false,
-            },
-            shards: Vec::new(),
-            beside: Vec::new(),
-            recorded: None,
-        };
+        let mut manifest = Manifest::default();
         for (index, line) in body.lines().enumerate().skip(1) {
             manifest
                 .parse_record(line)

@@ -10,7 +10,7 @@ use super::options::BuildOptions;
 use super::package::{InputPackage, SkippedEntry, is_to_be_said};
 use super::report::{Progress, ReadStats};
 use super::task::{Task, TaskSizes, hand_out};
-use super::worker::{FinishedTask, SegmentEntry, TextBuffers, work};
+use super::worker::{FinishedTask, SegmentEntry, TextBuffers, lock, work};
 use crate::corpus::SkipReason;
 use crate::directory;
 use crate::manifest::{PackageEntry, ShardEntry};
@@ -59,7 +59,7 @@ pub(super) fn write(
     // Only the workers own the receiver: their end ends `hand_out`.
     let tasks = Arc::new(Mutex::new(tasks));
     let large = Mutex::new(());
-    let buffers = TextBuffers::new(jobs);
+    let buffers = TextBuffers::default();
     thread::scope(|scope| {
         for _ in 0..jobs {
             let (tasks, finished) = (tasks.clone(), finished_sender.clone());
@@ -100,9 +100,13 @@ fn join_in_order(
         let result = result?;
         waiting.insert(result.number, result);
         while let Some(result) = waiting.remove(&next) {
-            let result = assembly.join(result, packages);
-            buffers.put(result.map_err(BuildError::write(assembly.directory))?);
+            let joined_text = assembly.join(result, packages);
+            let text = joined_text.map_err(BuildError::write(assembly.directory))?;
             next += 1;
+            let mut free = lock(buffers);
+            if free.len() < assembly.options.jobs.max(1) {
+                free.push(text);
+            }
             // Fails once everything is handed out.
             let _ = joined.send(());
         }

@@ -43,6 +43,8 @@ pub struct Report {
     pub read: ReadStats,
     /// Packages kept unread.
     pub kept: u64,
+    /// Given unindexed packages, ascending; of a dry run only.
+    pub new: Vec<Vec<u8>>,
     /// Packages no longer in the index, ascending.
     pub dropped: Vec<Vec<u8>>,
     /// Kept packages with a given other version.
@@ -63,15 +65,6 @@ pub struct Report {
     pub problems: Vec<(String, String)>,
     /// Result of a comparison.
     pub verified: Option<Verified>,
-}
-
-/// Result of a dry run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Preview {
-    /// Given unindexed packages, ascending.
-    pub new: Vec<Vec<u8>>,
-    /// Report without counts.
-    pub report: Report,
 }
 
 /// A package read elsewhere.

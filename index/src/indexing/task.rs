@@ -12,6 +12,7 @@ use crate::builder::Limits;
 use crate::codec::ContentCodec;
 use crate::corpus::{self, File, Walk};
 use crate::document::Popularity;
+use crate::revisions::ObjectId;
 use crate::shard::DocId;
 use fnv::FnvHasher;
 use std::hash::Hasher;
@@ -34,8 +35,6 @@ pub(super) enum TaskItem {
         index: usize,
         signature: u64,
     },
-    File(File),
-    /// A file of a repository or of a partly indexed directory.
     Source(SourceItem),
     /// Document of an older shard: part of the package, document, text bytes, mark.
     Document(usize, DocId, u64, Mark),
@@ -45,7 +44,6 @@ pub(super) enum TaskItem {
 impl TaskItem {
     pub(super) fn bytes(&self) -> u64 {
         match self {
-            TaskItem::File(file) => file.bytes,
             TaskItem::Source(item) => item.bytes(),
             TaskItem::Document(_, _, bytes, _) => *bytes,
             TaskItem::Package { .. } | TaskItem::Skipped(_) => 0,
@@ -206,7 +204,11 @@ fn changed_contents(
                 return Ok(None);
             }
             if package.parts.is_empty() {
-                return Ok(Some(directory_contents(walk, signature)));
+                return Ok(Some(directory_contents(
+                    walk,
+                    signature,
+                    package.popularity,
+                )));
             }
             let mut items = source_items(walk, package.popularity);
             let is_differing = |item: &mut SourceItem| differing.contains(&item.path);
@@ -229,16 +231,18 @@ fn signature(walk: &Walk, popularity: Popularity) -> u64 {
     hasher.finish()
 }
 
-fn directory_contents(walk: Walk, signature: u64) -> Contents {
+fn directory_contents(walk: Walk, signature: u64, popularity: Popularity) -> Contents {
     let bytes = walk.files.iter().map(|file| file.bytes).sum();
     let files = (walk.skipped.len() + walk.files.len()) as u64;
     let skipped = walk.skipped.into_iter();
     let skipped = skipped.map(|skipped| TaskItem::Skipped(skipped.into()));
+    let item = move |file| SourceItem::of_file(file, ObjectId::NONE, popularity);
+    let read = walk.files.into_iter().map(item).map(TaskItem::Source);
     Contents {
         signature,
         bytes,
         files,
-        items: Box::new(skipped.chain(walk.files.into_iter().map(TaskItem::File))),
+        items: Box::new(skipped.chain(read)),
     }
 }
 

@@ -12,7 +12,6 @@ use super::repository::too_large;
 use super::task::{Task, TaskItem, TaskSizes};
 use crate::builder::{Segment, SegmentBuilder};
 use crate::corpus::{self, CorpusError, ReadOutcome, SkipReason, Skipped};
-use crate::revisions::ObjectId;
 use crate::shard::{DocId, Shard, ShardError, TextCache};
 use crate::writer::DocumentName;
 use std::io::{self, Write};
@@ -36,29 +35,10 @@ pub(super) enum SegmentEntry {
 }
 
 /// Text buffers for reuse, at most one per worker.
-pub(super) struct TextBuffers {
-    free: Mutex<Vec<Vec<u8>>>,
-    free_max: usize,
-}
+pub(super) type TextBuffers = Mutex<Vec<Vec<u8>>>;
 
-impl TextBuffers {
-    pub(super) fn new(workers: usize) -> TextBuffers {
-        TextBuffers {
-            free: Mutex::default(),
-            free_max: workers,
-        }
-    }
-
-    pub(super) fn put(&self, text: Vec<u8>) {
-        let mut free = self.free();
-        if free.len() < self.free_max {
-            free.push(text);
-        }
-    }
-
-    fn free(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+pub(super) fn lock(buffers: &TextBuffers) -> MutexGuard<'_, Vec<Vec<u8>>> {
+    buffers.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes segments until there are no more tasks or one fails.
@@ -77,7 +57,7 @@ pub(super) fn work(
     loop {
         let task = tasks.lock().map(|tasks| tasks.recv());
         let Ok(Ok(task)) = task else { return };
-        if let Some(buffer) = buffers.free().pop() {
+        if let Some(buffer) = lock(buffers).pop() {
             builder.reuse(buffer);
         }
         let result = build_segment(packages, task, &mut builder, large, progress);
@@ -110,11 +90,6 @@ fn build_segment(
                 SegmentEntry::Package { index, signature }
             }
             TaskItem::Skipped(skipped) => SegmentEntry::Skipped(skipped),
-            TaskItem::File(file) => {
-                let package = &packages[package];
-                let item = SourceItem::of_file(file, ObjectId::NONE, package.popularity);
-                read_item(package, item, builder, large)?
-            }
             TaskItem::Source(item) => read_item(&packages[package], item, builder, large)?,
             TaskItem::Document(part, document, _, mark) => {
                 let name = texts.copy(&packages[package], part, document, builder)?;

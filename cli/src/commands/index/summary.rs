@@ -1,7 +1,7 @@
 //! Last line of `trawl index`: counts and package names.
 
 use crate::{terminal, units};
-use index::indexing::{Outcome, Preview, ReadStats, Report};
+use index::indexing::{Outcome, ReadStats, Report};
 use std::path::Path;
 use std::time::Duration;
 
@@ -53,11 +53,10 @@ pub(super) fn of(
     format!("{line}; {index}; {left_out}{named}")
 }
 
-pub(super) fn of_preview(preview: &Preview, problems: &[(String, String)]) -> String {
-    let Preview { new, report } = preview;
+pub(super) fn of_preview(report: &Report, problems: &[(String, String)]) -> String {
     format!(
         "dry run, nothing was written; packages: {}, {}{}",
-        counted(new, "new"),
+        counted(&report.new, "new"),
         counted(&report.dropped, "to be dropped"),
         what_changed(report, problems)
     )

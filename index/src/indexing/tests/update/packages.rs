@@ -101,7 +101,7 @@ fn other_versions_stay_and_are_named_without_a_flag() {
     let beside = |other: &str| (other.as_bytes().to_vec(), b"foo_1.2".to_vec());
     assert_eq!(report.kept_versions, [beside("foo-1.1"), beside("foo_1.0")]);
     assert_eq!(planned.new, [b"foo_1.2"]);
-    assert_eq!(planned.report.kept_versions, report.kept_versions);
+    assert_eq!(planned.kept_versions, report.kept_versions);
     there.check(&["foo_1.0", "foo-1.1", "foobar_1.0", "foo_1.2"]);
     // A dry run drops nothing.
     let replacing = Changes {
@@ -110,10 +110,10 @@ fn other_versions_stay_and_are_named_without_a_flag() {
     };
     let before = there.manifest();
     let planned = previewed(&there, &replacing);
-    assert_eq!(planned.report.dropped, [&b"foo-1.1"[..], b"foo_1.0"]);
+    assert_eq!(planned.dropped, [&b"foo-1.1"[..], b"foo_1.0"]);
     assert_eq!(there.manifest(), before);
     let report = there.change(&["foo_1.2"], &replacing).unwrap();
-    assert_eq!(report.dropped, planned.report.dropped);
+    assert_eq!(report.dropped, planned.dropped);
     there.check(&["foobar_1.0", "foo_1.2"]);
 }
 
