@@ -152,7 +152,7 @@ impl Reader<'_> {
             b'[' | b'-' if syntax.has(LONG) => {
                 if let Some((level, is_comment, bytes)) = long_bracket(self.rest()) {
                     self.at += bytes;
-                    return self.long(level, is_comment, start);
+                    return self.raw(LineState::Long { level, is_comment }, start);
                 }
                 if self.rest().starts_with(b"--") {
                     self.at = self.line.len();
@@ -211,7 +211,7 @@ impl Reader<'_> {
             let hashes = self.rest().iter().take_while(|byte| **byte == b'#').count();
             if self.byte(hashes) == b'"' && hashes < 256 {
                 self.at += hashes + 1;
-                return self.hashes(hashes as u16, start);
+                return self.raw(LineState::Hashes(hashes as u16), start);
             }
         }
         if syntax.has(RAW) && matches!(word, b"R" | b"LR" | b"uR" | b"UR" | b"u8R") {
@@ -220,7 +220,7 @@ impl Reader<'_> {
             if let Some(open) = open.filter(|open| *open > 0 && self.byte(0) == b'"') {
                 let delimiter = hash(&self.rest()[1..open]);
                 self.at += open + 1;
-                return self.raw(delimiter, start);
+                return self.raw(LineState::Raw(delimiter), start);
             }
         }
         if syntax.has(QUOTING) && self.is_quoting(word, start) {

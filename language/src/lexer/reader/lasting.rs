@@ -14,9 +14,7 @@ impl Reader<'_> {
                 let quote = self.syntax.family.quotes.get(usize::from(form))?;
                 self.quoted(form, quote, 0, depth)
             }
-            LineState::Long { level, is_comment } => self.long(level, is_comment, 0),
-            LineState::Hashes(hashes) => self.hashes(hashes, 0),
-            LineState::Raw(delimiter) => self.raw(delimiter, 0),
+            LineState::Long { .. } | LineState::Hashes(_) | LineState::Raw(_) => self.raw(state, 0),
             LineState::Delimited { open, close, depth } => self.delimited(open, close, depth, 0),
             LineState::Heredoc(end) => {
                 let is_end = hash(ending(self.line)) == end;
@@ -100,57 +98,45 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn hashes(&mut self, hashes: u16, start: usize) -> Option<LineState> {
-        let count = usize::from(hashes);
-        let is_end = |it: &Self| (it.signs(b'#', count) == count).then_some(count);
-        self.until(b'"', is_end, start, Colour::String)
-            .then_some(LineState::Hashes(hashes))
-    }
-
-    pub(super) fn raw(&mut self, delimiter: u32, start: usize) -> Option<LineState> {
-        let is_end = |it: &Self| {
-            let mut behind = it.rest().iter().take(DELIMITER_BYTES_MAX + 1);
-            let end = behind.position(|byte| *byte == b'"')?;
-            (hash(&it.rest()[..end]) == delimiter).then_some(end + 1)
+    /// Colours up to the end of a raw string or long bracket.
+    pub(super) fn raw(&mut self, state: LineState, start: usize) -> Option<LineState> {
+        let (sign, colour) = match state {
+            LineState::Hashes(_) => (b'"', Colour::String),
+            LineState::Long { is_comment, .. } if is_comment => (b']', Colour::Comment),
+            LineState::Long { .. } => (b']', Colour::String),
+            _ => (b')', Colour::String),
         };
-        self.until(b')', is_end, start, Colour::String)
-            .then_some(LineState::Raw(delimiter))
-    }
-
-    pub(super) fn long(&mut self, level: u16, is_comment: bool, start: usize) -> Option<LineState> {
-        let colour = if is_comment {
-            Colour::Comment
-        } else {
-            Colour::String
-        };
-        let count = usize::from(level);
-        let is_end = |it: &Self| {
-            let is_there = it.signs(b'=', count) == count && it.byte(count) == b']';
-            is_there.then_some(count + 1)
-        };
-        self.until(b']', is_end, start, colour)
-            .then_some(LineState::Long { level, is_comment })
-    }
-
-    /// Colours up to an end: `sign`, and as many bytes as `is_end` finds behind it. Returns true
-    /// if the line has none.
-    fn until(
-        &mut self,
-        sign: u8,
-        is_end: impl Fn(&Self) -> Option<usize>,
-        start: usize,
-        colour: Colour,
-    ) -> bool {
         while let Some(found) = memchr::memchr(sign, self.rest()) {
             self.at += found + 1;
-            if let Some(bytes) = is_end(self) {
+            if let Some(bytes) = self.rest_of_end(state) {
                 self.at += bytes;
                 self.push(start, Some(colour));
-                return false;
+                return None;
             }
         }
         self.push_rest(start, colour);
-        true
+        Some(state)
+    }
+
+    /// Bytes of the end behind its first sign, if it is here.
+    fn rest_of_end(&self, state: LineState) -> Option<usize> {
+        let has = |sign, count| self.signs(sign, count) == count;
+        match state {
+            LineState::Hashes(hashes) => {
+                let count = usize::from(hashes);
+                has(b'#', count).then_some(count)
+            }
+            LineState::Long { level, .. } => {
+                let count = usize::from(level);
+                (has(b'=', count) && self.byte(count) == b']').then_some(count + 1)
+            }
+            LineState::Raw(delimiter) => {
+                let mut behind = self.rest().iter().take(DELIMITER_BYTES_MAX + 1);
+                let end = behind.position(|byte| *byte == b'"')?;
+                (hash(&self.rest()[..end]) == delimiter).then_some(end + 1)
+            }
+            _ => None,
+        }
     }
 
     /// Number of these signs here, up to `most`.
