@@ -8,7 +8,6 @@
 //! the end of the line. Hostile text can only be coloured wrongly.
 
 pub(crate) mod families;
-mod family;
 mod markup;
 mod quote;
 mod reader;
@@ -17,7 +16,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use family::Family;
+pub(crate) use families::Family;
 pub use syntax::Syntax;
 
 use std::ops::Range;

@@ -4,8 +4,10 @@
 //! preprocessor lines. **Invariant:** a level is never raised, so that of the line alone is a
 //! bound.
 
-use super::keywords::{begins_body, begins_function, defines};
-use super::{DECLARES, has_type_keyword, is_indented, is_word, keyword, words};
+use super::{
+    DECLARES, begins_body, begins_function, defines, has_type_keyword, is_indented, is_word,
+    keyword, words,
+};
 
 /// Bytes behind a name: an argument list of 16 lines.
 pub const BYTES_MAX: usize = 1024;

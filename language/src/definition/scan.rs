@@ -3,11 +3,10 @@
 //! **Invariant:** exactly the words with a [`level`](super::level) above 0. It is called only if a
 //! rule may hold; each test names its rules.
 
-use super::keywords::{
-    begins_body, begins_function, begins_value, defines, is_method_modifier, is_modifier,
-    is_type_keyword,
+use super::{
+    LINE_BYTES_MAX, begins_body, begins_function, begins_value, defines, is_method_modifier,
+    is_modifier, is_type_keyword, level,
 };
-use super::{LINE_BYTES_MAX, level};
 
 /// Calls `found` with each defined word and its level.
 pub fn for_each(text: &[u8], mut found: impl FnMut(&[u8], u8)) {

@@ -11,5 +11,84 @@ pub(crate) mod documents;
 pub(crate) mod functional;
 #[rustfmt::skip]
 pub(crate) mod scripts;
-#[rustfmt::skip]
-pub(crate) mod settings;
+
+use super::Colour;
+use super::quote::Quote;
+
+/// Languages that look alike to the lexer, and their features.
+pub(crate) struct Family {
+    /// The first match wins.
+    pub(super) quotes: &'static [Quote],
+    pub(super) words: &'static [(Colour, &'static str)],
+    /// Extra bytes of names.
+    pub(super) of_names: &'static str,
+    pub(super) features: u32,
+    /// Form that a file begins in.
+    pub(super) begins_in: Option<u8>,
+}
+
+/// `#` begins a directive.
+pub(super) const DIRECTIVES: u32 = 1;
+/// `/…/` in place of a value.
+pub(super) const REGEX: u32 = 2;
+/// `<<END`
+pub(super) const HEREDOC: u32 = 4;
+/// `r#"…"#`
+pub(super) const HASHES: u32 = 8;
+/// `R"x(…)x"`
+pub(super) const RAW: u32 = 16;
+/// `[==[…]==]`
+pub(super) const LONG: u32 = 32;
+/// `q{…}`, `s/…/…/`
+pub(super) const QUOTING: u32 = 64;
+/// `%w[…]`
+pub(super) const PERCENT: u32 = 128;
+/// A backslash escapes, also outside of strings.
+pub(super) const BACKSLASH: u32 = 256;
+/// `$name`, `${name}`, `$(name)`
+pub(super) const DOLLAR: u32 = 512;
+/// `@name`
+pub(super) const AT: u32 = 1024;
+/// `name:` or `name =` begins a line.
+pub(super) const KEYS: u32 = 2048;
+/// `"name":`
+pub(super) const STRING_KEYS: u32 = 4096;
+/// `\name`
+pub(super) const COMMANDS: u32 = 8192;
+/// Words ignore case.
+pub(super) const ANY_CASE: u32 = 16384;
+/// Tags, not code.
+pub(super) const MARKUP: u32 = 32768;
+/// `'` separates digits.
+pub(super) const DIGIT_QUOTES: u32 = 65536;
+
+impl Family {
+    pub(super) const fn new(quotes: &'static [Quote]) -> Family {
+        Family {
+            quotes,
+            words: &[],
+            of_names: "",
+            features: 0,
+            begins_in: None,
+        }
+    }
+
+    pub(super) const fn words(self, words: &'static [(Colour, &'static str)]) -> Family {
+        Family { words, ..self }
+    }
+
+    pub(super) const fn features(self, features: u32) -> Family {
+        Family { features, ..self }
+    }
+
+    pub(super) const fn names_with(self, of_names: &'static str) -> Family {
+        Family { of_names, ..self }
+    }
+
+    pub(super) const fn begins_in(self, form: u8) -> Family {
+        Family {
+            begins_in: Some(form),
+            ..self
+        }
+    }
+}

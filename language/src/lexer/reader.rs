@@ -3,7 +3,7 @@
 mod lasting;
 mod signs;
 
-use super::family::{
+use super::families::{
     ANY_CASE, AT, BACKSLASH, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG, MARKUP,
     PERCENT, QUOTING, RAW, REGEX,
 };

@@ -1,6 +1,6 @@
 //! A syntax: a family, prepared for the lexer.
 
-use super::family::{
+use super::families::{
     ANY_CASE, DIRECTIVES, Family, HASHES, HEREDOC, LONG, MARKUP, PERCENT, QUOTING, RAW,
 };
 use super::quote::{self, Quote};

@@ -1,7 +1,7 @@
 //! Rows of the table: each language, declared once.
 
 use crate::lexer::Family;
-use crate::lexer::families::{brackets, documents, functional, scripts, settings};
+use crate::lexer::families::{brackets, documents, functional, scripts};
 
 /// A language.
 pub struct Language {
@@ -95,7 +95,7 @@ pub(super) static LANGUAGES: &[Language] = &[
     code("FlatBuffers", &["fbs"], &[]).family(&brackets::PROTOBUF),
     code("Forth", &["fth", "4th", "forth"], &[]).family(&scripts::FORTH),
     code("Fortran", &["f", "for", "f77", "f90", "f95", "f03", "f08"], &[]).family(&scripts::FORTRAN),
-    prose("Gettext Catalog", &["po", "pot"], &[]).family(&settings::GETTEXT),
+    prose("Gettext Catalog", &["po", "pot"], &[]).family(&documents::GETTEXT),
     code("GLSL", &["glsl", "vert", "frag", "geom", "tesc", "tese", "comp"], &[]).family(&brackets::GLSL),
     code("Go", &["go"], &[]).aliases(&["golang"]).family(&brackets::GO),
     code("Go Module", &[], &["go.mod"]).family(&brackets::GO_MODULE),
@@ -107,15 +107,15 @@ pub(super) static LANGUAGES: &[Language] = &[
     code("HLSL", &["hlsl", "fx"], &[]).family(&brackets::GLSL),
     prose("HTML", &["html", "htm", "xhtml"], &[]).family(&documents::XML),
     code("Idris", &["idr"], &[]).family(&functional::HASKELL),
-    prose("INI", &["ini", "cfg", "conf", "desktop", "service"], &[".editorconfig", ".gitconfig"]).family(&settings::INI),
+    prose("INI", &["ini", "cfg", "conf", "desktop", "service"], &[".editorconfig", ".gitconfig"]).family(&documents::INI),
     code("Java", &["java"], &[]).family(&brackets::JAVA),
-    prose("Java Properties", &["properties"], &[]).family(&settings::INI),
+    prose("Java Properties", &["properties"], &[]).family(&documents::INI),
     code("Java Server Pages", &["jsp"], &[]).family(&brackets::JAVA),
     code("JavaScript", &["js", "mjs", "cjs", "jsx"], &[]).aliases(&["node"]).family(&brackets::JAVASCRIPT),
-    prose("JSON", &["json", "jsonl", "geojson", "webmanifest", "jsonc", "json5"], &[]).family(&settings::JSON),
+    prose("JSON", &["json", "jsonl", "geojson", "webmanifest", "jsonc", "json5"], &[]).family(&documents::JSON),
     code("Jsonnet", &["jsonnet", "libsonnet"], &[]).family(&brackets::PUPPET),
     code("Julia", &["jl"], &[]).family(&scripts::JULIA),
-    prose("Jupyter Notebook", &["ipynb"], &[]).family(&settings::JSON),
+    prose("Jupyter Notebook", &["ipynb"], &[]).family(&documents::JSON),
     code("Kconfig", &[], &["Kconfig"]).family(&scripts::MAKEFILE),
     code("Kotlin", &["kt", "kts"], &[]).family(&brackets::KOTLIN),
     code("Lean", &["lean"], &[]).family(&brackets::ANTLR),
@@ -136,7 +136,7 @@ pub(super) static LANGUAGES: &[Language] = &[
     code("Objective-C", &["m"], &[]).aliases(&["objc"]).family(&brackets::OBJECTIVE_C),
     code("Objective-C++", &["mm"], &[]).aliases(&["objective-cpp", "objc++"]).family(&brackets::CPP),
     code("OCaml", &["ml", "mli", "mll", "mly", "eliom"], &[]).family(&functional::OCAML),
-    prose("Opam", &["opam"], &[]).family(&settings::OPAM),
+    prose("Opam", &["opam"], &[]).family(&documents::OPAM),
     code("OpenCL", &["cl", "opencl"], &[]).family(&brackets::CPP),
     prose("Org", &["org"], &[]).family(&documents::ORG),
     code("Pascal", &["pas", "lpr", "dpr", "dfm", "lfm"], &[]).family(&scripts::PASCAL),
@@ -186,7 +186,7 @@ pub(super) static LANGUAGES: &[Language] = &[
     prose("Texinfo", &["texi", "texinfo", "txi"], &[]).family(&scripts::TEXINFO),
     prose("Text", &["txt"], &[]),
     code("Thrift", &["thrift"], &[]).family(&brackets::PROTOBUF),
-    prose("TOML", &["toml"], &[]).family(&settings::TOML),
+    prose("TOML", &["toml"], &[]).family(&documents::TOML),
     code("TSX", &["tsx"], &[]).family(&brackets::TYPESCRIPT),
     code("Twig", &["twig"], &[]).family(&documents::XML),
     code("TypeScript", &["ts", "mts", "cts"], &[]).family(&brackets::TYPESCRIPT),
@@ -203,6 +203,6 @@ pub(super) static LANGUAGES: &[Language] = &[
     prose("XML", &["xml", "xsd", "xsi", "ui", "glade", "rng", "xmi", "wsdl", "plist", "dbk", "docbook", "dtd", "csproj", "vcxproj", "ent"], &[]).family(&documents::XML),
     code("XSLT", &["xsl", "xslt"], &[]).family(&documents::XML),
     code("Yacc", &["y", "yacc", "yy"], &[]).family(&brackets::C),
-    prose("YAML", &["yaml", "yml"], &[".clang-format", ".clang-tidy"]).family(&settings::YAML),
+    prose("YAML", &["yaml", "yml"], &[".clang-format", ".clang-tidy"]).family(&documents::YAML),
     code("Zig", &["zig", "zon"], &[]).family(&brackets::ZIG),
 ];

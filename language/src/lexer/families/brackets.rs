@@ -4,7 +4,7 @@ use crate::lexer::Colour::{Keyword, Meta, String, Type};
 use crate::lexer::quote::{
     Quote, block, continued_line, doubled, line, nested, one, raw, string, text,
 };
-use crate::lexer::family::{
+use super::{
     ANY_CASE, AT, DIGIT_QUOTES, DIRECTIVES, Family, HASHES, HEREDOC, KEYS, RAW, REGEX,
 };
 

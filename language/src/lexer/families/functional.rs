@@ -2,7 +2,7 @@
 
 use crate::lexer::Colour::{Keyword, Meta, Type};
 use crate::lexer::quote::{Quote, block, line, nested, one, raw, string, text};
-use crate::lexer::family::{BACKSLASH, Family, KEYS};
+use super::{BACKSLASH, Family, KEYS};
 
 const LISP_QUOTES: &[Quote] = &[line(";"), nested("#|", "|#"), text("\"", "\"")];
 const ML_QUOTES: &[Quote] = &[nested("(*", "*)"), text("\"", "\""), one("'")];

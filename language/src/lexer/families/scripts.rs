@@ -4,7 +4,7 @@ use crate::lexer::Colour::{Comment, Keyword, Meta, Type};
 use crate::lexer::quote::{
     Quote, block, column_block, doubled, line, nested, one, raw, string, text,
 };
-use crate::lexer::family::{
+use super::{
     ANY_CASE, AT, BACKSLASH, COMMANDS, DOLLAR, Family, HEREDOC, KEYS, LONG, PERCENT, QUOTING, REGEX,
 };
 

@@ -1,7 +1,7 @@
 //! Forms over several lines: quotes, long brackets, raw strings, here-documents. Each returns the
 //! state at the end of the line, or `None` if it ends before.
 
-use super::super::family::STRING_KEYS;
+use super::super::families::STRING_KEYS;
 use super::super::quote::{self, Quote};
 use super::super::{Colour, LineState};
 use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash};

@@ -2,7 +2,7 @@
 //! of here-documents. Each is tried only if the syntax has it.
 
 use super::super::Colour;
-use super::super::family::{BACKSLASH, DIRECTIVES, KEYS};
+use super::super::families::{BACKSLASH, DIRECTIVES, KEYS};
 use super::{NAME_BYTES_MAX, Reader, closing, hash};
 
 /// Bounds the search for the end of each slash; without one it is a division.
