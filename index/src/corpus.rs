@@ -7,12 +7,12 @@
 //! **Invariant:** links are never followed, user configuration never read: the same tree gives the
 //! same result for every user.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 mod read;
 mod rules;
-mod skip;
 mod sources;
 mod walk;
 mod work_tree;
@@ -20,7 +20,6 @@ mod work_tree;
 pub use crate::format::TextEncoding;
 pub(crate) use read::hash;
 pub use read::{BINARY_HEAD_BYTES, CHUNK_BYTES, ReadOutcome, read, read_bytes};
-pub use skip::{SkipReason, Skipped};
 pub(crate) use sources::check_length;
 pub use sources::{BESIDE_LISTED_MAX, Packages, Source, packages, sources};
 pub(crate) use walk::stamp;
@@ -75,4 +74,173 @@ pub enum CorpusError {
         /// Error of the sink.
         source: io::Error,
     },
+}
+
+/// A skipped file, or a directory skipped with its content.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Skipped {
+    /// Relative to the source; empty for the source directory.
+    pub path: Vec<u8>,
+    /// Reason for skipping.
+    pub reason: SkipReason,
+}
+
+/// Reasons with key and words; a detail follows the words. The words are part of the index format:
+/// new ones may be added, none may change its meaning.
+macro_rules! skip_reasons {
+    ($($(#[$doc:meta])* $name:ident $(($detail:ident: $type:ty))? = $key:literal, $words:literal;)*) => {
+        /// Reason for skipping; `Display` renders words and detail.
+        #[derive(Clone, Debug, Eq, PartialEq)]
+        pub enum SkipReason {
+            $($(#[$doc])* $name $(($type))?,)*
+        }
+
+        impl SkipReason {
+            fn parts(&self) -> (&'static str, &'static str, &str) {
+                match self {
+                    $(SkipReason::$name $(($detail))? => {
+                        ($key, $words, [$($detail.as_str(),)? ""][0])
+                    })*
+                }
+            }
+
+            /// Parses the words of a reason.
+            pub fn from_words(words: &str) -> Option<SkipReason> {
+                $(
+                    let reason = words
+                        .strip_prefix($words)
+                        .map(|_detail| SkipReason::$name $((<$type>::from(_detail)))?);
+                    if let Some(reason) = reason.filter(|it| it.to_string() == words) {
+                        return Some(reason);
+                    }
+                )*
+                None
+            }
+        }
+    };
+}
+
+skip_reasons! {
+    /// `.git`.
+    GitDirectory = "git", "git's own data";
+    /// Excluded by a rule, as `git check-ignore -v` prints it (`src/.gitignore:3:*.o`), relative to
+    /// the source.
+    Ignored(rule: String) = "ignored", "excluded by ";
+    /// Index directory of Trawl.
+    Index = "index", "an index of Trawl";
+    /// Symbolic link; its target may be searchable.
+    Symlink = "symlink", "a symbolic link";
+    /// Pipe, socket or device.
+    NotRegular = "not-regular", "a pipe, socket or device";
+    /// NUL byte near the beginning: git's rule.
+    Binary = "binary", "binary";
+    /// Error of the operating system.
+    Unreadable(error: String) = "unreadable", "cannot be read: ";
+    /// Hidden directory beside packages.
+    Hidden = "hidden", "a hidden directory beside the packages";
+    /// File beside packages.
+    Loose = "loose", "a file beside the packages, in none of them";
+    /// Directory among repositories, without one.
+    NoRepository = "no-repository", "a directory without a git repository";
+    /// Deleted, replaced or resized during the read.
+    Changed = "changed", "changed while it was read";
+    /// Submodule at this commit.
+    Submodule(commit: String) = "submodule", "a submodule at commit ";
+    /// Git LFS pointer: size and id.
+    Lfs(object: String) = "lfs", "a pointer of Git LFS to ";
+    /// Larger than a repository file may be.
+    TooLarge(size: String) = "too-large", "too large: ";
+    /// Path in a repository with an empty, `.`, `..` or slashed component.
+    UnsafePath = "path", "its path would leave the repository";
+}
+
+impl SkipReason {
+    /// Short key, stable over versions.
+    pub fn key(&self) -> &'static str {
+        self.parts().0
+    }
+
+    /// Rule, message or other detail; may be empty.
+    pub fn detail(&self) -> &str {
+        self.parts().2
+    }
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (_, words, detail) = self.parts();
+        write!(f, "{words}{detail}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_the_words_of_every_reason() {
+        let table = [
+            (SkipReason::GitDirectory, "git", "git's own data"),
+            (
+                SkipReason::Ignored("a:1:*.o".into()),
+                "ignored",
+                "excluded by a:1:*.o",
+            ),
+            (SkipReason::Index, "index", "an index of Trawl"),
+            (SkipReason::Symlink, "symlink", "a symbolic link"),
+            (
+                SkipReason::NotRegular,
+                "not-regular",
+                "a pipe, socket or device",
+            ),
+            (SkipReason::Binary, "binary", "binary"),
+            (
+                SkipReason::Unreadable("no".into()),
+                "unreadable",
+                "cannot be read: no",
+            ),
+            (SkipReason::Changed, "changed", "changed while it was read"),
+            (
+                SkipReason::Hidden,
+                "hidden",
+                "a hidden directory beside the packages",
+            ),
+            (
+                SkipReason::Loose,
+                "loose",
+                "a file beside the packages, in none of them",
+            ),
+            (
+                SkipReason::NoRepository,
+                "no-repository",
+                "a directory without a git repository",
+            ),
+            (
+                SkipReason::Submodule("ab".into()),
+                "submodule",
+                "a submodule at commit ab",
+            ),
+            (
+                SkipReason::Lfs("1 byte".into()),
+                "lfs",
+                "a pointer of Git LFS to 1 byte",
+            ),
+            (
+                SkipReason::TooLarge("9 bytes".into()),
+                "too-large",
+                "too large: 9 bytes",
+            ),
+            (
+                SkipReason::UnsafePath,
+                "path",
+                "its path would leave the repository",
+            ),
+        ];
+        for (reason, key, words) in table {
+            assert_eq!(reason.key(), key);
+            assert_eq!(reason.to_string(), words);
+            assert_eq!(SkipReason::from_words(words), Some(reason));
+        }
+        assert_eq!(SkipReason::from_words("too tired"), None);
+    }
 }

@@ -19,18 +19,16 @@
 //! assert!(!filters.accepts_document(&file(b"vendor/a.cc")));
 //! ```
 
-mod name;
-mod revision;
+mod matcher;
 
-pub use name::{FILTER_BYTES_MAX, NamePattern};
+pub use matcher::{FILTER_BYTES_MAX, NamePattern};
 
 use crate::document::Class;
 use crate::plan::BadPattern;
 use crate::revisions::DocumentRevisions;
 use language::Language;
 use language::path::extension;
-use name::{NameMatcher, last_component};
-use revision::RevisionMatcher;
+use matcher::{NameMatcher, RevisionMatcher, last_component};
 
 /// Unknown language.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -26,7 +26,6 @@
 
 mod bits;
 mod elias_fano;
-mod forward;
 mod gaps;
 mod set_ops;
 
@@ -34,9 +33,8 @@ pub(crate) use bits::{decode_varint, encode_varint};
 pub use set_ops::{intersect, unite};
 pub(crate) use set_ops::{joined, push_range, retain_common};
 
-use bits::{for_each_one, set_ones, varint_bytes};
+use bits::{for_each_one, set_ones, take_within, varint_bytes};
 use elias_fano::Cursor;
-use forward::take_within;
 use gaps::GapCursor;
 use std::ops::Range;
 

@@ -10,29 +10,27 @@
 //! entries) is valid only after [`Shard::intact`] succeeds: check once per unit of work, before
 //! results leave it. Methods that return owned data check themselves.
 
-mod best_first;
 mod candidates;
 mod content;
-mod dead_packages;
 mod document_candidates;
 mod error;
 mod file;
 mod layout;
+mod live;
 mod live_set;
 mod pages;
 mod paths;
 mod read_ahead;
-mod revisions;
 mod run_starts;
 mod tables;
 mod texts;
 
-pub use best_first::BestFirst;
 pub use candidates::Candidates;
 pub use content::{TextBytes, TextCache};
 pub use document_candidates::DocumentCandidates;
 pub use error::ShardError;
 pub use live_set::Counts;
+pub use tables::BestFirst;
 
 use crate::document::{Class, Popularity, classify};
 use crate::file::Bytes;

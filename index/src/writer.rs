@@ -9,7 +9,6 @@
 mod content;
 mod merge;
 mod output;
-mod paths;
 mod tables;
 
 pub(crate) use tables::{DocumentName, NO_TAG};
@@ -200,7 +199,7 @@ impl ShardWriter {
                 .update(&decoded);
         }
         if !tables.documents.is_empty() {
-            let paths = paths::encode(&tables.documents, &tables.names)?;
+            let paths = tables::encode_paths(&tables.documents, &tables.names)?;
             self.section(Section::Paths, &paths)?;
         }
         id.update(&definition::RULES.to_le_bytes());

@@ -1,7 +1,6 @@
 //! Elias-Fano code of a list.
 
-use super::bits::{BitReader, first_ones, load, set_ones, store};
-use super::forward::Forward;
+use super::bits::{BitReader, Forward, first_ones, load, set_ones, store};
 
 /// Encodes `ids` into zeroed buffers.
 pub(super) fn encode(ids: &[u32], low_bits: u32, low: &mut [u8], high: &mut [u8]) {

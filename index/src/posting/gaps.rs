@@ -1,7 +1,6 @@
 //! Gap code of a list: differences of ids in the gamma code.
 
-use super::bits::load;
-use super::forward::Forward;
+use super::bits::{Forward, load};
 use super::{decode_varint, encode_varint};
 use std::ops::RangeInclusive;
 

@@ -1,8 +1,7 @@
 //! Intersection and union of posting lists.
 
 use super::PostingList;
-use super::bits::{for_each_one, has_bit};
-use super::forward::Forward;
+use super::bits::{Forward, for_each_one, has_bit};
 use std::ops::Range;
 use std::slice;
 

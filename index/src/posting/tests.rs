@@ -1,4 +1,4 @@
-use super::forward::Forward;
+use super::bits::Forward;
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;

@@ -6,11 +6,14 @@
 use crate::builder::SegmentDocument;
 use crate::document::Popularity;
 use crate::format::{
-    DecodedRecord, DocumentRecord, NAME_BYTES_MAX, PackageRecord, TextEncoding, TextRecord,
+    DecodedRecord, DocumentRecord, NAME_BYTES_MAX, PATH_GROUP_DOCUMENTS, PackageRecord, SINGLE,
+    TextEncoding, TextRecord,
 };
+use crate::posting::{Codec, PADDING_BYTES};
+use crate::trigram::{Trigram, TrigramSet};
 use std::collections::HashMap;
 use std::io;
-use zerocopy::IntoBytes;
+use zerocopy::{FromZeros, IntoBytes};
 
 /// Path and static rank of a document.
 #[derive(Clone, Debug)]
@@ -48,11 +51,9 @@ impl Tables {
             name_offset: (self.names.len() as u64).into(),
             name_bytes: name_bytes(directory)?.into(),
             first_text: self.placed.into(),
-            first_shared: 0.into(),
-            documents: 0.into(),
-            text_bytes: 0.into(),
             inst: popularity.inst.into(),
             rdep: popularity.rdep.into(),
+            ..PackageRecord::new_zeroed()
         });
         self.names.extend_from_slice(directory);
         Ok(())
@@ -187,4 +188,52 @@ fn name_bytes(name: &[u8]) -> io::Result<u32> {
 pub(super) fn count(count: usize) -> io::Result<u32> {
     let too_many = "a shard holds at most 2^32 packages, documents and blocks";
     u32::try_from(count).map_err(|_| io::Error::other(too_many))
+}
+
+/// Path index: candidate documents by trigram of their path. Documents are grouped by
+/// [`PATH_GROUP_DOCUMENTS`], since neighbours share most of their path: about 8 bytes a document.
+pub(super) fn encode_paths(documents: &[DocumentRecord], names: &[u8]) -> io::Result<Vec<u8>> {
+    let groups = documents.chunks(PATH_GROUP_DOCUMENTS as usize);
+    let group_count = count(groups.len())?;
+    let mut trigrams = TrigramSet::new();
+    // `trigram << 32 | group`
+    let mut pairs: Vec<u64> = Vec::new();
+    for (number, group) in (0_u64..).zip(groups) {
+        let mut report = |trigrams: &[Trigram]| {
+            let values = trigrams.iter().map(|trigram| trigram.value());
+            pairs.extend(values.map(|value| u64::from(value) << 32 | number));
+        };
+        for document in group {
+            let start = document.path_offset.get() as usize;
+            let path = &names[start..start + document.path_bytes.get() as usize];
+            // A line end separates paths.
+            for text in [path, b"\n"] {
+                trigrams.extend(text, &mut report);
+            }
+        }
+        trigrams.finish(report);
+    }
+    pairs.sort_unstable();
+    let (mut dictionary, mut lists) = (Vec::new(), Vec::new());
+    for pairs in pairs.chunk_by(|a, b| a >> 32 == b >> 32) {
+        let groups: Vec<u32> = pairs.iter().map(|&pair| pair as u32).collect();
+        let payload = match groups[..] {
+            [group] => SINGLE | u64::from(group),
+            _ => {
+                let offset = lists.len() as u64;
+                // No gap lists: a shard may have version 2.
+                let codec = Codec::of(count(groups.len())?, group_count);
+                codec.encode(&groups, group_count, &mut lists);
+                offset
+            }
+        };
+        let entry = pairs[0] >> 32 << 40 | payload;
+        dictionary.extend_from_slice(&entry.to_le_bytes());
+    }
+    let mut section = count(dictionary.len() / 8)?.to_le_bytes().to_vec();
+    section.extend_from_slice(&[0; 4]);
+    section.extend_from_slice(&dictionary);
+    section.extend_from_slice(&lists);
+    section.extend_from_slice(&[0; PADDING_BYTES]);
+    Ok(section)
 }

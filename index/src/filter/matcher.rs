@@ -1,11 +1,15 @@
-//! Name patterns: regular expressions, whole names, globs.
+//! Matchers of names: regular expressions, whole names, globs; of revisions also commit id prefixes
+//! and the default.
 
 use crate::plan::{self, BadPattern};
+use crate::revisions::{DocumentRevisions, RevisionRef};
 use globset::{GlobBuilder, GlobMatcher};
 use regex::bytes::{Regex, RegexBuilder};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes of a compiled regular expression, and again of its lazy DFA. `\w{10}` takes 0.4 MB.
 pub const FILTER_BYTES_MAX: usize = 1 << 20;
@@ -77,7 +81,7 @@ pub(super) fn last_component(path: &[u8]) -> &[u8] {
 }
 
 /// Compiles a glob; with `separates`, `*` does not match `/`.
-pub(super) fn compile_glob(text: &str, separates: bool) -> Result<GlobMatcher, BadPattern> {
+fn compile_glob(text: &str, separates: bool) -> Result<GlobMatcher, BadPattern> {
     let glob = GlobBuilder::new(text)
         .literal_separator(separates)
         .backslash_escape(true)
@@ -92,4 +96,67 @@ fn too_large() -> BadPattern {
     BadPattern::new(format!(
         "too large: it may compile to at most {FILTER_BYTES_MAX} bytes (FILTER_BYTES_MAX)"
     ))
+}
+
+/// Cached decisions by class (documents of equal revisions). A shard has a few hundred classes; a
+/// decision takes about 32 bytes.
+const DECISIONS_MAX: usize = 1 << 16;
+
+#[derive(Debug)]
+pub(super) struct RevisionMatcher {
+    name: NameMatcher,
+    branches: bool,
+    /// By class.
+    decisions: Mutex<HashMap<(u64, u32), bool>>,
+}
+
+impl RevisionMatcher {
+    pub(super) fn compile(
+        value: NamePattern<'_>,
+        branches: bool,
+    ) -> Result<RevisionMatcher, BadPattern> {
+        let name = match value {
+            NamePattern::Exact(text) => NameMatcher::Exact(text.into()),
+            // `*` also matches `/`: all revisions.
+            NamePattern::Glob(text) => NameMatcher::Glob(compile_glob(text, false)?, false),
+            NamePattern::Regexp(_) | NamePattern::RegexpIgnoringCase(_) => {
+                let reason = "a revision is a name or a glob, not a regular expression";
+                return Err(BadPattern::new(reason));
+            }
+        };
+        Ok(RevisionMatcher {
+            name,
+            branches,
+            decisions: Mutex::default(),
+        })
+    }
+
+    pub(super) fn matches(&self, revisions: DocumentRevisions<'_>) -> bool {
+        let Some(key) = revisions.key() else {
+            return false;
+        };
+        let mut decisions = self
+            .decisions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(&known) = decisions.get(&key) {
+            return known;
+        }
+        if decisions.len() >= DECISIONS_MAX {
+            decisions.clear();
+        }
+        let matches = revisions.iter().any(|revision| self.is_match(&revision));
+        decisions.insert(key, matches);
+        matches
+    }
+
+    fn is_match(&self, revision: &RevisionRef<'_>) -> bool {
+        if self.branches && !revision.is_branch() {
+            return false;
+        }
+        match &self.name {
+            NameMatcher::Exact(name) => revision.is_named(name),
+            glob => glob.matches(revision.short_name()) || glob.matches(revision.name),
+        }
+    }
 }
