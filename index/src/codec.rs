@@ -16,7 +16,6 @@ pub enum ContentCodec {
 }
 
 impl ContentCodec {
-    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             ContentCodec::Raw => "raw",

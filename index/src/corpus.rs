@@ -29,51 +29,31 @@ pub use walk::{File, Walk, Watched, signature, walk, watched};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorpusError {
-    /// Missing source.
     #[error("{}: no such directory", .0.display())]
     Missing(PathBuf),
-    /// Not a directory.
     #[error("{}: not a directory", .0.display())]
     NotADirectory(PathBuf),
-    /// A source that cannot be listed.
     #[error("{}: cannot be read", path.display())]
-    Unreadable {
-        /// Source path.
-        path: PathBuf,
-        /// Cause.
-        source: io::Error,
-    },
-    /// Root directory, without a name.
+    Unreadable { path: PathBuf, source: io::Error },
     #[error("{}: the root directory cannot be a package, which needs a name; name a directory below it", .0.display())]
     NoName(PathBuf),
-    /// Source without files.
     #[error("{}: contains no file to index", .0.display())]
     Empty(PathBuf),
     /// With `each`: no directory inside.
     #[error("{}: contains no directory that could be a package", .0.display())]
     NoPackages(PathBuf),
-    /// Two sources of one name.
     #[error(
         "two sources are the same package, `{package}`: {} and {}",
         first.display(),
         second.display()
     )]
     Duplicate {
-        /// Package name.
         package: String,
-        /// First source.
         first: PathBuf,
-        /// Second source.
         second: PathBuf,
     },
-    /// The sink failed.
     #[error("{}: its text could not be stored", path.display())]
-    Sink {
-        /// File path.
-        path: PathBuf,
-        /// Error of the sink.
-        source: io::Error,
-    },
+    Sink { path: PathBuf, source: io::Error },
 }
 
 /// A skipped file, or a directory skipped with its content.
@@ -81,7 +61,6 @@ pub enum CorpusError {
 pub struct Skipped {
     /// Relative to the source; empty for the source directory.
     pub path: Vec<u8>,
-    /// Reason for skipping.
     pub reason: SkipReason,
 }
 
@@ -104,7 +83,6 @@ macro_rules! skip_reasons {
                 }
             }
 
-            /// Parses the words of a reason.
             pub fn from_words(words: &str) -> Option<SkipReason> {
                 $(
                     let reason = words
@@ -121,26 +99,19 @@ macro_rules! skip_reasons {
 }
 
 skip_reasons! {
-    /// `.git`.
     GitDirectory = "git", "git's own data";
     /// Excluded by a rule, as `git check-ignore -v` prints it (`src/.gitignore:3:*.o`), relative to
     /// the source.
     Ignored(rule: String) = "ignored", "excluded by ";
-    /// Index directory of Trawl.
     Index = "index", "an index of Trawl";
     /// Symbolic link; its target may be searchable.
     Symlink = "symlink", "a symbolic link";
-    /// Pipe, socket or device.
     NotRegular = "not-regular", "a pipe, socket or device";
     /// NUL byte near the beginning: git's rule.
     Binary = "binary", "binary";
-    /// Error of the operating system.
     Unreadable(error: String) = "unreadable", "cannot be read: ";
-    /// Hidden directory beside packages.
     Hidden = "hidden", "a hidden directory beside the packages";
-    /// File beside packages.
     Loose = "loose", "a file beside the packages, in none of them";
-    /// Directory among repositories, without one.
     NoRepository = "no-repository", "a directory without a git repository";
     /// Deleted, replaced or resized during the read.
     Changed = "changed", "changed while it was read";
@@ -148,7 +119,6 @@ skip_reasons! {
     Submodule(commit: String) = "submodule", "a submodule at commit ";
     /// Git LFS pointer: size and id.
     Lfs(object: String) = "lfs", "a pointer of Git LFS to ";
-    /// Larger than a repository file may be.
     TooLarge(size: String) = "too-large", "too large: ";
     /// Path in a repository with an empty, `.`, `..` or slashed component.
     UnsafePath = "path", "its path would leave the repository";

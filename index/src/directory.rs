@@ -18,7 +18,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// File name of the manifest.
 pub const MANIFEST: &str = "manifest";
 
 const LOCK: &str = "lock";
@@ -34,40 +33,26 @@ const ATTEMPTS_MAX: usize = 5;
 /// An index that cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// No index here.
     #[error("{}: no Trawl index here; build one with `trawl index --index {} SOURCE...`",
             .0.display(), .0.display())]
     NotAnIndex(PathBuf),
-    /// Another build is running.
     #[error("{}: another process is building this index: wait until it ends, or choose another directory", .0.display())]
     Locked(PathBuf),
-    /// File system error.
     #[error("{}: cannot be read or written", path.display())]
-    Io {
-        /// Failed path.
-        path: PathBuf,
-        /// Cause.
-        source: io::Error,
-    },
-    /// Unparsable manifest.
+    Io { path: PathBuf, source: io::Error },
     #[error("{}: {reason}", path.display())]
     Manifest {
-        /// Manifest path.
         path: PathBuf,
-        /// Parse error.
         reason: manifest::ManifestError,
     },
-    /// Unusable shard.
     #[error(transparent)]
     Shard(#[from] shard::ShardError),
-    /// Another shard than named.
     #[error("{}: not the shard that the manifest names: remove it and build the index again with \
              `trawl index`", .0.display())]
     Swapped(PathBuf),
     /// Damaged revisions or records.
     #[error("{}: {reason}: remove it and build the index again with `trawl index`", path.display())]
     Damaged {
-        /// File path.
         path: PathBuf,
         /// Kind and place.
         reason: String,
@@ -76,7 +61,6 @@ pub enum IndexError {
 
 /// One generation of an index.
 pub struct Index {
-    /// Its manifest.
     pub manifest: Manifest,
     /// Shards in order.
     pub shards: Vec<Arc<Shard>>,
@@ -85,7 +69,6 @@ pub struct Index {
 }
 
 impl Index {
-    /// Opens an index.
     pub fn open(directory: &Path) -> Result<Index, IndexError> {
         Index::reopen(directory, &[])
     }
@@ -201,7 +184,6 @@ impl<'a> ShardOpener<'a> {
     }
 }
 
-/// Reads and parses the manifest.
 pub fn read_manifest(directory: &Path) -> Result<Manifest, IndexError> {
     let path = directory.join(MANIFEST);
     let text = fs::read(&path).map_err(|source| match source.kind() {
@@ -250,12 +232,10 @@ pub fn recorded_name(bytes: &[u8]) -> NamedFile {
     named(bytes, RECORDED)
 }
 
-/// Reads a table of revisions.
 pub fn read_revisions(directory: &Path, named: &NamedFile) -> Result<RevisionTable, IndexError> {
     read(directory, named, RevisionTable::decode)
 }
 
-/// Reads the records.
 pub fn read_recorded(directory: &Path, named: &NamedFile) -> Result<Recorded, IndexError> {
     read(directory, named, Recorded::decode)
 }

@@ -9,7 +9,6 @@ pub use class::{Class, classify, classify_as, may_define};
 
 use language::path::split_name;
 
-/// Popularity of a package.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Popularity {
     /// Share of installations.

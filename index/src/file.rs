@@ -7,11 +7,9 @@ use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of a file.
 pub enum Bytes {
     /// Mapped: valid only if [`damage`](Bytes::damage) finds nothing afterwards.
     Mapped(Mapping),
-    /// In memory.
     Owned(Vec<u8>),
 }
 
@@ -71,7 +69,6 @@ impl Deref for Bytes {
     }
 }
 
-/// Maps the file at `path`.
 pub fn map(path: &Path) -> io::Result<Bytes> {
     let file = File::open(path)?;
     if file.metadata()?.len() == 0 {
@@ -102,7 +99,6 @@ impl AtomicFile {
         })
     }
 
-    /// File to write to.
     pub fn file(&self) -> &File {
         self.file.as_ref().expect("taken only when it is renamed")
     }

@@ -30,28 +30,20 @@ use language::Language;
 use language::path::extension;
 use matcher::{NameMatcher, RevisionMatcher, last_component};
 
-/// Unknown language.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no language {name}")]
 pub struct UnknownLanguage {
-    /// Name as given.
     pub name: String,
-    /// Most similar language.
     pub similar: Option<&'static str>,
 }
 
 /// Properties of a document that filters test.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DocumentFacts<'a> {
-    /// Directory name of the package.
     pub directory: &'a [u8],
-    /// Package name.
     pub name: &'a [u8],
-    /// Path within it.
     pub path: &'a [u8],
-    /// Part of its package.
     pub class: Class,
-    /// Its revisions.
     pub revisions: DocumentRevisions<'a>,
 }
 
@@ -65,20 +57,14 @@ pub struct Filters {
     documents: Vec<FilterExpr>,
 }
 
-/// A tree of predicates.
 #[derive(Debug)]
 pub enum FilterExpr {
-    /// Single predicate.
     Predicate(Predicate),
-    /// All hold.
     All(Vec<FilterExpr>),
-    /// One holds.
     Any(Vec<FilterExpr>),
-    /// Negation.
     Not(Box<FilterExpr>),
 }
 
-/// Condition on a document.
 #[derive(Debug)]
 pub struct Predicate(Property);
 
@@ -95,7 +81,6 @@ enum Property {
 }
 
 impl Filters {
-    /// Adds a condition.
     pub fn add(&mut self, expr: FilterExpr) {
         if expr.is_of_packages() {
             self.packages.push(expr);
@@ -104,7 +89,6 @@ impl Filters {
         }
     }
 
-    /// Has conditions on packages.
     pub fn has_package_filters(&self) -> bool {
         !self.packages.is_empty()
     }
@@ -131,7 +115,6 @@ impl Filters {
 }
 
 impl FilterExpr {
-    /// Evaluates the expression for a document.
     pub fn holds(&self, document: &DocumentFacts<'_>) -> bool {
         match self {
             FilterExpr::Predicate(test) => test.holds(document),
@@ -153,12 +136,10 @@ impl FilterExpr {
 }
 
 impl Predicate {
-    /// Package name.
     pub fn package(value: NamePattern<'_>) -> Result<Predicate, BadPattern> {
         Ok(Predicate(Property::Package(NameMatcher::compile(value)?)))
     }
 
-    /// Path within the package.
     pub fn path(value: NamePattern<'_>) -> Result<Predicate, BadPattern> {
         Ok(Predicate(Property::Path(NameMatcher::compile(value)?)))
     }
@@ -186,7 +167,6 @@ impl Predicate {
         Predicate(Property::Extension(extension.to_ascii_lowercase().into()))
     }
 
-    /// Class of the document.
     pub fn class(class: Class) -> Predicate {
         Predicate(Property::Class(class))
     }

@@ -109,33 +109,23 @@ pub(crate) const NAME_BYTES_MAX: u32 = 64 << 10;
 /// Sections in file order; the numbers are their places in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// Texts.
     Content,
-    /// Posting lists.
     Postings,
-    /// Trigrams, and the offsets of their lists.
     Dictionary,
-    /// Names of packages and paths of documents.
     Names,
-    /// Packages.
     Packages,
     /// Texts; none in version 1, with one text per document.
     Texts,
-    /// Documents.
     Documents,
     /// Documents with a text in the range of another package; none in version 1.
     Shared,
-    /// Blocks.
     Blocks,
-    /// Skipped files, with reasons.
     Skipped,
-    /// Decoded documents and their encodings.
     Decoded,
     /// Trigrams of paths; absent in old shards.
     Paths,
     /// Offsets of compressed blocks.
     Frames,
-    /// Checksums of all other pages.
     Checksums = SECTIONS_MAX as isize - 1,
 }
 
@@ -254,7 +244,6 @@ pub(crate) struct DecodedRecord {
     pub(crate) encoding: U32,
 }
 
-/// Encoding of decoded files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TextEncoding {
     /// UTF-16, low byte first.

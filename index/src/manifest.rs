@@ -30,21 +30,15 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-/// Latest version.
 pub const VERSION: u32 = 4;
 
 const TITLE: &str = "trawl-index ";
 
-/// Content of an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
-    /// Build options.
     pub options: Options,
-    /// Shards, in order.
     pub shards: Vec<ShardEntry>,
-    /// Entries beside packages.
     pub beside: Vec<Beside>,
-    /// Records of sources.
     pub recorded: Option<NamedFile>,
 }
 
@@ -53,7 +47,6 @@ pub struct Manifest {
 pub struct NamedFile {
     /// BLAKE3 of the file.
     pub hash: [u8; 32],
-    /// File name.
     pub file: String,
 }
 
@@ -75,25 +68,20 @@ pub struct Options {
     pub no_ignore: bool,
 }
 
-/// Shard of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardEntry {
     /// Id, repeated in its header.
     pub id: [u8; 32],
-    /// File name.
     pub file: String,
-    /// Packages, in order.
     pub packages: Vec<PackageEntry>,
     /// Table of revisions; without it all live documents are current.
     pub revisions: Option<NamedFile>,
 }
 
-/// Package of a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageEntry {
     /// Signature of its source, when read.
     pub signature: u64,
-    /// Directory name.
     pub directory: Vec<u8>,
     /// Removed or superseded.
     pub is_dead: bool,
@@ -127,25 +115,20 @@ impl ShardEntry {
         found.map(|(number, _)| number).collect()
     }
 
-    /// Live packages.
     pub fn live(&self) -> impl Iterator<Item = &PackageEntry> {
         self.packages.iter().filter(|package| !package.is_dead)
     }
 }
 
-/// Invalid manifest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
-    /// Wrong beginning.
     #[error("not the manifest of a Trawl index")]
     NotAManifest,
-    /// Later version of Trawl.
     #[error(
         "an index of format {0}; this version of Trawl reads format {VERSION}: update Trawl, or \
          build the index again"
     )]
     Newer(u32),
-    /// Truncated or changed.
     #[error("a damaged manifest (line {line}): build the index again")]
     Corrupt {
         /// Line, from 1.
@@ -154,7 +137,6 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// Renders the manifest.
     pub fn render(&self) -> String {
         let ignore = if self.options.no_ignore {
             "no-ignore"
@@ -218,7 +200,6 @@ impl Manifest {
         shards.chain(others)
     }
 
-    /// Parses a manifest.
     pub fn parse(text: &[u8]) -> Result<Manifest, ManifestError> {
         let text = str::from_utf8(text).map_err(|_| ManifestError::NotAManifest)?;
         let title = text.lines().next().unwrap_or_default();

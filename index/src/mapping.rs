@@ -24,7 +24,6 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// registry takes 128 KiB.
 pub const MAPPINGS_MAX: usize = 4096;
 
-/// A mapped file.
 pub struct Mapping {
     map: Mmap,
     file: File,
@@ -32,15 +31,12 @@ pub struct Mapping {
     slot: &'static Slot,
 }
 
-/// Change of a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
     /// Truncated or unreadable from `offset` on.
     Lost {
-        /// Offset in bytes.
         offset: u64,
     },
-    /// The file was written to.
     Written,
 }
 

@@ -123,13 +123,11 @@ fn spellings(letters: [u8; 3]) -> Vec<Vec<u8>> {
     ways
 }
 
-/// Invalid pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct BadPattern {
     /// Offset in bytes, if known.
     pub at: Option<usize>,
-    /// Kind of mistake.
     pub reason: String,
 }
 

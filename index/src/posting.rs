@@ -41,7 +41,6 @@ use std::ops::Range;
 /// Readable bytes after a list: loads of 8 bytes then need no bounds check.
 pub const PADDING_BYTES: usize = 8;
 
-/// Encoding of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Codec {
     /// Low bits verbatim, high bits in unary.
@@ -164,7 +163,6 @@ pub enum PostingList<'a> {
     EliasFano(Cursor<'a>),
     /// See [`Codec::Bitmap`].
     Bitmap {
-        /// Ids.
         n: u32,
         /// One bit per block.
         bits: &'a [u8],
@@ -211,7 +209,6 @@ impl<'a> PostingList<'a> {
         }
     }
 
-    /// Its codec, outside the dictionary.
     pub fn codec(&self) -> Option<Codec> {
         match self {
             PostingList::One(_) => None,

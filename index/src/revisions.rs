@@ -27,7 +27,6 @@ pub const CURRENT: u32 = 1;
 /// First set with names.
 const FIRST_LISTED: u32 = 2;
 
-/// Table of a shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RevisionTable {
     /// Id of the shard file.
@@ -38,14 +37,12 @@ pub struct RevisionTable {
     pub(crate) sets: Vec<Vec<Range<u32>>>,
     /// Documents, then skipped files.
     pub(crate) entries: Vec<TableEntry>,
-    /// Number of documents.
     pub(crate) documents: u32,
 }
 
 /// Entry of a document or skipped file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableEntry {
-    /// Number of its set.
     pub set: u32,
     /// Object it was read from.
     pub object: ObjectId,
@@ -59,7 +56,6 @@ pub struct ObjectId {
 }
 
 impl ObjectId {
-    /// Unknown.
     pub const NONE: ObjectId = ObjectId {
         bytes: [0; 32],
         length: 0,
@@ -76,14 +72,12 @@ impl ObjectId {
         Some(ObjectId { bytes, length })
     }
 
-    /// Bytes of the id.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }
 }
 
 impl RevisionTable {
-    /// Full ref names of a set.
     pub fn names(&self, set: u32) -> impl Iterator<Item = &[u8]> {
         let indices = ranges(&self.sets, set).iter().cloned().flatten();
         indices.map(|index| &*self.names[index as usize])

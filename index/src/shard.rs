@@ -78,35 +78,24 @@ pub struct PackageId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub u32);
 
-/// Entry of a text.
 #[derive(Clone, Debug)]
 pub struct Text<'a> {
-    /// Id in the shard.
     pub id: TextId,
     /// Documents, best first; never empty.
     pub documents: Range<u32>,
-    /// Blocks of the text.
     pub blocks: Range<u32>,
-    /// Lines.
     pub lines: u32,
     /// BLAKE3 hash.
     pub hash: &'a [u8; 32],
 }
 
-/// Entry of a document.
 #[derive(Clone, Debug)]
 pub struct Document<'a> {
-    /// Id in the shard.
     pub id: DocId,
-    /// Its package.
     pub package: PackageId,
-    /// Its text.
     pub text: TextId,
-    /// Path in the package.
     pub path: &'a [u8],
-    /// Blocks of the text.
     pub blocks: Range<u32>,
-    /// Lines.
     pub lines: u32,
     /// Query-independent rank.
     pub static_rank: f32,
@@ -123,10 +112,8 @@ impl Document<'_> {
     }
 }
 
-/// Entry of a package.
 #[derive(Clone, Debug)]
 pub struct Package<'a> {
-    /// Id in the shard.
     pub id: PackageId,
     /// Directory name, with version.
     pub directory: &'a [u8],
@@ -136,18 +123,14 @@ pub struct Package<'a> {
     pub texts: Range<u32>,
     /// Entries of SHARED.
     shared: Range<u32>,
-    /// Documents.
     pub documents: u32,
     /// Shares, 0 when unknown.
     pub popularity: Popularity,
 }
 
-/// A skipped file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedFile {
-    /// Its package.
     pub package: PackageId,
-    /// Path in the package.
     pub path: Vec<u8>,
     /// Reason, in words.
     pub reason: String,
@@ -189,7 +172,6 @@ macro_rules! header_fields {
 header_fields! {
     /// Packages, dead ones included.
     package_count = packages: u32;
-    /// Format version.
     version = version: u32;
     /// Target block size in bytes.
     block_bytes = block_bytes: u32;
@@ -203,12 +185,10 @@ header_fields! {
     content_bytes = content_bytes: u64;
     /// Bytes of all documents: each text counts once per document.
     text_bytes = text_bytes: u64;
-    /// Bytes of the file.
     file_bytes = file_bytes: u64;
 }
 
 impl Shard {
-    /// Opens a shard file.
     pub fn open(path: &Path) -> Result<Shard> {
         let bytes = crate::file::map(path).map_err(|source| ShardError::Io {
             path: path.to_owned(),
@@ -247,7 +227,6 @@ impl Shard {
         self.file.verify()
     }
 
-    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.file.path
     }
@@ -262,7 +241,6 @@ impl Shard {
         self.file.header.id
     }
 
-    /// Bytes of a section.
     pub fn section_bytes(&self, section: Section) -> u64 {
         self.file.section_bytes(section)
     }

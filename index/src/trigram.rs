@@ -51,7 +51,6 @@ impl Trigram {
         self.0
     }
 
-    /// Three folded bytes.
     pub fn bytes(self) -> [u8; 3] {
         let [_, a, b, c] = self.0.to_be_bytes();
         [a, b, c]

@@ -27,7 +27,6 @@ pub const BINARY_HEAD_BYTES: usize = 8_000;
 /// Bytes decoded at once from UTF-16.
 const DECODED_BYTES: usize = 64 << 10;
 
-/// Result of reading a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ReadOutcome {
     /// The sink got the whole text.

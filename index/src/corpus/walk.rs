@@ -35,13 +35,11 @@ pub struct Walk {
 pub struct File {
     /// Relative to the package, `/`-separated.
     pub path: Vec<u8>,
-    /// Size in bytes.
     pub bytes: u64,
     /// Modification time in nanoseconds since 1970; negative before.
     pub modified_ns: i128,
     /// Change time in nanoseconds since 1970. Programs cannot set it.
     pub changed_ns: i128,
-    /// Inode number.
     pub inode: u64,
 }
 

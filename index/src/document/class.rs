@@ -11,7 +11,6 @@ use language::table::is_code;
 /// Part of a package, best first.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Class {
-    /// Source code of the package.
     #[default]
     Source,
     /// Documentation, configuration and unmatched files.
@@ -48,7 +47,6 @@ impl Class {
     }
 }
 
-/// Class of a path relative to its package.
 pub fn classify(path: &[u8]) -> Class {
     classify_as(path, None)
 }

@@ -14,12 +14,10 @@ use std::sync::{Mutex, PoisonError};
 /// Bytes of a compiled regular expression, and again of its lazy DFA. `\w{10}` takes 0.4 MB.
 pub const FILTER_BYTES_MAX: usize = 1 << 20;
 
-/// Pattern for a name.
 #[derive(Clone, Copy, Debug)]
 pub enum NamePattern<'a> {
     /// Case-sensitive regular expression, unanchored.
     Regexp(&'a str),
-    /// Case-insensitive regular expression.
     RegexpIgnoringCase(&'a str),
     /// Whole name; for a package, also its directory name.
     Exact(&'a str),

@@ -6,66 +6,41 @@ use crate::shard::ShardError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Failed build.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// Unusable source.
     #[error(transparent)]
     Corpus(#[from] CorpusError),
-    /// Unusable index directory.
     #[error(transparent)]
     Directory(#[from] IndexError),
-    /// Unwritable index directory.
     #[error("{}: cannot be written", path.display())]
-    Write {
-        /// Index directory.
-        path: PathBuf,
-        /// Cause.
-        source: io::Error,
-    },
+    Write { path: PathBuf, source: io::Error },
     /// Unusable manifest: a rebuild could lose packages.
     #[error("{0}; with --prune the index is rebuilt from the given sources alone")]
     Unusable(IndexError),
-    /// Removal of an unknown package.
     #[error("no package `{name}` in the index{}", did_you_mean(nearest.as_deref()))]
     UnknownPackage {
-        /// Given name.
         name: String,
-        /// Most similar name, if any.
         nearest: Option<String>,
     },
-    /// No index, and no readable repository.
     #[error("no repository could be read, so no index was written: {}", problems(.0))]
     NothingRead(Vec<(String, String)>),
-    /// Source with the name of a package from another place.
     #[error(
         "two sources have the name `{package}`: the {known}, which the index has, and the {given}; \
              drop the first with --remove {package}, or put both below one directory and name that with \
              --git-dir-each or --each"
     )]
     SameName {
-        /// Package name.
         package: String,
-        /// Indexed place.
         known: String,
-        /// Given place.
         given: String,
     },
-    /// Package both removed and given.
     #[error("package `{name}` is to be removed and is also among the sources: drop one of the two")]
-    RemovedAndGiven {
-        /// Directory name.
-        name: String,
-    },
-    /// Packages to be read again are not given.
+    RemovedAndGiven { name: String },
     #[error("{}: {why}, but these are not among the sources: {}; name their directories too, or \
              drop them with --prune", path.display(), list(packages, ", ", ""))]
     NotGiven {
-        /// Index directory.
         path: PathBuf,
-        /// Reason to read them again.
         why: &'static str,
-        /// Directory names.
         packages: Vec<String>,
     },
 }

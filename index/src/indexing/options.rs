@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::thread;
 
-/// Options of a build.
 #[derive(Clone, Debug)]
 pub struct BuildOptions {
     /// Options that decide the content; recorded in the manifest.
@@ -65,13 +64,10 @@ pub struct Changes {
     pub remove: Vec<Vec<u8>>,
     /// Drops packages not given.
     pub prune: bool,
-    /// Drops other versions of given packages.
     pub replace_versions: bool,
     /// Parents of packages; their entries beside packages are replaced.
     pub parents: Vec<PathBuf>,
-    /// Entries beside the packages of `parents`.
     pub beside: Vec<Beside>,
-    /// Git repositories given as packages.
     pub repositories: Vec<RepositorySource>,
     /// Recorded sources; with `prune` the only ones.
     pub recorded: Vec<RecordedSource>,

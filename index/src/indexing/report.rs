@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
-/// Progress of a build.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Packages in total.
@@ -22,24 +21,17 @@ pub struct Progress {
     pub(super) publishing: Mutex<()>,
 }
 
-/// Result of a build or an update.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Change of the previous index.
     pub outcome: Outcome,
-    /// Packages.
     pub packages: u64,
-    /// Documents.
     pub documents: u64,
     /// Bytes of documents.
     pub text_bytes: u64,
     /// Bytes of texts, once per shard.
     pub unique_bytes: u64,
-    /// Bytes of index files.
     pub file_bytes: u64,
-    /// Shards.
     pub shards: u64,
-    /// Reads from sources.
     pub read: ReadStats,
     /// Packages kept unread.
     pub kept: u64,
@@ -49,32 +41,24 @@ pub struct Report {
     pub dropped: Vec<Vec<u8>>,
     /// Kept packages with a given other version.
     pub kept_versions: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Packages read elsewhere.
     pub moved: Vec<Moved>,
     /// Packages named differently before.
     pub renamed: Vec<Renamed>,
-    /// Patterns without a match.
     pub unmatched: Vec<Unmatched>,
     /// Packages merged into a new shard.
     pub merged: u64,
-    /// Bytes written.
     pub written_bytes: u64,
     /// Entries beside packages, by [`SkipReason::key`](crate::corpus::SkipReason::key).
     pub beside: BTreeMap<String, u64>,
     /// Unreadable repositories and dangling references, with reasons. Their indexed content stays.
     pub problems: Vec<(String, String)>,
-    /// Result of a comparison.
     pub verified: Option<Verified>,
 }
 
-/// A package read elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// Package name.
     pub package: Vec<u8>,
-    /// Previous place.
     pub before: SourcePlace,
-    /// Current place.
     pub now: SourcePlace,
 }
 
@@ -103,14 +87,12 @@ impl fmt::Display for SourcePlace {
 pub struct Renamed {
     /// Directory name, now the name.
     pub directory: Vec<u8>,
-    /// Previous name.
     pub before: Vec<u8>,
 }
 
 /// A pattern without a match in some repositories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmatched {
-    /// Pattern as given.
     pub pattern: String,
     /// Repositories, ascending.
     pub repositories: Vec<Vec<u8>>,
@@ -139,9 +121,7 @@ pub const DIFFERING_LISTED_MAX: usize = 20;
 /// Reads from the sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadStats {
-    /// Number of packages.
     pub packages: u64,
-    /// Documents.
     pub documents: u64,
     /// Bytes of documents.
     pub text_bytes: u64,
@@ -151,13 +131,11 @@ pub struct ReadStats {
     pub skipped: BTreeMap<String, u64>,
 }
 
-/// Change of the previous index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// No previous index, or replaced.
     #[default]
     Built,
-    /// Rebuilt with other options.
     Rebuilt,
     /// New manifest.
     Updated,

@@ -16,13 +16,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Git repository to index as a package.
 #[derive(Clone, Debug, Default)]
 pub struct RepositorySource {
-    /// Package name.
     pub name: Vec<u8>,
-    /// Local path.
     pub path: PathBuf,
     /// Recorded origin: path or URL.
     pub location: Vec<u8>,
-    /// The origin is a URL.
     pub is_url: bool,
     /// Revision patterns for [`SourceRepository::select`].
     pub patterns: Vec<String>,

@@ -14,17 +14,13 @@ use std::fmt;
 pub enum DocumentQuery {
     /// One block satisfies this. [`TrigramQuery::All`] holds even without blocks.
     Block(TrigramQuery),
-    /// All hold.
     And(Vec<DocumentQuery>),
-    /// One holds.
     Or(Vec<DocumentQuery>),
 }
 
 impl DocumentQuery {
-    /// Holds for every document.
     pub const ALL: DocumentQuery = DocumentQuery::Block(TrigramQuery::All);
 
-    /// True for every document.
     pub fn is_all(&self) -> bool {
         match self {
             DocumentQuery::Block(query) => *query == TrigramQuery::All,

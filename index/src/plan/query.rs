@@ -10,11 +10,8 @@ const NODES_MAX: usize = 4096;
 /// Condition on candidate blocks.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TrigramQuery {
-    /// Every block.
     All,
-    /// No block.
     None,
-    /// Blocks with the trigram.
     Trigram(Trigram),
     /// All hold; at least two.
     And(Vec<TrigramQuery>),

@@ -24,7 +24,6 @@ pub(super) fn encode(ids: &[u32], low_bits: u32, low: &mut [u8], high: &mut [u8]
     );
 }
 
-/// Cursor over the ids.
 #[derive(Clone, Copy)]
 pub struct Cursor<'a> {
     pub(super) n: u32,

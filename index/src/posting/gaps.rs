@@ -87,7 +87,6 @@ fn gaps(ids: &[u32]) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Cursor over the ids.
 #[derive(Clone, Copy)]
 pub struct GapCursor<'a> {
     /// Remaining ids.

@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Minimum length of a commit id as a revision name: as many digits as git shows.
 pub const COMMIT_DIGITS_MIN: usize = 7;
 
-/// Revisions of a shard.
 #[derive(Debug)]
 pub struct Revisions {
     /// Unique in this process.
@@ -57,7 +56,6 @@ struct Class {
     is_default: bool,
 }
 
-/// A revision of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RevisionRef<'a> {
     /// Full name, such as `refs/heads/main`.
@@ -68,7 +66,6 @@ pub struct RevisionRef<'a> {
     pub commit: &'a str,
     /// Commit time, seconds since 1970.
     pub committed: i64,
-    /// Default of its repository.
     pub is_default: bool,
 }
 
@@ -78,7 +75,6 @@ impl RevisionRef<'_> {
         short_name(self.name)
     }
 
-    /// Whether it is a branch.
     pub fn is_branch(&self) -> bool {
         is_branch(self.name)
     }
@@ -120,7 +116,6 @@ fn is_commit(id: &str, digits: &[u8]) -> bool {
 pub struct DocumentRevisions<'a>(Option<(&'a Revisions, u32)>);
 
 impl<'a> DocumentRevisions<'a> {
-    /// Whether there are none.
     pub fn is_empty(self) -> bool {
         self.0.is_none()
     }
@@ -280,7 +275,6 @@ impl Revisions {
             .unwrap_or_default()
     }
 
-    /// Revisions of a document.
     pub fn of(&self, document: u32) -> DocumentRevisions<'_> {
         let class = self.entries[document as usize];
         let set = self.classes[class as usize].set;

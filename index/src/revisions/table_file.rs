@@ -38,9 +38,7 @@ const NAME_BYTES_MAX: usize = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("damaged at byte {offset} ({what})")]
 pub struct TableError {
-    /// Byte offset of the damage.
     pub offset: usize,
-    /// Kind of damage.
     pub what: &'static str,
 }
 
@@ -69,7 +67,6 @@ pub(super) struct TableSection {
 pub(super) const HEADER_BYTES: usize = size_of::<TableHeader>();
 
 impl RevisionTable {
-    /// Encodes the table.
     pub fn encode(&self) -> Vec<u8> {
         let number_bytes = match self.sets.len() as u32 + FIRST_LISTED {
             0..=0x100 => 1,
@@ -140,7 +137,6 @@ impl RevisionTable {
         out
     }
 
-    /// Decodes a table.
     pub fn decode(bytes: &[u8]) -> Result<RevisionTable, TableError> {
         let error = |offset, what| TableError { offset, what };
         let (header, _) = TableHeader::ref_from_prefix(bytes)

@@ -29,9 +29,7 @@ const ENCODED_BYTES_MAX: u64 = 256 << 10;
 /// Text borrowed from a shard or a [`TextCache`].
 #[derive(Clone, Debug)]
 pub enum TextBytes<'a> {
-    /// In the file.
     Mapped(&'a [u8]),
-    /// In the cache.
     Buffered(Rc<Vec<u8>>, Range<usize>),
 }
 
@@ -76,7 +74,6 @@ impl DecodedText {
 }
 
 impl Shard {
-    /// Codec of the texts.
     pub fn codec(&self) -> ContentCodec {
         self.file.header.content_codec()
     }

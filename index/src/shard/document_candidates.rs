@@ -11,7 +11,6 @@ use crate::plan::{DocumentQuery, TrigramQuery};
 use crate::posting::{self, push_range};
 use std::ops::Range;
 
-/// Candidate documents and the blocks to search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentCandidates {
     /// Ascending, nonempty, separate ranges of ids.

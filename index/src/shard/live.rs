@@ -127,12 +127,10 @@ impl Shard {
         packages.filter(|&package| self.is_live(package))
     }
 
-    /// Tests if a package is live.
     pub fn is_live(&self, package: PackageId) -> bool {
         self.live.is_live(package.0)
     }
 
-    /// Size of the live part.
     pub fn live_counts(&self) -> Counts {
         self.live.counts
     }

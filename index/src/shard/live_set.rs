@@ -9,7 +9,6 @@ use std::ops::Range;
 /// Size of the live part of a shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Live packages.
     pub packages: u32,
     /// Including packages counted in an earlier shard.
     pub parts: u32,
@@ -19,7 +18,6 @@ pub struct Counts {
     pub blocks: u32,
     /// Bytes of the documents: each text counts once per document.
     pub text_bytes: u64,
-    /// Bytes of the texts.
     pub unique_bytes: u64,
 }
 

@@ -68,7 +68,6 @@ impl Shard {
         text.ok_or_else(|| self.corrupt(Section::Texts, "first block"))
     }
 
-    /// Entry of a block's text.
     pub fn text_with(&self, block: BlockId) -> Result<Text<'_>> {
         let text = self.text_entry(self.text_of(block)?)?;
         if !text.blocks.contains(&block.0) {
@@ -134,7 +133,6 @@ impl Shard {
         Ok(TextId(text))
     }
 
-    /// Package of a document.
     pub fn package_of(&self, document: DocId) -> Result<PackageId> {
         let package = if self.is_version_1() {
             let is_before = |entry: &PackageOne| entry.first_document.get() <= document.0;
