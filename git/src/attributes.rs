@@ -28,10 +28,7 @@ impl Attributes {
     pub(crate) fn add(&mut self, path: &[u8], text: &[u8]) {
         let is_macro = |line: &[u8]| line.trim_start().starts_with(b"[attr]");
         let counts = text.find(b"linguist-").is_some()
-            || self
-                .files
-                .iter()
-                .any(|(_, text)| text.lines().any(is_macro));
+            || (self.files.iter()).any(|(_, text)| text.lines().any(is_macro));
         if !counts || self.bytes + text.len() > BYTES_MAX {
             return;
         }

@@ -259,9 +259,7 @@ impl SetPool {
         if trees.len() == 1
             && let Some((mut entries, revisions)) = trees.pop()
         {
-            entries
-                .iter_mut()
-                .for_each(|entry| entry.revisions = revisions);
+            (entries.iter_mut()).for_each(|entry| entry.revisions = revisions);
             entries.sort_by(|a, b| entry_order(b, a));
             entries.dedup_by(|a, b| entry_order(a, b).is_eq());
             return entries;

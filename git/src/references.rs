@@ -69,9 +69,7 @@ impl<'r> References<'r> {
     pub(crate) fn find(&self, name: &str) -> Result<Found> {
         let name = if name == "@" { "HEAD" } else { name };
         let is_full = name.starts_with("refs/")
-            || name
-                .bytes()
-                .all(|byte| byte.is_ascii_uppercase() || b"_-".contains(&byte));
+            || (name.bytes()).all(|byte| byte.is_ascii_uppercase() || b"_-".contains(&byte));
         let prefixes = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
         let names = prefixes.iter().map(|prefix| format!("{prefix}{name}"));
         let names = names.chain([format!("refs/remotes/{name}/HEAD")]);
@@ -136,12 +134,7 @@ impl<'r> References<'r> {
                 Err(_) => Err(damaged()),
             });
         }
-        let Some(packed) = self
-            .repo
-            .refs
-            .cached_packed_buffer()
-            .map_err(damaged_packed)?
-        else {
+        let Some(packed) = (self.repo.refs.cached_packed_buffer()).map_err(damaged_packed)? else {
             return Ok(Ok(None));
         };
         let found = packed.try_find(name.as_ref().as_partial_name());
@@ -173,12 +166,7 @@ impl<'r> References<'r> {
 
     fn packed(&self, below: &str) -> Result<Listed> {
         let mut names = Listed::new();
-        let Some(packed) = self
-            .repo
-            .refs
-            .cached_packed_buffer()
-            .map_err(damaged_packed)?
-        else {
+        let Some(packed) = (self.repo.refs.cached_packed_buffer()).map_err(damaged_packed)? else {
             return Ok(names);
         };
         let prefix = BString::from(format!("{below}/"));

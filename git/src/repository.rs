@@ -179,10 +179,7 @@ fn stamped_paths(location: &Location) -> impl Iterator<Item = PathBuf> {
         ["config", "info/grafts", "refs/replace", "packed-refs"].map(|name| common.join(name));
     let alternates =
         (location.objects.iter()).flat_map(|it| [it.clone(), it.join("info/alternates")]);
-    [location.git_dir.clone()]
-        .into_iter()
-        .chain(own)
-        .chain(alternates)
+    ([location.git_dir.clone()].into_iter().chain(own)).chain(alternates)
 }
 
 /// A commit id and its parents per line.

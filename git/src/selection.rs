@@ -220,9 +220,7 @@ impl Choice<'_, '_> {
 
     fn short_names(&self) -> Vec<String> {
         let names = self.session.references.names("refs").unwrap_or_default();
-        let names = names
-            .iter()
-            .filter(|name| !name.starts_with(b"refs/replace/"));
+        let names = (names.iter()).filter(|name| !name.starts_with(b"refs/replace/"));
         names
             .map(|name| short(name.as_bstr()).to_str_lossy().into_owned())
             .collect()
@@ -230,9 +228,7 @@ impl Choice<'_, '_> {
 }
 
 fn short(name: &BStr) -> &BStr {
-    let stripped = PREFIXES
-        .iter()
-        .find_map(|prefix| name.strip_prefix(prefix.as_bytes()));
+    let stripped = (PREFIXES.iter()).find_map(|prefix| name.strip_prefix(prefix.as_bytes()));
     stripped.unwrap_or(name).as_bstr()
 }
 

@@ -130,10 +130,7 @@ impl SourceRepository {
     /// Rules for generated and vendored files of one revision.
     pub fn attributes(&self, files: &Files, revision: u32) -> Attributes {
         let mut attributes = Attributes::default();
-        let named = files
-            .files
-            .iter()
-            .filter(|file| file.is_named(b".gitattributes"));
+        let named = (files.files.iter()).filter(|file| file.is_named(b".gitattributes"));
         for file in named.filter(|file| files.sets[file.revisions as usize].contains(&revision)) {
             // An unreadable one has no rules; the file itself is listed as unreadable.
             let _ = self.blob(file.id, ATTRIBUTE_BYTES_MAX, |bytes| {
@@ -188,10 +185,7 @@ fn stand_in(location: &Location, options: &SourceOptions) -> Result<Option<TempD
         None => location.common_dir.join("objects"),
     };
     let mut directories: Vec<PathBuf> = Vec::new();
-    for directory in [&own]
-        .into_iter()
-        .chain(&options.alternate_object_directories)
-    {
+    for directory in ([&own].into_iter()).chain(&options.alternate_object_directories) {
         let real = fs::canonicalize(directory).map_err(|error| {
             let directory = directory.display();
             unreadable!("the directory of objects {directory}: {error}")

@@ -181,9 +181,7 @@ impl SegmentBuilder {
             self.take_definitions(end)?;
         }
         let (offset, first_line) = (self.block_offset, self.next_line);
-        self.segment
-            .blocks
-            .push(SegmentBlock { offset, first_line });
+        (self.segment.blocks).push(SegmentBlock { offset, first_line });
         let lines = if self.in_line {
             1
         } else {

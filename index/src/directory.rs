@@ -293,11 +293,7 @@ impl Lock {
     /// Takes the lock of an existing directory.
     pub fn take(directory: &Path) -> Result<Lock, IndexError> {
         let path = directory.join(LOCK);
-        let open = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path);
+        let open = (File::options().create(true).truncate(false).write(true)).open(&path);
         let file = open.map_err(IndexError::io(&path))?;
         match file.try_lock() {
             Ok(()) => {

@@ -278,11 +278,7 @@ impl Info {
                 AFFIXES_MAX,
             )
         });
-        let joined = multiline
-            .iter()
-            .chain([&prefixes, &suffixes])
-            .flatten()
-            .map(trigrams_of);
+        let joined = (multiline.iter().chain([&prefixes, &suffixes]).flatten()).map(trigrams_of);
         Info {
             exact: None,
             query: TrigramQuery::and(joined.chain([first.query, second.query])),
@@ -362,9 +358,7 @@ fn product(a: &Strings, b: &Strings, max: usize) -> Option<Strings> {
 /// Texts with one of `strings`; none with a line end.
 fn trigrams_of(strings: &Strings) -> TrigramQuery {
     TrigramQuery::or(strings.iter().map(|string| {
-        let windows = string
-            .windows(3)
-            .map(|window| [window[0], window[1], window[2]]);
+        let windows = (string.windows(3)).map(|window| [window[0], window[1], window[2]]);
         TrigramQuery::and(
             windows
                 .map(|bytes| Trigram::of(bytes).map_or(TrigramQuery::None, TrigramQuery::Trigram)),

@@ -80,12 +80,8 @@ pub fn watched(directory: &Path, no_ignore: bool) -> Watched {
     let mut watched = Watched::default();
     if let Some(root) = walker.pending.first().and_then(|root| root.rules.as_ref()) {
         let above = parents(directory).into_iter();
-        watched
-            .deciding
-            .extend(above.map(|above| above.join(".gitignore")));
-        watched
-            .deciding
-            .extend(root.work_tree().iter().flat_map(|tree| tree.deciding()));
+        (watched.deciding).extend(above.map(|above| above.join(".gitignore")));
+        (watched.deciding).extend(root.work_tree().iter().flat_map(|tree| tree.deciding()));
     }
     walker.watched = Some(watched);
     walker.run().watched.unwrap_or_default()
@@ -192,9 +188,7 @@ impl<'a> Walker<'a> {
     fn enter(&mut self, above: &Rules, absolute: &Path, label: &[u8]) -> Rules {
         let rules = above.enter(absolute, label);
         if let (Some(watched), Some(tree)) = (&mut self.watched, rules.work_tree())
-            && !above
-                .work_tree()
-                .is_some_and(|above| Rc::ptr_eq(above, tree))
+            && !(above.work_tree()).is_some_and(|above| Rc::ptr_eq(above, tree))
         {
             watched.deciding.extend(tree.deciding());
         }
@@ -216,10 +210,7 @@ impl<'a> Walker<'a> {
         }
         let mut rules = rules.cloned();
         let absolute = self.source.absolute(&path);
-        match rules
-            .as_ref()
-            .map(|rules| rules.judge(&absolute, kind.is_dir()))
-        {
+        match (rules.as_ref()).map(|rules| rules.judge(&absolute, kind.is_dir())) {
             None | Some(Verdict::Searchable) => {}
             Some(Verdict::PartlyTracked(rule)) => {
                 rules = rules.map(|rules| rules.excluded_by(&rule));

@@ -80,9 +80,7 @@ pub(super) fn write(
         });
         join_in_order(finished, joined, packages, &buffers, &mut assembly)
     })?;
-    assembly
-        .finish_shard()
-        .map_err(BuildError::write(directory))?;
+    (assembly.finish_shard()).map_err(BuildError::write(directory))?;
     Ok(assembly.written)
 }
 

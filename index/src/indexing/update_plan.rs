@@ -122,9 +122,7 @@ impl UpdatePlan {
 
     /// Signatures of packages that can be kept.
     pub(super) fn recorded(&self, current: &CurrentIndex<'_>) -> HashMap<Vec<u8>, u64> {
-        let kept = current
-            .live()
-            .filter(|package| !self.is_dead(&package.directory));
+        let kept = (current.live()).filter(|package| !self.is_dead(&package.directory));
         kept.map(|package| (package.directory.clone(), package.signature))
             .collect()
     }

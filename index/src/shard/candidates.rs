@@ -67,9 +67,7 @@ impl Shard {
             (Some(blocks), true) => self
                 .accepted_blocks(filters, &blocks, stop)?
                 .map(Candidates::Blocks),
-            (None, true) => self
-                .accepted_ranges(filters, &ranges, stop)?
-                .map(Candidates::Ranges),
+            (None, true) => (self.accepted_ranges(filters, &ranges, stop)?).map(Candidates::Ranges),
         };
         self.intact()?;
         Ok(candidates.filter(|_| !stop()))

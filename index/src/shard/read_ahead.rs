@@ -61,10 +61,7 @@ impl Shard {
 
     /// Offset of a posting list, unless empty or single.
     fn list_start(&self, trigram: Trigram) -> Result<Option<u64>> {
-        let payload = self
-            .file
-            .find_trigram(trigram)?
-            .map(|entry| entry & PAYLOAD);
+        let payload = (self.file.find_trigram(trigram)?).map(|entry| entry & PAYLOAD);
         Ok(payload.filter(|payload| payload & SINGLE == 0))
     }
 

@@ -277,9 +277,7 @@ impl<W: Write> Write for BlockSink<'_, W> {
             if self.missing == 0 {
                 self.begin_block()?;
             }
-            let length = rest
-                .len()
-                .min(usize::try_from(self.missing).unwrap_or(usize::MAX));
+            let length = (rest.len()).min(usize::try_from(self.missing).unwrap_or(usize::MAX));
             let (piece, behind) = rest.split_at(length);
             if self.is_long {
                 self.out.write_all(piece)?;
