@@ -255,15 +255,7 @@ impl SetPool {
     }
 
     /// Joins entries of trees at one path: descending, equal ones once.
-    fn join(&mut self, mut trees: Vec<(Vec<Entry>, u32)>) -> Vec<Entry> {
-        if trees.len() == 1
-            && let Some((mut entries, revisions)) = trees.pop()
-        {
-            (entries.iter_mut()).for_each(|entry| entry.revisions = revisions);
-            entries.sort_by(|a, b| entry_order(b, a));
-            entries.dedup_by(|a, b| entry_order(a, b).is_eq());
-            return entries;
-        }
+    fn join(&mut self, trees: Vec<(Vec<Entry>, u32)>) -> Vec<Entry> {
         let of_tree: Vec<u32> = trees.iter().map(|(_, revisions)| *revisions).collect();
         // `revisions` is the tree's number until equal entries are joined.
         let mut all = Vec::with_capacity(trees.iter().map(|(entries, _)| entries.len()).sum());

@@ -144,7 +144,6 @@ impl Choice<'_, '_> {
         rank: usize,
         is_meant: impl Fn(&BStr) -> bool,
     ) -> Result<()> {
-        let before = self.chosen.len() + self.broken.len();
         let mut is_any = false;
         for name in self.session.references.names("refs")? {
             if !is_meant(name.as_bstr()) {
@@ -160,7 +159,7 @@ impl Choice<'_, '_> {
                 Err(reason) => drop(self.broken.insert(name.into(), reason)),
             }
         }
-        if is_any || before < self.chosen.len() + self.broken.len() {
+        if is_any {
             return Ok(());
         }
         let letters: String = pattern.chars().filter(|it| !"*?[]".contains(*it)).collect();

@@ -31,7 +31,7 @@ const EXACT_BYTES_MAX: usize = 16 << 10;
 /// Strings in a set of affixes or product.
 const AFFIXES_MAX: usize = 256;
 /// Enumerated code points; `[^a]` has a million.
-const CLASS_MAX: u32 = 512;
+const CLASS_MAX: usize = 512;
 /// Analysed copies of a repetition: more add no trigram.
 const COPIES_MAX: u32 = 4;
 
@@ -181,17 +181,14 @@ impl Info {
             HirKind::Class(class) => strings_of(class).map_or_else(Info::any, Info::exact),
             HirKind::Capture(capture) => Info::of(&capture.sub),
             HirKind::Repetition(repetition) => Info::of_repetition(repetition),
-            HirKind::Concat(parts) => parts
-                .iter()
-                .map(Info::of)
-                .reduce(Info::concat)
-                .unwrap_or_else(Info::any),
-            HirKind::Alternation(parts) => parts
-                .iter()
-                .map(Info::of)
-                .reduce(Info::alternate)
-                .unwrap_or_else(Info::any),
+            HirKind::Concat(parts) => Info::joined(parts, Info::concat),
+            HirKind::Alternation(parts) => Info::joined(parts, Info::alternate),
         }
+    }
+
+    fn joined(parts: &[Hir], join: fn(Info, Info) -> Info) -> Info {
+        let parts = parts.iter().map(Info::of);
+        parts.reduce(join).unwrap_or_else(Info::any)
     }
 
     fn of_repetition(repetition: &Repetition) -> Info {
@@ -369,31 +366,15 @@ fn trigrams_of(strings: &Strings) -> TrigramQuery {
 fn strings_of(class: &Class) -> Option<Strings> {
     match class {
         Class::Unicode(class) => {
-            let points: u32 = class
-                .iter()
-                .map(|range| u32::from(range.end()) - u32::from(range.start()) + 1)
-                .sum();
-            let strings = || {
-                class
-                    .iter()
-                    .flat_map(|range| range.start()..=range.end())
-                    .map(|point| {
-                        point
-                            .to_ascii_lowercase()
-                            .encode_utf8(&mut [0; 4])
-                            .as_bytes()
-                            .to_vec()
-                    })
-            };
-            (points <= CLASS_MAX).then(|| strings().collect())
+            let count: usize = class.iter().map(|range| range.len()).sum();
+            let points = || class.iter().flat_map(|range| range.start()..=range.end());
+            let string = |point: char| point.to_ascii_lowercase().to_string().into_bytes();
+            (count <= CLASS_MAX).then(|| points().map(string).collect())
         }
-        Class::Bytes(class) => Some(
-            class
-                .iter()
-                .flat_map(|range| range.start()..=range.end())
-                .map(|byte| vec![byte.to_ascii_lowercase()])
-                .collect(),
-        ),
+        Class::Bytes(class) => {
+            let bytes = class.iter().flat_map(|range| range.start()..=range.end());
+            Some(bytes.map(|byte| vec![byte.to_ascii_lowercase()]).collect())
+        }
     }
 }
 

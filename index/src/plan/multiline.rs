@@ -31,13 +31,10 @@ impl DocumentQuery {
 
     /// Lets each trigram be in another block.
     fn spread(query: TrigramQuery) -> DocumentQuery {
+        let all = |parts: Vec<_>| parts.into_iter().map(Self::spread).collect();
         match query {
-            TrigramQuery::And(parts) => {
-                DocumentQuery::And(parts.into_iter().map(Self::spread).collect())
-            }
-            TrigramQuery::Or(parts) => {
-                DocumentQuery::Or(parts.into_iter().map(Self::spread).collect())
-            }
+            TrigramQuery::And(parts) => DocumentQuery::And(all(parts)),
+            TrigramQuery::Or(parts) => DocumentQuery::Or(all(parts)),
             leaf => DocumentQuery::Block(leaf),
         }
     }
@@ -100,12 +97,8 @@ fn lines(literal: &[u8]) -> Hir {
 
 fn holds_line_end(class: &Class) -> bool {
     match class {
-        Class::Unicode(class) => class
-            .iter()
-            .any(|range| (range.start()..=range.end()).contains(&'\n')),
-        Class::Bytes(class) => class
-            .iter()
-            .any(|range| (range.start()..=range.end()).contains(&b'\n')),
+        Class::Unicode(class) => (class.iter()).any(|it| (it.start()..=it.end()).contains(&'\n')),
+        Class::Bytes(class) => (class.iter()).any(|it| (it.start()..=it.end()).contains(&b'\n')),
     }
 }
 

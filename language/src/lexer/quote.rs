@@ -31,15 +31,6 @@ pub(super) const COLUMN: u16 = 128;
 pub(super) const CLOSES_IN_COLUMN: u16 = 256;
 
 impl Quote {
-    const fn new(open: &'static str, close: &'static str, colour: Colour, rules: u16) -> Quote {
-        Quote {
-            open,
-            close,
-            colour: Some(colour),
-            rules,
-        }
-    }
-
     const fn with(self, rule: u16) -> Quote {
         Quote {
             rules: self.rules | rule,
@@ -89,54 +80,33 @@ impl Quote {
     }
 }
 
-pub(super) const fn line(open: &'static str) -> Quote {
-    Quote::new(open, "", Colour::Comment, 0)
+/// Forms by name: signs; end, colour and rules.
+macro_rules! forms {
+    ($($(#[$doc:meta])* $name:ident($open:ident $(, $sign:ident)?): $close:expr, $colour:ident, $rules:expr;)*) => {$(
+        $(#[$doc])*
+        pub(super) const fn $name($open: &'static str $(, $sign: &'static str)?) -> Quote {
+            let (close, colour, rules) = ($close, Some(Colour::$colour), $rules);
+            Quote { open: $open, close, colour, rules }
+        }
+    )*};
 }
 
-/// A backslash continues it.
-pub(super) const fn continued_line(open: &'static str) -> Quote {
-    Quote::new(open, "", Colour::Comment, BACKSLASH)
-}
-
-pub(super) const fn block(open: &'static str, close: &'static str) -> Quote {
-    Quote::new(open, close, Colour::Comment, LINES)
-}
-
-/// Block with nesting.
-pub(super) const fn nested(open: &'static str, close: &'static str) -> Quote {
-    Quote::new(open, close, Colour::Comment, LINES | NESTS)
-}
-
-/// Block with both signs in the first column.
-pub(super) const fn column_block(open: &'static str, close: &'static str) -> Quote {
-    Quote::new(
-        open,
-        close,
-        Colour::Comment,
-        LINES | COLUMN | CLOSES_IN_COLUMN,
-    )
-}
-
-/// Single line, with backslashes.
-pub(super) const fn string(open: &'static str) -> Quote {
-    Quote::new(open, open, Colour::String, BACKSLASH)
-}
-
-/// Several lines, with backslashes.
-pub(super) const fn text(open: &'static str, close: &'static str) -> Quote {
-    Quote::new(open, close, Colour::String, LINES | BACKSLASH)
-}
-
-/// Several lines, without escapes.
-pub(super) const fn raw(open: &'static str, close: &'static str) -> Quote {
-    Quote::new(open, close, Colour::String, LINES)
-}
-
-/// Single line. Doubling escapes the end.
-pub(super) const fn doubled(open: &'static str, close: &'static str) -> Quote {
-    Quote::new(open, close, Colour::String, DOUBLED)
-}
-
-pub(super) const fn one(open: &'static str) -> Quote {
-    Quote::new(open, open, Colour::String, BACKSLASH | ONE)
+forms! {
+    line(open): "", Comment, 0;
+    /// A backslash continues it.
+    continued_line(open): "", Comment, BACKSLASH;
+    block(open, close): close, Comment, LINES;
+    /// Block with nesting.
+    nested(open, close): close, Comment, LINES | NESTS;
+    /// Block with both signs in the first column.
+    column_block(open, close): close, Comment, LINES | COLUMN | CLOSES_IN_COLUMN;
+    /// Single line, with backslashes.
+    string(open): open, String, BACKSLASH;
+    /// Several lines, with backslashes.
+    text(open, close): close, String, LINES | BACKSLASH;
+    /// Several lines, without escapes.
+    raw(open, close): close, String, LINES;
+    /// Single line. Doubling escapes the end.
+    doubled(open, close): close, String, DOUBLED;
+    one(open): open, String, BACKSLASH | ONE;
 }
