@@ -15,7 +15,6 @@ const NAMES: [&str; 2] = ["linguist-generated", "linguist-vendored"];
 /// Each rule is compared with each path. Later files have no effect.
 const BYTES_MAX: usize = 256 << 10;
 
-/// Rules of a revision.
 #[derive(Default)]
 pub struct Attributes {
     files: Vec<(PathBuf, Vec<u8>)>,
@@ -54,7 +53,6 @@ impl Attributes {
         }
     }
 
-    /// True without rules.
     pub fn is_empty(&self) -> bool {
         self.search.num_pattern_lists() == 0
     }

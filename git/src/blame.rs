@@ -25,7 +25,6 @@ use std::num::NonZeroUsize;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Bounds of a blame.
 #[derive(Debug, Clone, Copy)]
 pub struct BlameLimits {
     /// Bytes of the file, now and earlier.
@@ -52,7 +51,6 @@ const TEXTS_MAX: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 /// Origins of the lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blame {
-    /// Commit id of the revision.
     pub commit: String,
     /// All lines, ascending.
     pub hunks: Vec<BlameHunk>,

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 /// Failed look-up. No variant affects another repository.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
-    /// Unknown repository.
     #[error("no repository has this name{}", nearest(.candidates))]
     UnknownRepository {
         /// Similar names, nearest first.
@@ -17,7 +16,6 @@ pub enum LookupError {
         /// Similar branches, tags and ids, nearest first.
         candidates: Vec<String>,
     },
-    /// Several objects have the prefix.
     #[error("several objects have this prefix{}", nearest(.candidates))]
     Ambiguous {
         /// Ids, commits first.
@@ -52,7 +50,6 @@ macro_rules! unreadable {
 
 pub(crate) use {refused, unreadable};
 
-/// Unreadable directory of repositories.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read the directory of repositories {}", path.display())]
 pub struct RootError {

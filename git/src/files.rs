@@ -24,7 +24,6 @@ const PATH_BYTES_MAX: usize = 1 << 20;
 /// Entries of open directories, from the root down.
 const OPEN_ENTRIES_MAX: usize = 4_000_000;
 
-/// Files of some commits.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     /// Files in directory order, with links and submodules.

@@ -31,7 +31,6 @@ impl Display for LogCursor {
     }
 }
 
-/// Malformed cursor of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("malformed cursor: take `next` of the page before")]
 pub struct CursorError;

@@ -25,7 +25,6 @@ pub struct RepositoryTree {
     pub is_truncated: bool,
 }
 
-/// Reason to leave out an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LeftOut {
     File,

@@ -17,7 +17,6 @@ const ID_DIGITS_MIN: usize = 7;
 /// Prefixes omitted by short names, and covered by `all`.
 const PREFIXES: [&str; 3] = ["refs/heads/", "refs/tags/", "refs/remotes/"];
 
-/// Chosen revisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Ascending by name.

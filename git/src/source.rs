@@ -25,7 +25,6 @@ pub const BLOB_BYTES_MAX: u64 = 1 << 30;
 /// Bytes of one `.gitattributes`.
 const ATTRIBUTE_BYTES_MAX: u64 = 1 << 20;
 
-/// Options of opening a repository.
 #[derive(Clone, Debug, Default)]
 pub struct SourceOptions {
     /// Directories allowed for alternates and work trees, besides the repository and its parent.

@@ -20,7 +20,6 @@ const TARGET_BYTES_MAX: u64 = 4096;
 /// Largest pointer of Git LFS, by its specification.
 const LFS_POINTER_BYTES_MAX: usize = 1_024;
 
-/// Kind of a tree entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeEntryKind {
     /// File, perhaps executable.
@@ -44,7 +43,6 @@ pub enum Hazard {
     TrailingDot,
 }
 
-/// Content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blob {
     Content(Vec<u8>),

@@ -252,7 +252,6 @@ pub(crate) struct SegmentDocument {
     pub(crate) hash: [u8; 32],
 }
 
-/// Start of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SegmentBlock {
     /// Byte offset in the segment's text.
@@ -281,7 +280,6 @@ impl Segment {
         self.spilled_bytes + self.text.len() as u64
     }
 
-    /// Byte range of blocks.
     pub(crate) fn bytes(&self, blocks: &Range<u32>) -> Range<u64> {
         let offset = |block: u32| {
             let block = self.blocks.get(block as usize);
@@ -290,7 +288,6 @@ impl Segment {
         offset(blocks.start)..offset(blocks.end)
     }
 
-    /// Copies ranges of the text.
     pub(crate) fn copy(&self, ranges: &[Range<u64>], out: &mut impl Write) -> io::Result<()> {
         for &Range { start, end } in ranges {
             let middle = self.spilled_bytes.clamp(start, end);

@@ -30,7 +30,6 @@ const MARK: &[u8; 22] = b"a Trawl index's lock.\n";
 /// Attempts to open an index that is being replaced.
 const ATTEMPTS_MAX: usize = 5;
 
-/// An index that cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     #[error("{}: no Trawl index here; build one with `trawl index --index {} SOURCE...`",
@@ -290,7 +289,6 @@ pub(crate) fn remove_empty(directory: &Path) -> io::Result<()> {
 pub struct Lock(File);
 
 impl Lock {
-    /// Takes the lock of an existing directory.
     pub fn take(directory: &Path) -> Result<Lock, IndexError> {
         let path = directory.join(LOCK);
         let open = (File::options().create(true).truncate(false).write(true)).open(&path);

@@ -14,7 +14,6 @@ pub enum Bytes {
 }
 
 impl Bytes {
-    /// See [`Mapping::damage`].
     pub fn damage(&self) -> Option<Damage> {
         match self {
             Bytes::Mapped(mapping) => mapping.damage(),
@@ -22,7 +21,6 @@ impl Bytes {
         }
     }
 
-    /// See [`Mapping::will_need`].
     pub fn will_need(&self, range: Range<u64>) {
         if let Bytes::Mapped(mapping) = self {
             mapping.will_need(range);
@@ -36,7 +34,6 @@ impl Bytes {
         }
     }
 
-    /// See [`Mapping::is_cached`].
     pub fn is_cached(&self, offset: u64) -> Option<bool> {
         match self {
             Bytes::Mapped(mapping) => mapping.is_cached(offset),

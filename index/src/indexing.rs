@@ -68,7 +68,9 @@ pub fn update(
     let _lock = begin(out)?;
     let mut current = CurrentIndex::open(out, options.options, changes.prune)?;
     let sources = current.as_built(&sources, changes);
-    options.content = options.content.or_else(|| current.newest_codec());
+    // An index keeps the codec of its last run without recording it.
+    let newest = current.shards.last().map(|it| it.shard.codec());
+    options.content = options.content.or(newest);
     current.remove_others(&current.manifest)?;
     current.replace_beside(changes);
     let mut verified = changes.verify.then(|| Verified {

@@ -236,15 +236,10 @@ impl<'a> PostingList<'a> {
 
     /// Ids inside ascending `ranges`.
     pub fn within(&self, ranges: &[Range<u32>]) -> Vec<u32> {
-        let mut ids = Vec::with_capacity(self.count_within(ranges));
+        let positions: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+        let mut ids = Vec::with_capacity(positions.min(self.len() as usize));
         self.for_each_within(ranges, |id| ids.push(id));
         ids
-    }
-
-    /// Upper bound of the ids inside `ranges`.
-    fn count_within(&self, ranges: &[Range<u32>]) -> usize {
-        let positions: usize = ranges.iter().map(ExactSizeIterator::len).sum();
-        positions.min(self.len() as usize)
     }
 
     /// Passes ids inside `ranges` to `take`; twice as fast as an iterator over all codecs.

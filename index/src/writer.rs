@@ -21,6 +21,7 @@ use crate::format::{
     self, BlockRecord, CODEC_RAW, CODEC_ZSTD, Extent, Header, MAGIC, PAGE_BYTES, SECTIONS_MAX,
     SINGLE, Section, VERSION, VERSION_2,
 };
+use crate::manifest::hex;
 use crate::posting::{self, Codec, PADDING_BYTES, encode_varint, push_range};
 use content::ContentWriter;
 use language::definition;
@@ -56,13 +57,11 @@ pub(crate) struct ShardWriter {
     skipped_tags: Vec<u32>,
     content_bytes: u64,
     block_bytes: u32,
-    /// Has a list of gaps.
     has_gaps: bool,
 }
 
 const WRITE_BYTES: usize = 1 << 20;
 
-/// Name in progress.
 const UNFINISHED: &str = "unfinished";
 
 impl ShardWriter {
@@ -237,7 +236,7 @@ impl ShardWriter {
     fn publish(mut self, header: Header, tags: Vec<u32>) -> io::Result<FinishedShard> {
         self.out.flush()?;
         self.shard.file().write_all_at(header.as_bytes(), 0)?;
-        let name = shard_name(&header.id);
+        let name = format!("{}.shard", hex(&header.id[..8]));
         self.write_back.finish()?;
         self.shard.rename(&name)?;
         Ok(FinishedShard { name, header, tags })
@@ -308,8 +307,4 @@ impl ShardWriter {
     fn block_count(&self) -> io::Result<u32> {
         count(self.blocks.len() / size_of::<BlockRecord>())
     }
-}
-
-pub(crate) fn shard_name(id: &[u8; 32]) -> String {
-    format!("{}.shard", crate::manifest::hex(&id[..8]))
 }

@@ -220,7 +220,6 @@ fn below(directory: Option<&fs::File>, path: &[u8]) -> PathBuf {
     }
 }
 
-/// Rejects paths too long for an index.
 pub(crate) fn check_length(path: &[u8]) -> Result<(), String> {
     if path.len() <= NAME_BYTES_MAX as usize {
         return Ok(());

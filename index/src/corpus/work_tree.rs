@@ -62,7 +62,6 @@ impl WorkTree {
         ]
     }
 
-    /// Tests for tracked files.
     pub(super) fn tracks(&self, absolute: &Path, is_directory: bool) -> bool {
         let Ok(Some(tracked)) = self.tracked.get_or_init(|| self.read_index()) else {
             return false;

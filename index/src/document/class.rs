@@ -171,13 +171,10 @@ fn is_test(name: &[u8]) -> bool {
         return false;
     };
     let stem = &name[..name.len() - extension.len() - 1];
-    TEST_ENDS.iter().any(|end| ends_with(stem, end)) || is_test_class(stem, extension)
-}
-
-/// Case distinguishes a test (`ParserTest.java`) from a word (`latest.java`).
-fn is_test_class(stem: &[u8], extension: &[u8]) -> bool {
-    is_one_of(extension, TEST_CLASS_EXTENSIONS)
-        && (stem.ends_with(b"Test") || stem.ends_with(b"Tests"))
+    // Case distinguishes a test (`ParserTest.java`) from a word (`latest.java`).
+    let is_class = stem.ends_with(b"Test") || stem.ends_with(b"Tests");
+    TEST_ENDS.iter().any(|end| ends_with(stem, end))
+        || is_class && is_one_of(extension, TEST_CLASS_EXTENSIONS)
 }
 
 fn is_one_of(name: &[u8], names: &[&str]) -> bool {

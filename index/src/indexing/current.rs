@@ -10,7 +10,6 @@ use super::error::BuildError;
 use super::options::Changes;
 use super::pipeline::NewShards;
 use super::report::{Outcome, Progress, Report};
-use crate::codec::ContentCodec;
 use crate::corpus::SkipReason;
 use crate::directory::{self, ShardOpener};
 use crate::file;
@@ -132,12 +131,6 @@ impl<'a> CurrentIndex<'a> {
 
     pub(super) fn options(&self) -> Option<Options> {
         self.manifest.as_ref().map(|manifest| manifest.options)
-    }
-
-    /// Codec of the newest (last) open shard: an index keeps the codec of its last run without
-    /// recording it.
-    pub(super) fn newest_codec(&self) -> Option<ContentCodec> {
-        self.shards.last().map(|newest| newest.shard.codec())
     }
 
     pub(super) fn live(&self) -> impl Iterator<Item = &PackageEntry> {

@@ -63,7 +63,6 @@ impl ShardMarks {
 /// New marks of an older shard, by number of the entry.
 pub(super) type ChangedMarks = HashMap<u32, Mark>;
 
-/// Table with changed marks.
 pub(super) fn changed_table(old: &RevisionTable, marks: &ChangedMarks) -> RevisionTable {
     let mut table = MarkedTable::new(old.shard, old.documents);
     let mut sets = OldSets::default();

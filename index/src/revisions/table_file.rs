@@ -34,7 +34,6 @@ const VERSION: u32 = 1;
 /// Bytes of a ref name: git keeps refs in files.
 const NAME_BYTES_MAX: usize = 4096;
 
-/// Bytes that are not a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("damaged at byte {offset} ({what})")]
 pub struct TableError {
@@ -235,7 +234,6 @@ impl RevisionTable {
     }
 }
 
-/// Sections to be decoded.
 struct Sections<'a> {
     headers: std::slice::Iter<'a, TableSection>,
     bytes: &'a [u8],

@@ -101,7 +101,6 @@ impl Shard {
         }
     }
 
-    /// Texts with the ascending `blocks`.
     fn texts_of(&self, blocks: &[u32]) -> Result<Vec<u32>> {
         self.read_tables_ahead(Some(blocks));
         let (mut texts, mut rest) = (Vec::new(), blocks);

@@ -107,7 +107,6 @@ impl Shard {
         &self.live.dead
     }
 
-    /// Memory of the live set in bytes.
     pub fn live_bytes(&self) -> usize {
         let numbers = self.live.dead.len() + self.live.continued.len();
         let ranges = self.live.texts.len() + self.live.blocks.len();

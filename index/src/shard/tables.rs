@@ -15,6 +15,7 @@ use language::definition;
 use schema::name::name_of;
 use schema::order;
 use std::ops::Range;
+use zerocopy::FromZeros;
 
 impl Shard {
     /// Returns text `id` < [`text_count`](Self::text_count).
@@ -195,11 +196,9 @@ impl Shard {
             name_offset: entry.name_offset,
             name_bytes: entry.name_bytes,
             first_text: entry.first_document,
-            first_shared: 0.into(),
-            documents: 0.into(),
-            text_bytes: 0.into(),
             inst: entry.inst,
             rdep: entry.rdep,
+            ..PackageRecord::new_zeroed()
         })
     }
 

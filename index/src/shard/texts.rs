@@ -127,7 +127,6 @@ impl Shard {
         Ok(filters.accepts_document(&facts))
     }
 
-    /// Revisions of a document.
     pub fn revisions_of(&self, document: DocId) -> DocumentRevisions<'_> {
         let of = self.revisions().map(|revisions| revisions.of(document.0));
         of.unwrap_or_default()

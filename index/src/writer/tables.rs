@@ -71,7 +71,6 @@ impl Tables {
         is_equal.then_some(text)
     }
 
-    /// Adds a text and returns its number.
     pub(super) fn text(
         &mut self,
         document: &SegmentDocument,
