@@ -7,25 +7,22 @@
 //! or shards; the old index stays valid until the new one is complete.
 
 mod current;
-mod error;
+mod interface;
 mod mark;
 mod merging;
-mod options;
 mod package;
 mod part;
 mod pipeline;
-mod report;
 mod repository;
 mod task;
 mod update_plan;
 mod verify;
 mod worker;
 
-pub use error::BuildError;
-pub use options::{BuildOptions, Changes, MEMORY_BYTES, MEMORY_BYTES_MIN, SHARD_BYTES, Suspects};
-pub use report::{
-    DIFFERING_LISTED_MAX, Moved, Outcome, Progress, ReadStats, Renamed, Report, SourcePlace,
-    Unmatched, Verified,
+pub use interface::{
+    BuildError, BuildOptions, Changes, DIFFERING_LISTED_MAX, MEMORY_BYTES, MEMORY_BYTES_MIN, Moved,
+    Outcome, Progress, ReadStats, Renamed, Report, SHARD_BYTES, SourcePlace, Suspects, Unmatched,
+    Verified,
 };
 pub use repository::RepositorySource;
 

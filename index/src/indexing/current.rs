@@ -6,10 +6,8 @@
 mod names;
 mod repositories;
 
-use super::error::BuildError;
-use super::options::Changes;
+use super::interface::{BuildError, Changes, Outcome, Progress, Report};
 use super::pipeline::NewShards;
-use super::report::{Outcome, Progress, Report};
 use crate::corpus::SkipReason;
 use crate::directory::{self, ShardOpener};
 use crate::file;

@@ -4,12 +4,10 @@
 //! for byte the shard that the directories would give.
 
 use super::current::{CurrentIndex, CurrentShard};
-use super::error::BuildError;
+use super::interface::{BuildError, BuildOptions, Progress};
 use super::mark::OldSets;
-use super::options::BuildOptions;
 use super::package::{InputPackage, Origin, ShardPackage, SkippedEntry, sort};
 use super::pipeline::write;
-use super::report::Progress;
 use super::task::{shard_tables, table_bytes};
 use crate::directory;
 use std::path::Path;

@@ -4,11 +4,9 @@
 //! **Invariant:** unjoined tasks are bounded by the number of workers, which bounds memory; the
 //! result does not depend on that number.
 
-use super::error::BuildError;
+use super::interface::{BuildError, BuildOptions, Progress, ReadStats};
 use super::mark::ShardMarks;
-use super::options::BuildOptions;
 use super::package::{InputPackage, SkippedEntry, is_to_be_said};
-use super::report::{Progress, ReadStats};
 use super::task::{Task, TaskSizes, hand_out};
 use super::worker::{FinishedTask, SegmentEntry, TextBuffers, lock, work};
 use crate::corpus::SkipReason;

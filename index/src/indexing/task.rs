@@ -1,12 +1,10 @@
 //! Tasks: some megabytes of files, or of documents of older shards, for one worker and one segment.
 //! Lists packages and hands out tasks; reads no text.
 
-use super::error::BuildError;
+use super::interface::{BuildError, BuildOptions, MEMORY_BYTES_MIN, Progress};
 use super::mark::{InRevisions, Mark, OldSets};
-use super::options::{BuildOptions, MEMORY_BYTES_MIN};
 use super::package::{InputPackage, Listed, ListedRepository, Origin, ShardPackage, SkippedEntry};
 use super::part::{self, ItemContent, PartChange, SourceItem};
-use super::report::Progress;
 use super::repository::{self, RepositorySource};
 use crate::builder::Limits;
 use crate::codec::ContentCodec;

@@ -4,9 +4,7 @@
 //! version of a given one.
 
 use super::current::{CurrentIndex, sorted};
-use super::error::BuildError;
-use super::options::Changes;
-use super::report::Outcome;
+use super::interface::{BuildError, Changes, Outcome};
 use crate::corpus::Source;
 use crate::manifest::Options;
 use schema::name::package_name;

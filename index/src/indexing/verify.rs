@@ -2,10 +2,10 @@
 //! reported, and read again by the update.
 
 use super::current::CurrentIndex;
-use super::error::BuildError;
-use super::options::{BuildOptions, Suspects};
+use super::interface::{
+    BuildError, BuildOptions, DIFFERING_LISTED_MAX, Progress, Suspects, Verified,
+};
 use super::package::{Differing, InputPackage, Origin};
-use super::report::{DIFFERING_LISTED_MAX, Progress, Verified};
 use super::task::is_unchanged;
 use crate::corpus::{self, File, Source};
 use crate::shard::{PackageId, Shard};

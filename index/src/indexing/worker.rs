@@ -3,11 +3,10 @@
 //! **Invariant:** a document of an older shard is written as its file would be: same text, blocks,
 //! name and rank.
 
-use super::error::BuildError;
+use super::interface::{BuildError, Progress};
 use super::mark::Mark;
 use super::package::{InputPackage, Origin, ShardPackage, SkippedEntry};
 use super::part::{ItemContent, SourceItem};
-use super::report::Progress;
 use super::repository::too_large;
 use super::task::{Task, TaskItem, TaskSizes};
 use crate::builder::{Segment, SegmentBuilder};

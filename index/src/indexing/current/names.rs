@@ -4,10 +4,8 @@
 use super::CurrentIndex;
 use super::repositories::package_of;
 use crate::corpus::Source;
-use crate::indexing::error::BuildError;
-use crate::indexing::options::Changes;
+use crate::indexing::interface::{BuildError, Changes, Moved, Renamed, SourcePlace};
 use crate::indexing::package::is_to_be_said;
-use crate::indexing::report::{Moved, Renamed, SourcePlace};
 use crate::indexing::update_plan::UpdatePlan;
 use schema::message::{Recorded, RecordedSource, SourceKind};
 use schema::name::{former_name, name_of};

@@ -2,12 +2,10 @@
 
 use super::{CurrentIndex, CurrentShard};
 use crate::directory;
-use crate::indexing::error::BuildError;
+use crate::indexing::interface::{BuildError, Changes, Unmatched};
 use crate::indexing::mark::{ChangedMarks, changed_table, plain_table};
-use crate::indexing::options::Changes;
 use crate::indexing::package::{InputPackage, Origin};
 use crate::indexing::part::{OldShard, Part, PartChange};
-use crate::indexing::report::Unmatched;
 use crate::indexing::repository::RepositorySource;
 use crate::revisions::RevisionTable;
 use crate::shard::PackageId;
