@@ -6,8 +6,9 @@
 
 use crate::error::{Result, refused};
 use crate::history::History;
-use crate::repository::Session;
+use crate::repository::{Repository, Session};
 use gix::ObjectId;
+use schema::message::Commit;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
@@ -54,9 +55,13 @@ impl FromStr for LogCursor {
     }
 }
 
-pub(crate) struct Page<'r> {
-    pub(crate) commits: Vec<gix::Object<'r>>,
-    pub(crate) next: Option<LogCursor>,
+/// Page of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Log {
+    /// Commits, youngest first.
+    pub commits: Vec<Commit>,
+    /// Start of the next page, if any.
+    pub next: Option<LogCursor>,
 }
 
 impl LogCursor {
@@ -81,26 +86,32 @@ pub(crate) fn split_path(path: &[u8]) -> Result<Vec<&[u8]>> {
     Ok(names)
 }
 
-pub(crate) fn page<'r>(
-    session: &Session<'r>,
+pub(crate) fn page(
+    repository: &Repository,
+    session: &Session<'_>,
     tip: ObjectId,
     path: &[&[u8]],
     walked: Option<&LogCursor>,
     count: usize,
-) -> Result<Page<'r>> {
+) -> Result<Log> {
     let skipped = walked.map_or(0, |cursor| cursor.walked);
     let mut history = History::new(&session.objects);
     history.add(tip, "the log")?;
     let mut commits = Vec::new();
+    let page = |commits: &[gix::Object<'_>], next| {
+        let tags = repository.tags(session)?;
+        let commits = commits.iter().map(|object| tags.commit(object));
+        let commits = commits.collect::<Result<_>>()?;
+        Ok(Log { commits, next })
+    };
     for walked in 0..LOG_WALKED_MAX {
         if walked >= skipped && commits.len() == count {
             let tip = tip.to_string();
             let next = (!history.is_done()).then_some(LogCursor { tip, walked });
-            return Ok(Page { commits, next });
+            return page(&commits, next);
         }
         let Some(commit) = history.next()? else {
-            let next = None;
-            return Ok(Page { commits, next });
+            return page(&commits, None);
         };
         let (parents, is_shown) = simplify(session, &commit, path)?;
         for parent in parents {

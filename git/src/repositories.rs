@@ -8,7 +8,7 @@ use crate::changes;
 use crate::error::{LookupError, Result, RootError, similar};
 use crate::history;
 use crate::location;
-use crate::log::{self, LOG_COUNT_MAX, LogCursor};
+use crate::log::{self, LOG_COUNT_MAX, Log, LogCursor};
 use crate::names;
 use crate::references;
 use crate::repository::{ObjectStore, Repository, Session, lock};
@@ -31,15 +31,6 @@ pub struct Repositories {
     root: PathBuf,
     open: Mutex<Open>,
     names: Mutex<Option<(Instant, Arc<Vec<String>>)>>,
-}
-
-/// Page of a log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Log {
-    /// Commits, youngest first.
-    pub commits: Vec<Commit>,
-    /// Start of the next page, if any.
-    pub next: Option<LogCursor>,
 }
 
 type Open = CLruCache<String, Arc<Repository>>;
@@ -99,13 +90,14 @@ impl Repositories {
         let path = log::split_path(path)?;
         self.look_up(repo, |repository, session| {
             let tip = revision::resolve(session, after.map_or(rev, LogCursor::tip))?.id;
-            let page = log::page(session, tip, &path, after, count.clamp(1, LOG_COUNT_MAX))?;
-            let tags = repository.tags(session)?;
-            let commits = page.commits.iter().map(|object| tags.commit(object));
-            Ok(Log {
-                commits: commits.collect::<Result<_, _>>()?,
-                next: page.next,
-            })
+            log::page(
+                repository,
+                session,
+                tip,
+                &path,
+                after,
+                count.clamp(1, LOG_COUNT_MAX),
+            )
         })
     }
 
