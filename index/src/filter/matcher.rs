@@ -2,7 +2,7 @@
 //! and the default.
 
 use crate::plan::{self, BadPattern};
-use crate::revisions::{DocumentRevisions, RevisionRef};
+use crate::revisions::{DocumentRevisions, RevisionRef, is_branch};
 use globset::{GlobBuilder, GlobMatcher};
 use regex::bytes::{Regex, RegexBuilder};
 use std::collections::HashMap;
@@ -146,7 +146,7 @@ impl RevisionMatcher {
     }
 
     fn is_match(&self, revision: &RevisionRef<'_>) -> bool {
-        if self.branches && !revision.is_branch() {
+        if self.branches && !is_branch(revision.name) {
             return false;
         }
         match &self.name {

@@ -23,8 +23,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 /// Shards of an index under update.
-pub(super) struct CurrentIndex<'a> {
-    pub(super) directory: &'a Path,
+#[derive(Default)]
+pub(super) struct CurrentIndex {
+    pub(super) directory: PathBuf,
     /// Manifest in place, if it is updated.
     pub(super) manifest: Option<Manifest>,
     /// For the next manifest.
@@ -48,25 +49,18 @@ pub(super) struct CurrentShard {
     pub(super) shard: Arc<Shard>,
 }
 
-impl<'a> CurrentIndex<'a> {
-    pub(super) fn empty(directory: &'a Path, options: Options) -> Self {
+impl CurrentIndex {
+    pub(super) fn empty(directory: &Path, options: Options) -> Self {
         CurrentIndex {
-            directory,
-            manifest: None,
+            directory: directory.to_owned(),
             options,
-            shards: Vec::new(),
-            before: HashSet::new(),
-            lost: HashSet::new(),
-            own_names: HashSet::new(),
-            beside: Vec::new(),
-            recorded: Default::default(),
-            report: Report::default(),
+            ..CurrentIndex::default()
         }
     }
 
     /// Opens the index in `directory`, if any. With `prune`, an unusable manifest counts as none.
     pub(super) fn open(
-        directory: &'a Path,
+        directory: &Path,
         options: Options,
         prune: bool,
     ) -> Result<Self, BuildError> {
@@ -161,7 +155,7 @@ impl<'a> CurrentIndex<'a> {
 
     /// Applies the current entries; open files stay open.
     fn reopen(&mut self) -> Result<(), BuildError> {
-        let mut opener = ShardOpener::new(self.directory, &self.recorded.0);
+        let mut opener = ShardOpener::new(&self.directory, &self.recorded.0);
         for shard in &mut self.shards {
             shard.shard = opener.open(&shard.entry, std::slice::from_ref(&shard.shard))?;
         }
@@ -183,7 +177,7 @@ impl<'a> CurrentIndex<'a> {
     ) -> Result<(), BuildError> {
         self.report.written_bytes += file_bytes;
         for entry in shards {
-            let mut opener = ShardOpener::new(self.directory, &self.recorded.0);
+            let mut opener = ShardOpener::new(&self.directory, &self.recorded.0);
             let shard = opener.open(&entry, &[])?;
             self.shards.push(CurrentShard { entry, shard });
         }
@@ -214,8 +208,8 @@ impl<'a> CurrentIndex<'a> {
             self.report.outcome = Outcome::Unchanged;
         }
         if manifest != self.manifest || has_lost {
-            directory::write_manifest(self.directory, &text)
-                .map_err(BuildError::write(self.directory))?;
+            directory::write_manifest(&self.directory, &text)
+                .map_err(BuildError::write(&self.directory))?;
             self.report.written_bytes += text.len() as u64;
         }
         self.remove_others(&manifest)?;
@@ -248,7 +242,7 @@ impl<'a> CurrentIndex<'a> {
 
     /// Removes unnamed files and leftovers of interrupted builds.
     pub(super) fn remove_others(&self, manifest: &Option<Manifest>) -> Result<(), BuildError> {
-        remove_others(self.directory, manifest).map_err(BuildError::write(self.directory))
+        remove_others(&self.directory, manifest).map_err(BuildError::write(&self.directory))
     }
 }
 

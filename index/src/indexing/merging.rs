@@ -29,7 +29,7 @@ struct ShardSize {
 }
 
 pub(super) fn merge(
-    current: &mut CurrentIndex<'_>,
+    current: &mut CurrentIndex,
     options: &BuildOptions,
     progress: &Progress,
 ) -> Result<(), BuildError> {
@@ -42,11 +42,11 @@ pub(super) fn merge(
     }
     let mut packages = Vec::new();
     for &index in &chosen {
-        packages.extend(packages_of(current.directory, &current.shards[index])?);
+        packages.extend(packages_of(&current.directory, &current.shards[index])?);
     }
     sort(&mut packages);
     join_parts(&mut packages);
-    let written = write(&packages, current.directory, options, progress)?;
+    let written = write(&packages, &current.directory, options, progress)?;
     let mut index = 0;
     current.shards.retain(|_| {
         index += 1;

@@ -31,7 +31,7 @@ const DAMAGED: &str = "a shard of it is damaged or missing, so its packages must
 impl UpdatePlan {
     /// Fails if packages would be lost without request.
     pub(super) fn new(
-        current: &CurrentIndex<'_>,
+        current: &CurrentIndex,
         sources: &[Source],
         changes: &Changes,
         options: Options,
@@ -57,7 +57,7 @@ impl UpdatePlan {
         Ok(plan)
     }
 
-    fn check_given(&self, current: &CurrentIndex<'_>) -> Result<(), BuildError> {
+    fn check_given(&self, current: &CurrentIndex) -> Result<(), BuildError> {
         let (why, needed) = if self.is_rebuild {
             (OTHER_OPTIONS, &current.before)
         } else {
@@ -73,7 +73,7 @@ impl UpdatePlan {
         }
         packages.sort_unstable();
         Err(BuildError::NotGiven {
-            path: current.directory.to_owned(),
+            path: current.directory.clone(),
             why,
             packages: packages.into_iter().map(|name| text(name)).collect(),
         })
@@ -101,25 +101,25 @@ impl UpdatePlan {
     }
 
     /// Given unindexed packages, ascending.
-    pub(super) fn new_packages(&self, current: &CurrentIndex<'_>) -> Vec<Vec<u8>> {
+    pub(super) fn new_packages(&self, current: &CurrentIndex) -> Vec<Vec<u8>> {
         let given = self.given.keys();
         sorted(given.filter(|name| !current.before.contains(*name)))
     }
 
     /// Packages to drop, ascending.
-    pub(super) fn dropped(&self, current: &CurrentIndex<'_>) -> Vec<Vec<u8>> {
+    pub(super) fn dropped(&self, current: &CurrentIndex) -> Vec<Vec<u8>> {
         let before = current.before.iter();
         sorted(before.filter(|name| self.is_dropped(name)))
     }
 
     /// Whether a directory name is unversioned, as given or else as indexed.
-    pub(super) fn has_own_name(&self, current: &CurrentIndex<'_>, directory: &[u8]) -> bool {
+    pub(super) fn has_own_name(&self, current: &CurrentIndex, directory: &[u8]) -> bool {
         let given = self.given.get(directory).copied();
         given.unwrap_or_else(|| current.has_own_name(directory))
     }
 
     /// Signatures of packages that can be kept.
-    pub(super) fn recorded(&self, current: &CurrentIndex<'_>) -> HashMap<Vec<u8>, u64> {
+    pub(super) fn recorded(&self, current: &CurrentIndex) -> HashMap<Vec<u8>, u64> {
         let kept = (current.live()).filter(|package| !self.is_dead(&package.directory));
         kept.map(|package| (package.directory.clone(), package.signature))
             .collect()
@@ -136,7 +136,7 @@ impl UpdatePlan {
 
 /// Indexed versions of given packages that are not given themselves.
 fn other_versions(
-    current: &CurrentIndex<'_>,
+    current: &CurrentIndex,
     given: &HashMap<Vec<u8>, bool>,
 ) -> HashMap<Vec<u8>, Vec<u8>> {
     let versioned = given.iter().filter(|(_, is_own)| !**is_own);
@@ -153,7 +153,7 @@ fn other_versions(
 }
 
 /// Resolves directory names, and names that mean all versions.
-fn removed(current: &CurrentIndex<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<u8>>, BuildError> {
+fn removed(current: &CurrentIndex, names: &[Vec<u8>]) -> Result<HashSet<Vec<u8>>, BuildError> {
     let mut removed = HashSet::new();
     for name in names {
         let is_meant =
@@ -171,7 +171,7 @@ fn removed(current: &CurrentIndex<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<
 }
 
 /// Most similar indexed name.
-fn nearest(current: &CurrentIndex<'_>, name: &[u8]) -> Option<String> {
+fn nearest(current: &CurrentIndex, name: &[u8]) -> Option<String> {
     let limit = (name.len() / 3).max(1);
     let name = text(name);
     let directories = current.before.iter().map(Vec::as_slice);

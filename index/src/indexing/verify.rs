@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 
 /// Compares indexed suspects, or with `all` the files of all unchanged packages.
 pub(super) fn compare(
-    current: &CurrentIndex<'_>,
+    current: &CurrentIndex,
     packages: &[InputPackage],
     options: &BuildOptions,
     suspects: &Suspects,
@@ -103,7 +103,7 @@ impl Verified {
 
 type Places<'a> = HashMap<Vec<u8>, Vec<(&'a Shard, PackageId)>>;
 
-fn places<'a>(current: &'a CurrentIndex<'_>) -> Result<Places<'a>, BuildError> {
+fn places(current: &CurrentIndex) -> Result<Places<'_>, BuildError> {
     let mut places = Places::new();
     for current in &current.shards {
         let shard: &Shard = &current.shard;

@@ -5,7 +5,7 @@
 //! **Invariant:** each name of a set is a recorded revision of the package. Dead packages have
 //! neither a record nor a current document.
 
-use super::{CURRENT, RevisionTable, SUPERSEDED, TableError, is_branch, ranges, short_name};
+use super::{CURRENT, RevisionTable, SUPERSEDED, TableError, ranges, short_name};
 use schema::message::{Recorded, RecordedRepository};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -73,10 +73,6 @@ impl RevisionRef<'_> {
     /// Short name, as bytes.
     pub fn short_name(&self) -> &[u8] {
         short_name(self.name)
-    }
-
-    pub fn is_branch(&self) -> bool {
-        is_branch(self.name)
     }
 
     /// Whether `name` is its full name (with or without `refs/`), short name, commit id prefix, or

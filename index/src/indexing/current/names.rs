@@ -23,7 +23,7 @@ fn is_inside_each(recorded: &Recorded, directory: &Path) -> bool {
     })
 }
 
-impl CurrentIndex<'_> {
+impl CurrentIndex {
     /// Collects unversioned names: from the manifest, repositories, and directories given alone.
     pub(super) fn collect_own_names(&mut self) {
         let recorded = &self.recorded.0;
@@ -119,7 +119,7 @@ impl SourcePlace {
     }
 }
 
-impl CurrentIndex<'_> {
+impl CurrentIndex {
     /// Returns moved packages, by name. Fails if the old place still exists (two sources would
     /// alternate under one name), unless `prune`.
     pub(in crate::indexing) fn moved(

@@ -66,7 +66,7 @@ impl PatternMatches {
     }
 }
 
-impl CurrentIndex<'_> {
+impl CurrentIndex {
     /// Adds the indexed parts of repositories and large directories, so that single documents are
     /// replaced.
     pub(in crate::indexing) fn add_parts(
@@ -138,7 +138,7 @@ impl CurrentIndex<'_> {
     fn table(&self, shard: usize) -> Result<RevisionTable, BuildError> {
         let CurrentShard { entry, shard } = &self.shards[shard];
         Ok(match &entry.revisions {
-            Some(named) => directory::read_revisions(self.directory, named)?,
+            Some(named) => directory::read_revisions(&self.directory, named)?,
             None => {
                 let skipped = shard.skipped_packages()?.len();
                 plain_table(shard.file_id(), shard.document_count(), skipped)
@@ -221,8 +221,8 @@ impl CurrentIndex<'_> {
         let new = changed_table(&old, marks);
         let entry = &mut self.shards[shard].entry;
         if new != old || entry.revisions.is_none() {
-            let written = directory::write_revisions(self.directory, &new);
-            let (named, bytes) = written.map_err(BuildError::write(self.directory))?;
+            let written = directory::write_revisions(&self.directory, &new);
+            let (named, bytes) = written.map_err(BuildError::write(&self.directory))?;
             entry.revisions = Some(named);
             self.report.written_bytes += bytes;
         }
@@ -269,12 +269,12 @@ impl CurrentIndex<'_> {
             return Ok(());
         }
         let before = match &*file {
-            Some(named) => Some(directory::read_recorded(self.directory, named)?),
+            Some(named) => Some(directory::read_recorded(&self.directory, named)?),
             None => None,
         };
         if before.as_ref() != Some(recorded) {
-            let written = directory::write_recorded(self.directory, recorded);
-            let (named, bytes) = written.map_err(BuildError::write(self.directory))?;
+            let written = directory::write_recorded(&self.directory, recorded);
+            let (named, bytes) = written.map_err(BuildError::write(&self.directory))?;
             *file = Some(named);
             self.report.written_bytes += bytes;
         }
