@@ -43,13 +43,8 @@ impl Attributes {
         for (path, text) in files {
             let is_top = path.components().count() == 1;
             // Memory only, so adding cannot fail.
-            let _ = self.search.add_patterns_buffer(
-                &text,
-                path,
-                Some(Path::new("")),
-                &mut self.collection,
-                is_top,
-            );
+            let (base, collection) = (Some(Path::new("")), &mut self.collection);
+            let _ = (self.search).add_patterns_buffer(&text, path, base, collection, is_top);
         }
     }
 
@@ -65,12 +60,8 @@ impl Attributes {
         let mut outcome = Outcome::default();
         outcome.initialize_with_selection(&self.collection, NAMES);
         let path = path.as_bstr();
-        (self.search).pattern_matching_relative_path(
-            path,
-            Case::Sensitive,
-            Some(false),
-            &mut outcome,
-        );
+        let case = Case::Sensitive;
+        (self.search).pattern_matching_relative_path(path, case, Some(false), &mut outcome);
         let mut said = None;
         for found in outcome.iter_selected() {
             match found.assignment.state {

@@ -87,9 +87,8 @@ pub(crate) fn list(repository: &Repository, trees: &[String]) -> Result<Files> {
         }
         roots[place].1.push(number);
     }
-    let roots: Vec<_> = (roots.into_iter())
-        .map(|(id, set)| (id, walk.sets.number(set)))
-        .collect();
+    let roots = (roots.into_iter()).map(|(id, set)| (id, walk.sets.number(set)));
+    let roots: Vec<_> = roots.collect();
     for (id, _) in &roots {
         walk.read(*id)?;
     }

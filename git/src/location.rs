@@ -334,10 +334,8 @@ fn check_file(path: &Path, metadata: &Metadata, bytes_max: u64) -> Result<()> {
         return Err(no_file(path));
     }
     if metadata.len() > bytes_max {
-        return Err(unreadable!(
-            "{} has more than {bytes_max} bytes",
-            file_name(path)
-        ));
+        let name = file_name(path);
+        return Err(unreadable!("{name} has more than {bytes_max} bytes"));
     }
     Ok(())
 }

@@ -42,11 +42,8 @@ impl FromStr for LogCursor {
     fn from_str(text: &str) -> Result<LogCursor, CursorError> {
         let (tip, walked) = text.split_once('.').ok_or(CursorError)?;
         let is_plain = walked.bytes().all(|byte| byte.is_ascii_digit());
-        let walked = walked
-            .parse()
-            .ok()
-            .filter(|_| is_plain)
-            .ok_or(CursorError)?;
+        let walked = walked.parse().ok().filter(|_| is_plain);
+        let walked = walked.ok_or(CursorError)?;
         ObjectId::from_hex(tip.as_bytes()).map_err(|_| CursorError)?;
         Ok(LogCursor {
             tip: tip.to_ascii_lowercase(),

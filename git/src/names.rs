@@ -43,9 +43,8 @@ pub enum LeftOut {
 /// Enters no repositories, hidden directories or links.
 pub(crate) fn list(root: &Path) -> Result<Vec<String>, RootError> {
     let names = Walk::of(root)?.tree.repositories.into_keys();
-    Ok(names
-        .filter_map(|name| String::from_utf8(name).ok())
-        .collect())
+    let names = names.filter_map(|name| String::from_utf8(name).ok());
+    Ok(names.collect())
 }
 
 /// Finds repositories below `root`, also behind links, without following other links.
@@ -164,9 +163,8 @@ impl Walk {
 /// Path without `.git`, unless its last part is just that.
 pub(crate) fn without_suffix(path: &[u8]) -> &[u8] {
     let short = path.strip_suffix(b".git");
-    short
-        .filter(|it| !it.is_empty() && !it.ends_with(b"/"))
-        .unwrap_or(path)
+    let short = short.filter(|it| !it.is_empty() && !it.ends_with(b"/"));
+    short.unwrap_or(path)
 }
 
 fn is_repository(path: &Path) -> bool {

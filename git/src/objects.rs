@@ -46,10 +46,8 @@ impl<'r> Objects<'r> {
             ));
         }
         self.repo.try_find_object(id).map_err(|error| {
-            unreadable!(
-                "object {id} cannot be read ({}): run git fsck",
-                first_line(&error)
-            )
+            let reason = first_line(&error);
+            unreadable!("object {id} cannot be read ({reason}): run git fsck")
         })
     }
 
@@ -86,9 +84,9 @@ impl<'r> Objects<'r> {
             };
             object = self.get(next, &format!("{} {}", object.kind, object.id))?;
         }
+        let id = object.id;
         Err(unreadable!(
-            "tag {} is one of more than {TAG_CHAIN_MAX} that lead to each other",
-            object.id
+            "tag {id} is one of more than {TAG_CHAIN_MAX} that lead to each other"
         ))
     }
 
@@ -122,9 +120,8 @@ impl<'r> Objects<'r> {
         if let Some(parents) = self.grafts.get(&commit.id) {
             return parents.clone();
         }
-        CommitRefIter::from_bytes(&commit.data, commit.id.kind())
-            .parent_ids()
-            .collect()
+        let decoded = CommitRefIter::from_bytes(&commit.data, commit.id.kind());
+        decoded.parent_ids().collect()
     }
 
     /// Reads one of the parents of a commit.

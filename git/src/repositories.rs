@@ -90,14 +90,8 @@ impl Repositories {
         let path = log::split_path(path)?;
         self.look_up(repo, |repository, session| {
             let tip = revision::resolve(session, after.map_or(rev, LogCursor::tip))?.id;
-            log::page(
-                repository,
-                session,
-                tip,
-                &path,
-                after,
-                count.clamp(1, LOG_COUNT_MAX),
-            )
+            let count = count.clamp(1, LOG_COUNT_MAX);
+            log::page(repository, session, tip, &path, after, count)
         })
     }
 

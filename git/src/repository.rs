@@ -202,8 +202,6 @@ fn read_grafts(location: &Location, hash: gix::hash::Kind) -> Result<Grafts> {
         let parents: Option<Vec<ObjectId>> = ids.collect();
         Some((commit, parents?))
     };
-    Ok(lines
-        .filter(|line| !line.starts_with(b"#"))
-        .filter_map(graft)
-        .collect())
+    let lines = lines.filter(|line| !line.starts_with(b"#"));
+    Ok(lines.filter_map(graft).collect())
 }

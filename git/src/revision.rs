@@ -90,15 +90,9 @@ fn base_object<'r>(
         Found::Broken(reason) => Some(reason),
         Found::Nothing => None,
     };
-    let described = base
-        .rfind("-g")
-        .filter(|at| *at > 0)
-        .map(|at| &base[at + 2..]);
-    if let Some(object) = described
-        .map(|digits| by_prefix(session, digits, Hint::Commit))
-        .transpose()?
-        .flatten()
-    {
+    let described = base.rfind("-g").filter(|at| *at > 0);
+    let described = described.map(|at| by_prefix(session, &base[at + 2..], Hint::Commit));
+    if let Some(object) = described.transpose()?.flatten() {
         return Ok(Some(object));
     }
     match (by_prefix(session, base, hint)?, broken) {
@@ -165,12 +159,9 @@ fn choose<'r>(
     }
     if fitting.len() > 1 || (fitting.is_empty() && !candidates.is_empty()) {
         candidates.sort();
-        let candidates = candidates
-            .into_iter()
-            .map(|(_, id)| id)
-            .take(CANDIDATES_MAX);
+        let ids = candidates.into_iter().map(|(_, id)| id);
         return Err(LookupError::Ambiguous {
-            candidates: candidates.collect(),
+            candidates: ids.take(CANDIDATES_MAX).collect(),
         });
     }
     Ok(fitting.pop())

@@ -54,12 +54,10 @@ pub(crate) fn select(
         return Err(choice.nothing_chosen(missing));
     }
     let tags = repository.tags(session)?;
-    let missing = missing.into_iter();
+    let missing = (missing.into_iter()).map(|(pattern, why)| (pattern, why.to_string()));
     let mut selection = Selection {
         broken: choice.broken.into_iter().collect(),
-        missing: missing
-            .map(|(pattern, why)| (pattern, why.to_string()))
-            .collect(),
+        missing: missing.collect(),
         ..Selection::default()
     };
     let mut best = None;
@@ -107,11 +105,8 @@ impl Choice<'_, '_> {
         }
         let reasons = self.broken.iter().take(CANDIDATES_MAX);
         let reasons = reasons.map(|(name, why)| format!("{}: {why}", name.to_str_lossy()));
-        let reasons: Vec<String> = reasons.collect();
-        unreadable!(
-            "none of the chosen references leads to a commit: {}",
-            reasons.join("; ")
-        )
+        let reasons = reasons.collect::<Vec<_>>().join("; ");
+        unreadable!("none of the chosen references leads to a commit: {reasons}")
     }
 
     fn head(&mut self, head: &Head, rank: usize) -> Result<()> {
@@ -199,9 +194,8 @@ impl Choice<'_, '_> {
             Found::Broken(reason) => return Ok(Err(reason)),
         };
         let objects = &self.session.objects;
-        let commit = objects
-            .get(id, &name.to_string())
-            .and_then(|object| objects.peel(object, Peel::Commit));
+        let object = objects.get(id, &name.to_string());
+        let commit = object.and_then(|object| objects.peel(object, Peel::Commit));
         Ok(match commit {
             Ok(commit) => Ok(commit.map(|commit| commit.id)),
             Err(LookupError::Unreadable { reason }) => Err(reason),
@@ -219,9 +213,8 @@ impl Choice<'_, '_> {
     fn short_names(&self) -> Vec<String> {
         let names = self.session.references.names("refs").unwrap_or_default();
         let names = (names.iter()).filter(|name| !name.starts_with(b"refs/replace/"));
-        names
-            .map(|name| short(name.as_bstr()).to_str_lossy().into_owned())
-            .collect()
+        let names = names.map(|name| short(name.as_bstr()).to_str_lossy().into_owned());
+        names.collect()
     }
 }
 

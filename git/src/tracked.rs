@@ -121,10 +121,8 @@ type Parsed = (ParsedIndex, Option<Split>);
 impl ParsedIndex {
     fn parse(bytes: &[u8]) -> Result<Parsed, &'static str> {
         let kinds = [HashKind::Sha1, HashKind::Sha256];
-        let mut sums = kinds
-            .into_iter()
-            .filter(|kind| has_sum(bytes, *kind))
-            .peekable();
+        let sums = kinds.into_iter().filter(|kind| has_sum(bytes, *kind));
+        let mut sums = sums.peekable();
         sums.peek().ok_or("its checksum differs")?;
         // Zeros fit either kind.
         sums.find_map(|kind| parse_with(bytes, kind))

@@ -191,18 +191,11 @@ pub(crate) fn hazard(path: &[u8]) -> Option<Hazard> {
     path.split(|byte| *byte == b'/').find_map(|name| {
         let bare = name.trim_ascii_end();
         let bare = bare.strip_suffix(b"::$INDEX_ALLOCATION").unwrap_or(bare);
-        let bare: Vec<u8> = bare
-            .iter()
-            .copied()
-            .rev()
-            .skip_while(|byte| b". ".contains(byte))
-            .collect();
+        let last = bare.iter().rposition(|byte| !b". ".contains(byte));
+        let bare = &bare[..last.map_or(0, |last| last + 1)];
         if matches!(name, b"" | b"." | b"..") {
             Some(Hazard::Traversal)
-        } else if [&b"tig."[..], b"1~tig"]
-            .iter()
-            .any(|it| bare.eq_ignore_ascii_case(it))
-        {
+        } else if bare.eq_ignore_ascii_case(b".git") || bare.eq_ignore_ascii_case(b"git~1") {
             Some(Hazard::GitDirectory)
         } else if name.iter().any(u8::is_ascii_control) {
             Some(Hazard::Control)

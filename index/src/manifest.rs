@@ -143,11 +143,8 @@ impl Manifest {
         } else {
             "ignore"
         };
-        let mut text = format!(
-            "{TITLE}{}\noptions {} {ignore}\n",
-            self.version(),
-            self.options.block_bytes
-        );
+        let (version, block_bytes) = (self.version(), self.options.block_bytes);
+        let mut text = format!("{TITLE}{version}\noptions {block_bytes} {ignore}\n");
         for shard in &self.shards {
             let _ = writeln!(text, "shard {} {}", hex(&shard.id), shard.file);
             for package in &shard.packages {

@@ -87,24 +87,16 @@ impl Mapping {
     /// Starts reading a range, without waiting.
     pub fn will_need(&self, range: Range<u64>) {
         if let Some(bytes) = NonZeroU64::new(range.end.saturating_sub(range.start)) {
-            let _ = fadvise(
-                &self.file,
-                range.start,
-                Some(bytes),
-                rustix::fs::Advice::WillNeed,
-            );
+            let advice = rustix::fs::Advice::WillNeed;
+            let _ = fadvise(&self.file, range.start, Some(bytes), advice);
         }
     }
 
     /// Whether the page at `offset` is in memory; `None` if unknown.
     pub fn is_cached(&self, offset: u64) -> Option<bool> {
         let mut byte = [0];
-        let read = preadv2(
-            &self.file,
-            &mut [IoSliceMut::new(&mut byte)],
-            offset,
-            ReadWriteFlags::NOWAIT,
-        );
+        let buffers = &mut [IoSliceMut::new(&mut byte)];
+        let read = preadv2(&self.file, buffers, offset, ReadWriteFlags::NOWAIT);
         match read {
             Ok(_) => Some(true),
             Err(Errno::AGAIN) => Some(false),

@@ -269,11 +269,8 @@ impl Info {
         let (first, second) = (self.inexact(), next.inexact());
         let multiline = [(2, 1), (1, 2)].map(|(before, behind)| {
             let before = shorten(&first.suffixes, suffix, before);
-            product(
-                &before,
-                &shorten(&second.prefixes, prefix, behind),
-                AFFIXES_MAX,
-            )
+            let behind = shorten(&second.prefixes, prefix, behind);
+            product(&before, &behind, AFFIXES_MAX)
         });
         let joined = (multiline.iter().chain([&prefixes, &suffixes]).flatten()).map(trigrams_of);
         Info {
@@ -323,10 +320,8 @@ fn suffix(string: &[u8], bytes: usize) -> &[u8] {
 }
 
 fn shorten(strings: &Strings, affix: Affix, bytes: usize) -> Strings {
-    strings
-        .iter()
-        .map(|string| affix(string, bytes).to_vec())
-        .collect()
+    let cut = strings.iter().map(|string| affix(string, bytes).to_vec());
+    cut.collect()
 }
 
 /// First set that fits: two bytes, one, none.
@@ -345,21 +340,16 @@ fn product(a: &Strings, b: &Strings, max: usize) -> Option<Strings> {
     if a.len() * b.len() > max {
         return None;
     }
-    Some(
-        a.iter()
-            .flat_map(|a| b.iter().map(move |b| [&a[..], b].concat()))
-            .collect(),
-    )
+    let pairs = (a.iter()).flat_map(|a| b.iter().map(move |b| [&a[..], b].concat()));
+    Some(pairs.collect())
 }
 
 /// Texts with one of `strings`; none with a line end.
 fn trigrams_of(strings: &Strings) -> TrigramQuery {
     TrigramQuery::or(strings.iter().map(|string| {
         let windows = (string.windows(3)).map(|window| [window[0], window[1], window[2]]);
-        TrigramQuery::and(
-            windows
-                .map(|bytes| Trigram::of(bytes).map_or(TrigramQuery::None, TrigramQuery::Trigram)),
-        )
+        let trigram = |bytes| Trigram::of(bytes).map_or(TrigramQuery::None, TrigramQuery::Trigram);
+        TrigramQuery::and(windows.map(trigram))
     }))
 }
 

@@ -185,13 +185,11 @@ impl TableBuilder {
             places.sort_unstable();
             joined(places)
         };
+        let names = kept.iter().map(|&number| known[number as usize].into());
         RevisionTable {
             shard: self.shard,
             sets: used.iter().map(|set| places_of(set)).collect(),
-            names: kept
-                .iter()
-                .map(|&number| known[number as usize].into())
-                .collect(),
+            names: names.collect(),
             entries,
             documents: self.documents,
         }

@@ -264,9 +264,8 @@ impl Shard {
 
     fn unread_postings(&self, trigram: Trigram) -> Result<Option<UnreadList>> {
         let entry = self.file.find_trigram(trigram)?;
-        entry
-            .map(|entry| self.unread_list(entry & PAYLOAD))
-            .transpose()
+        let list = entry.map(|entry| self.unread_list(entry & PAYLOAD));
+        list.transpose()
     }
 
     fn dictionary_entry(&self, index: u32) -> Result<u64> {

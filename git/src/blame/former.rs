@@ -154,12 +154,8 @@ impl Search<'_, '_> {
         for (name, id) in before.directories {
             path.extend_from_slice(&name);
             path.push(b'/');
-            self.compare(
-                Some(id),
-                after.directories.get(&name).copied(),
-                path,
-                depth + 1,
-            )?;
+            let same = after.directories.get(&name).copied();
+            self.compare(Some(id), same, path, depth + 1)?;
             path.truncate(length);
         }
         Ok(())

@@ -76,10 +76,8 @@ impl Rules {
             let file = directory.join(".gitignore");
             // As in git: a link could load any file.
             let is_regular = fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file());
-            let text = is_regular
-                .then(|| bounded(&file, PATTERNS_BYTES_MAX))
-                .flatten();
-            rules.push(directory, text, &[label, b".gitignore"].concat());
+            let text = is_regular.then(|| bounded(&file, PATTERNS_BYTES_MAX));
+            rules.push(directory, text.flatten(), &[label, b".gitignore"].concat());
         }
         rules
     }
@@ -213,11 +211,8 @@ fn has_slash(body: &str) -> bool {
 /// Trims trailing spaces, except an escaped one.
 fn trim(line: &str) -> &str {
     let trimmed = line.trim_end_matches(' ');
-    let backslashes = trimmed
-        .bytes()
-        .rev()
-        .take_while(|&byte| byte == b'\\')
-        .count();
+    let bytes = trimmed.bytes().rev();
+    let backslashes = bytes.take_while(|&byte| byte == b'\\').count();
     let is_escaped = backslashes % 2 == 1 && trimmed.len() < line.len();
     &line[..trimmed.len() + usize::from(is_escaped)]
 }

@@ -138,10 +138,7 @@ pub(super) fn bounded(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
         return None;
     }
     let mut text = Vec::new();
-    fs::File::open(path)
-        .ok()?
-        .take(bytes_max)
-        .read_to_end(&mut text)
-        .ok()?;
+    let file = fs::File::open(path).ok()?;
+    file.take(bytes_max).read_to_end(&mut text).ok()?;
     Some(text)
 }

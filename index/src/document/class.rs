@@ -156,11 +156,10 @@ fn is_debian_patch(directories: &[u8]) -> bool {
 }
 
 fn is_generated(name: &[u8]) -> bool {
+    let has = |part: &&str| memchr::memmem::find(name, part.as_bytes()).is_some();
     is_one_of(name, GENERATED_NAMES)
         || GENERATED_ENDS.iter().any(|end| ends_with(name, end))
-        || GENERATED_PARTS
-            .iter()
-            .any(|part| memchr::memmem::find(name, part.as_bytes()).is_some())
+        || GENERATED_PARTS.iter().any(has)
 }
 
 fn is_test(name: &[u8]) -> bool {

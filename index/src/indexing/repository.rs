@@ -83,15 +83,12 @@ impl RepositorySource {
         let broken: Vec<String> = (selection.broken.iter())
             .map(|(name, reason)| format!("{}: {reason}", String::from_utf8_lossy(name)))
             .collect();
+        let patterns = self.patterns.iter().map(|it| it.clone().into_bytes());
         RecordedRepository {
             package: self.name.clone(),
             location: self.location.clone(),
             is_url: self.is_url,
-            patterns: self
-                .patterns
-                .iter()
-                .map(|it| it.clone().into_bytes())
-                .collect(),
+            patterns: patterns.collect(),
             default: selection.revisions[selection.default].name.clone(),
             fetched: self.fetched,
             indexed: since.map_or(0, |since| since.as_secs()),

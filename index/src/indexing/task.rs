@@ -194,21 +194,18 @@ fn changed_contents(
     package: &InputPackage,
     options: &BuildOptions,
 ) -> Result<Option<Contents>, BuildError> {
+    let popularity = package.popularity;
     match &package.origin {
         Origin::Directory { source, differing } => {
             let walk = corpus::walk(source, options.options.no_ignore)?;
-            let signature = signature(&walk, package.popularity);
+            let signature = signature(&walk, popularity);
             if package.recorded == Some(signature) && differing.is_empty() {
                 return Ok(None);
             }
             if package.parts.is_empty() {
-                return Ok(Some(directory_contents(
-                    walk,
-                    signature,
-                    package.popularity,
-                )));
+                return Ok(Some(directory_contents(walk, signature, popularity)));
             }
-            let mut items = source_items(walk, package.popularity);
+            let mut items = source_items(walk, popularity);
             let is_differing = |item: &mut SourceItem| differing.contains(&item.path);
             let read: Vec<SourceItem> = items.extract_if(.., is_differing).collect();
             let has_text = |file: &File, hash: &[u8; 32]| matches!(corpus::hash(source, file), Ok(Some(found)) if found == *hash);
@@ -293,11 +290,8 @@ fn repository_contents(
         let signature = open.signature();
         let is_changed = package.recorded != Some(signature);
         let items = is_changed.then(|| open.items()).transpose()?;
-        Ok((
-            (source.record(&open), open.selection.missing),
-            signature,
-            items,
-        ))
+        let repository = (source.record(&open), open.selection.missing);
+        Ok((repository, signature, items))
     });
     let unread = match listed {
         Ok((repository, signature, Some(mut items))) => {
@@ -331,11 +325,10 @@ fn shard_contents(parts: &[ShardPackage]) -> Result<Contents, BuildError> {
         let mut sets = OldSets::default();
         let shard = &part.shard;
         for id in shard.documents_of(&shard.package(part.id)?)? {
-            let mark = part
-                .table
-                .as_deref()
-                .map(|table| sets.mark(table, table.entries[id.0 as usize]));
-            let mark = mark.unwrap_or_default();
+            let mark = match &part.table {
+                Some(table) => sets.mark(table, table.entries[id.0 as usize]),
+                None => Mark::default(),
+            };
             if mark.revisions != InRevisions::Superseded {
                 found.push((number, shard.document(id)?, mark));
             }

@@ -93,9 +93,8 @@ impl UpdatePlan {
     pub(super) fn kept_versions(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let known = self.other_versions.iter();
         let kept = known.filter(|(other, _)| !self.is_dropped(other));
-        let mut kept: Vec<_> = kept
-            .map(|(other, given)| (other.clone(), given.clone()))
-            .collect();
+        let kept = kept.map(|(other, given)| (other.clone(), given.clone()));
+        let mut kept: Vec<_> = kept.collect();
         kept.sort();
         kept
     }

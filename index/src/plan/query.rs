@@ -53,12 +53,8 @@ impl TrigramQuery {
             return TrigramQuery::from_parts(parts, TrigramQuery::None, TrigramQuery::Or);
         }
         let rest = parts.iter().map(|part| {
-            TrigramQuery::and(
-                part.factors()
-                    .iter()
-                    .filter(|factor| !common.contains(factor))
-                    .cloned(),
-            )
+            let others = part.factors().iter().filter(|it| !common.contains(it));
+            TrigramQuery::and(others.cloned())
         });
         let rest = TrigramQuery::or(rest.collect::<Vec<_>>());
         TrigramQuery::and(common.iter().cloned().chain([rest]))

@@ -18,10 +18,8 @@ pub(super) fn encode(ids: &[u32], low_bits: u32, low: &mut [u8], high: &mut [u8]
     }
     store(low, at, word);
     let ids = ids.iter().zip(0..);
-    set_ones(
-        high,
-        ids.map(|(&id, index)| (id >> low_bits) as usize + index),
-    );
+    let ones = ids.map(|(&id, index)| (id >> low_bits) as usize + index);
+    set_ones(high, ones);
 }
 
 #[derive(Clone, Copy)]

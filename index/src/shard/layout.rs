@@ -114,24 +114,22 @@ impl Header {
         let (package, text, document) = if self.is_version_1() {
             (size_of::<PackageOne>(), 0, size_of::<DocumentOne>())
         } else {
-            let document = size_of::<DocumentRecord>();
-            (
-                size_of::<PackageRecord>(),
-                size_of::<TextRecord>(),
-                document,
-            )
+            let (text, document) = (size_of::<TextRecord>(), size_of::<DocumentRecord>());
+            (size_of::<PackageRecord>(), text, document)
         };
         let blocks_and_end = u64::from(self.blocks.get()) + 1;
+        let blocks = blocks_and_end * size_of::<BlockRecord>() as u64;
         let dictionary = self.extent(Section::Dictionary);
+        let dictionary = (dictionary.end - dictionary.start) / 8 * 8;
         let pages = self.extent(Section::Checksums).start;
         let pages = pages.div_ceil(PAGE_BYTES as u64) - 1;
         let content = self.extent(Section::Content);
         let (content, frames) = match self.content_codec() {
             ContentCodec::Raw => (self.content_bytes.get(), 0),
-            ContentCodec::Zstd => (
-                content.end - content.start,
-                blocks_and_end * size_of::<U64>() as u64,
-            ),
+            ContentCodec::Zstd => {
+                let frames = blocks_and_end * size_of::<U64>() as u64;
+                (content.end - content.start, frames)
+            }
         };
         [
             (Section::Content, content),
@@ -140,14 +138,8 @@ impl Header {
             (Section::Texts, table(self.texts, text)),
             (Section::Documents, table(self.documents, document)),
             (Section::Shared, table(self.shared, size_of::<u32>())),
-            (
-                Section::Blocks,
-                blocks_and_end * size_of::<BlockRecord>() as u64,
-            ),
-            (
-                Section::Dictionary,
-                (dictionary.end - dictionary.start) / 8 * 8,
-            ),
+            (Section::Blocks, blocks),
+            (Section::Dictionary, dictionary),
             (Section::Checksums, pages * CHECKSUM_BYTES as u64),
         ]
     }

@@ -29,10 +29,8 @@ impl Shard {
     /// on the others.
     pub fn view(&self, is_visible: impl Fn(PackageId) -> bool) -> Result<Shard> {
         let packages = (0..self.package_count()).map(PackageId);
-        let dead: Vec<u32> = packages
-            .filter(|&id| !self.is_live(id) || !is_visible(id))
-            .map(|id| id.0)
-            .collect();
+        let is_hidden = |id: &PackageId| !self.is_live(*id) || !is_visible(*id);
+        let dead: Vec<u32> = packages.filter(is_hidden).map(|id| id.0).collect();
         let mut live = if dead == self.live.dead {
             self.live.clone()
         } else {

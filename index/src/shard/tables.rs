@@ -45,12 +45,8 @@ impl Shard {
     fn text_record(&self, id: TextId) -> Result<(u32, u32, u32, &[u8; 32])> {
         if self.is_version_1() {
             let entry: &DocumentOne = self.file.entry(Section::Documents, id.0)?;
-            return Ok((
-                entry.first_block.get(),
-                id.0,
-                entry.lines.get(),
-                &entry.hash,
-            ));
+            let (block, lines) = (entry.first_block.get(), entry.lines.get());
+            return Ok((block, id.0, lines, &entry.hash));
         }
         let entry: &TextRecord = self.file.entry(Section::Texts, id.0)?;
         let (block, document) = (entry.first_block.get(), entry.first_document.get());

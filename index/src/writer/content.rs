@@ -211,9 +211,8 @@ impl BlockEncoder {
                 started.push(scope.spawn(move || dictionary.encode(text, lengths)));
             }
             let joined = started.into_iter().map(|thread| thread.join());
-            joined
-                .map(|part| part.expect("it does not panic"))
-                .collect()
+            let parts = joined.map(|part| part.expect("it does not panic"));
+            parts.collect()
         });
         for (encoded, lengths) in parts {
             let mut rest = &encoded[..];

@@ -86,10 +86,8 @@ pub(super) fn merge_runs(
     mut each: impl FnMut(u32, &[u32]) -> io::Result<()>,
 ) -> io::Result<()> {
     let (first, second) = runs.split_at(runs.len() / 2);
-    let (first, second) = (
-        HalfMerge::new(file, first, memory_bytes / 2)?,
-        HalfMerge::new(file, second, memory_bytes / 2)?,
-    );
+    let half = |runs| HalfMerge::new(file, runs, memory_bytes / 2);
+    let (first, second) = (half(first)?, half(second)?);
     thread::scope(|scope| {
         let (mut first, mut second) = (first.start(scope), second.start(scope));
         let mut joined = Vec::new();

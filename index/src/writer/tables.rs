@@ -178,9 +178,8 @@ fn prefix(hash: &[u8; 32]) -> u64 {
 fn name_bytes(name: &[u8]) -> io::Result<u32> {
     let bytes = u32::try_from(name.len()).ok();
     let too_long = || io::Error::other(format!("a name of more than {NAME_BYTES_MAX} bytes"));
-    bytes
-        .filter(|&bytes| bytes <= NAME_BYTES_MAX)
-        .ok_or_else(too_long)
+    let bytes = bytes.filter(|&bytes| bytes <= NAME_BYTES_MAX);
+    bytes.ok_or_else(too_long)
 }
 
 /// Converts to the width in the format.

@@ -322,13 +322,8 @@ fn long_bracket(text: &[u8]) -> Option<(u16, bool, usize)> {
     let equals = inside.iter().take(NAME_BYTES_MAX);
     let level = equals.take_while(|byte| **byte == b'=').count();
     let is_long = inside.get(level) == Some(&b'[');
-    is_long.then(|| {
-        (
-            level as u16,
-            is_comment,
-            level + 2 + 2 * usize::from(is_comment),
-        )
-    })
+    let bytes = level + 2 + 2 * usize::from(is_comment);
+    is_long.then_some((level as u16, is_comment, bytes))
 }
 
 fn closing(open: u8) -> u8 {

@@ -29,10 +29,8 @@ impl Reader<'_> {
         let name = self.at;
         self.skip(|byte| byte.is_ascii_alphabetic());
         let name = &self.line[name..self.at];
-        let (has_path, is_text) = (
-            matches!(name, b"include" | b"import" | b"include_next"),
-            matches!(name, b"error" | b"warning" | b"pragma" | b"region"),
-        );
+        let has_path = matches!(name, b"include" | b"import" | b"include_next");
+        let is_text = matches!(name, b"error" | b"warning" | b"pragma" | b"region");
         self.push(start, Some(Colour::Meta));
         if is_text {
             self.at = self.line.len();
