@@ -49,7 +49,7 @@ impl Corpus<'_> {
         self.coordinator.listing(self.scope, request).await
     }
 
-    /// Reads at most `parts_max` parts of a list, each of which continues the last.
+    /// Reads a list, in at most `parts_max` parts.
     pub(crate) async fn parts(
         self,
         mut request: ListRequest,

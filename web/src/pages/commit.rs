@@ -2,8 +2,9 @@
 //! changed a repository, file or directory, newest first.
 
 use super::file::FileView;
+use super::filters::{self, signed};
 use super::form::Form;
-use super::{filters, visible};
+use super::visible;
 use crate::http::links::{FileAddress, RepositoryAddress, encode, package_href};
 use crate::problem::Problem;
 use crate::repositories::{self, History, names, problem};
@@ -89,12 +90,6 @@ pub(super) fn subject(commit: &Commit) -> String {
         b"" => b"(no message)",
         subject => subject,
     })
-}
-
-/// Name and time.
-pub(super) fn signed(signature: &Signature) -> (String, String) {
-    let seconds = u64::try_from(signature.seconds).unwrap_or_default();
-    (visible::plain(&signature.name), filters::moment(seconds))
 }
 
 pub(super) fn day(signature: &Signature) -> String {

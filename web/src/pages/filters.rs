@@ -2,8 +2,10 @@
 #![expect(unreachable_pub, reason = "the macro generates public items")]
 
 use super::markdown::inline;
+use super::visible;
 use crate::http::site::{BasePath, Site};
 use jiff::Timestamp;
+use schema::message::Signature;
 
 /// Address with the base path of the rendered [`Site`]. Every address in a template has the filter.
 #[askama::filter_fn]
@@ -121,6 +123,12 @@ const SHORT_ID: usize = 10;
 
 pub(super) fn short_id(id: &str) -> String {
     id.chars().take(SHORT_ID).collect()
+}
+
+/// Name and time of a commit's author or committer.
+pub(super) fn signed(signature: &Signature) -> (String, String) {
+    let seconds = u64::try_from(signature.seconds).unwrap_or_default();
+    (visible::plain(&signature.name), moment(seconds))
 }
 
 /// `2026-11-23 14:05 UTC`; 1970 for an invalid time.

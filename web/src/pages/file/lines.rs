@@ -4,8 +4,7 @@
 //! Chunks are elements, so that a browser lays out only visible ones. The first line of a hunk
 //! links to its commit, and to the blame before it.
 
-use super::super::commit::signed;
-use super::super::filters;
+use super::super::filters::{self, signed};
 use super::super::visible::{self, VisibleLine};
 use super::asked::LineRange;
 use super::marks::Marks;
