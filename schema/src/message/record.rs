@@ -200,8 +200,8 @@ macro_rules! encode_values {
 
 pub(super) use encode_values;
 
-/// Structs and enums with writer and reader. An enum has the variants of the generated one. The row
-/// of a field:
+/// Structs and enums with writer and reader. An enum has the variants of the generated one. A field
+/// has a row:
 ///
 /// - `[get, set]`: a value, perhaps with a check of the one read;
 /// - `[get, numbers set]`, `[get, values init]`, `[get, records init]`: a list of numbers, of texts
