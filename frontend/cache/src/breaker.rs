@@ -6,7 +6,7 @@
 //! (pure); `Breaker` has clock, lock and metrics.
 
 use super::outcome::random;
-use crate::lock::lock;
+use crate::sync::lock;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -36,24 +36,13 @@ enum Position {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reason {
-    InARow,
-    Share,
-    Probe,
-    Queue,
-}
+/// Label of the metric.
+type Reason = &'static str;
 
-impl Reason {
-    fn name(self) -> &'static str {
-        match self {
-            Reason::InARow => "in_a_row",
-            Reason::Share => "share",
-            Reason::Probe => "probe",
-            Reason::Queue => "queue",
-        }
-    }
-}
+const IN_A_ROW: Reason = "in_a_row";
+const SHARE: Reason = "share";
+const PROBE: Reason = "probe";
+const QUEUE: Reason = "queue";
 
 #[derive(Clone, Copy, Debug)]
 enum Ended {
@@ -93,13 +82,13 @@ impl Circuit {
             self.position = Position::HalfOpen { is_probing: false };
         }
         let is_probe = match self.position {
-            Position::Open { until } => return Err((until - now, Reason::InARow)),
-            Position::HalfOpen { is_probing: true } => return Err((OPEN_MIN, Reason::Probe)),
+            Position::Open { until } => return Err((until - now, IN_A_ROW)),
+            Position::HalfOpen { is_probing: true } => return Err((OPEN_MIN, PROBE)),
             Position::HalfOpen { is_probing: false } => true,
             Position::Closed => false,
         };
         if self.calls >= self.calls_max {
-            return Err((OPEN_MIN, Reason::Queue));
+            return Err((OPEN_MIN, QUEUE));
         }
         if is_probe {
             self.position = Position::HalfOpen { is_probing: true };
@@ -121,7 +110,7 @@ impl Circuit {
             }
             (Position::HalfOpen { .. }, Ended::Failed(retry_after)) if is_probe => {
                 self.open(now, retry_after, random);
-                Some(Reason::Probe)
+                Some(PROBE)
             }
             (Position::HalfOpen { .. }, Ended::Cancelled) if is_probe => {
                 self.position = Position::HalfOpen { is_probing: false };
@@ -166,14 +155,14 @@ impl Circuit {
 
     fn fault(&self, now: Duration) -> Option<Reason> {
         if self.in_a_row >= FAILURES_MAX {
-            return Some(Reason::InARow);
+            return Some(IN_A_ROW);
         }
         let recent = |bucket: &&(u64, u32, u32)| now.as_secs() - bucket.0 < WINDOW as u64;
         let recent = self.buckets.iter().filter(recent);
         let (calls, failures) = recent.fold((0, 0), |(calls, failures), bucket| {
             (calls + bucket.1, failures + bucket.2)
         });
-        (calls >= CALLS_MIN && 2 * failures > calls).then_some(Reason::Share)
+        (calls >= CALLS_MIN && 2 * failures > calls).then_some(SHARE)
     }
 
     /// 0: closed; 1: half-open; 2: open.
@@ -232,7 +221,7 @@ impl Breaker {
                 is_ended: false,
             }),
             Err((retry_after, reason)) => {
-                if reason == Reason::Queue {
+                if reason == QUEUE {
                     self.count(reason);
                 }
                 Err(Refused { retry_after })
@@ -247,9 +236,8 @@ impl Breaker {
         drop(circuit);
         if let Some(reason) = opened {
             self.count(reason);
-            let (dependency, reason) = (self.dependency, reason.name());
             tracing::warn!(
-                dependency,
+                dependency = self.dependency,
                 reason,
                 "it fails, and is not called for a while"
             );
@@ -262,8 +250,7 @@ impl Breaker {
     }
 
     fn count(&self, reason: Reason) {
-        let (dependency, reason) = (self.dependency, reason.name());
-        ::metrics::counter!("trawl_frontend_breaker_trips_total", "dependency" => dependency, "reason" => reason)
+        ::metrics::counter!("trawl_frontend_breaker_trips_total", "dependency" => self.dependency, "reason" => reason)
             .increment(1);
     }
 }
@@ -317,14 +304,14 @@ mod tests {
         for _ in 1..FAILURES_MAX {
             assert_eq!(call(&mut circuit, FAILED, 10 * S), None);
         }
-        assert_eq!(call(&mut circuit, FAILED, 10 * S), Some(Reason::InARow));
+        assert_eq!(call(&mut circuit, FAILED, 10 * S), Some(IN_A_ROW));
         circuit
     }
 
     #[test]
     fn five_failures_in_a_row_open_it_and_one_probe_closes_it() {
         let mut circuit = opened();
-        assert_eq!(circuit.admit(10 * S), Err((S, Reason::InARow)));
+        assert_eq!(circuit.admit(10 * S), Err((S, IN_A_ROW)));
         assert_eq!(circuit.admit(11 * S), Ok(true), "a probe");
         assert!(circuit.admit(11 * S).is_err(), "one probe at once");
         assert_eq!(circuit.end(true, Ended::Succeeded, 11 * S, 0), None);
@@ -343,7 +330,7 @@ mod tests {
             assert_eq!(circuit.admit(now), Ok(true), "a probe");
             assert!(circuit.admit(now).is_err(), "one probe at once");
             let reason = circuit.end(true, FAILED, now, random);
-            assert_eq!(reason, Some(Reason::Probe));
+            assert_eq!(reason, Some(PROBE));
         }
         times
     }
@@ -378,7 +365,7 @@ mod tests {
             };
             let opened = call(&mut circuit, ended, now);
             if number >= CALLS_MIN - 1 {
-                assert_eq!(opened, Some(Reason::Share), "{number}");
+                assert_eq!(opened, Some(SHARE), "{number}");
                 return;
             }
             assert_eq!(opened, None, "{number}");

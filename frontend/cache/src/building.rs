@@ -106,7 +106,7 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
 impl<K: CacheKey, V: CacheValue, E: CacheFailure> Claim<K, V, E> {
     /// Builds and puts an answer. Cancels a build that outlives its claim.
     async fn build<F: Future<Output = Built<V, E>>>(self, build: impl FnOnce() -> F) {
-        let build_max = self.cache().config().build_max;
+        let build_max = self.cache.config().build_max;
         match tokio::time::timeout(build_max, build()).await {
             Ok(built) => drop(self.put(built)),
             Err(_) => self.expire(),
@@ -114,11 +114,11 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Claim<K, V, E> {
     }
 
     async fn keep<F: Future<Output = Built<V, E>>>(mut self, build: impl Fn() -> F) {
-        let permit = Arc::clone(&self.cache().keepers).try_acquire_owned();
-        let (cache, key) = (Arc::downgrade(self.cache()), self.key().clone());
-        let mut kept = self.token();
+        let permit = Arc::clone(&self.cache.keepers).try_acquire_owned();
+        let (cache, key) = (Arc::downgrade(&self.cache), self.key().clone());
+        let mut kept = self.token;
         loop {
-            let token = self.token();
+            let token = self.token;
             self.build(&build).await;
             if permit.is_err() {
                 return;

@@ -62,32 +62,19 @@ impl<V> Entry<V> {
             (config.life, config.hard)
         };
         let soft = now + jittered(life, random);
-        let entry = Entry {
+        let aged = |time: Duration| time.saturating_sub(brought.age);
+        (!life.is_zero()).then(|| Entry {
             value: brought.value,
             token,
             is_negative,
-            built: now,
-            soft,
-            untried: now + life,
-            hard: soft.max(now + hard),
+            built: aged(now),
+            soft: aged(soft),
+            untried: aged(now + life),
+            hard: aged(soft.max(now + hard)),
             used: AtomicBool::new(false),
             tried: AtomicBool::new(false),
             retry_ns: AtomicU64::new(0),
-        };
-        (!life.is_zero()).then(|| entry.aged(brought.age))
-    }
-
-    fn aged(mut self, age: Duration) -> Entry<V> {
-        let times = [
-            &mut self.built,
-            &mut self.soft,
-            &mut self.untried,
-            &mut self.hard,
-        ];
-        for time in times {
-            *time = time.saturating_sub(age);
-        }
-        self
+        })
     }
 
     pub(super) fn freshness(&self, now: Duration) -> Freshness {

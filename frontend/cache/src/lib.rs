@@ -11,7 +11,6 @@
 pub mod breaker;
 mod building;
 mod entry;
-mod lock;
 mod outcome;
 mod shared;
 mod state;
@@ -23,12 +22,10 @@ mod sync;
 #[allow(dead_code, reason = "shared with the simulation of executions")]
 mod random;
 #[cfg(test)]
-mod schedules;
-#[cfg(test)]
 mod simulation;
 #[cfg(test)]
 mod tests;
 
-pub use lock::lock;
 pub use outcome::{Built, CacheConfig, CacheError, CacheFailure, CacheKey, CacheValue};
 pub use shared::{Cache, CacheOutcome, Claim, Turn, Waiting};
+pub use sync::lock;

@@ -238,9 +238,9 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
 
 /// Right to build an answer. Dropped without one, it goes to a waiter.
 pub struct Claim<K: CacheKey, V: CacheValue, E: CacheFailure> {
-    cache: Arc<Cache<K, V, E>>,
+    pub(super) cache: Arc<Cache<K, V, E>>,
     key: K,
-    token: u64,
+    pub(super) token: u64,
     since: Instant,
     is_ended: bool,
 }
@@ -249,14 +249,6 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Claim<K, V, E> {
     /// Key of the answer.
     pub fn key(&self) -> &K {
         &self.key
-    }
-
-    pub(super) fn cache(&self) -> &Arc<Cache<K, V, E>> {
-        &self.cache
-    }
-
-    pub(super) fn token(&self) -> u64 {
-        self.token
     }
 
     /// Gives the answer to waiters and keeps it. Returns false, keeping nothing, if the

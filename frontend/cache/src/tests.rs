@@ -1,5 +1,7 @@
 //! Callers of a cache, as tasks.
 
+mod schedules;
+
 use super::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -3,7 +3,7 @@
 //! `shared` is compiled again with loom's mutex. Entries (moka) and channels (tokio) change in one
 //! step; everything around the lock is interleaved, with at most [`PREEMPTIONS_MAX`] preemptions.
 
-use super::{entry, outcome, state, store};
+use crate::{entry, outcome, state, store};
 use loom::thread::Builder;
 use outcome::{Built, CacheConfig, CacheError};
 use shared::{Cache, CacheOutcome, Claim, Turn, Waiting};
@@ -17,7 +17,7 @@ const STACK_BYTES: usize = 256 << 10;
 
 const KEY: u8 = 7;
 
-#[path = "shared.rs"]
+#[path = "../shared.rs"]
 #[allow(clippy::duplicate_mod, dead_code, unreachable_pub)]
 mod shared;
 
