@@ -5,11 +5,10 @@
 //! has all peers of a moment.
 //!
 //! [`overlap`] finds packages in several shards, [`shard_routing`] assigns shards by [`health`],
-//! [`account`] and [`answer`] check a stream, the crate `tls` encrypts. Sockets block on their own
-//! threads: a stream waits only for its socket and the disk.
+//! [`account`] checks a stream, the crate `tls` encrypts. Sockets block on their own threads: a
+//! stream waits only for its socket and the disk.
 
 pub(crate) mod account;
-pub(crate) mod answer;
 mod backend;
 mod connection;
 pub(crate) mod health;
@@ -23,6 +22,6 @@ pub(crate) use backend::AnswerHere;
 pub use backend::{Backend, Socket};
 pub use connection::announced_shards;
 pub(crate) use connection::{Connection, Decode, PeerError, check_semantics, hello};
-pub(crate) use peer::{Link, Peer, PeerSettings, PeerStatus};
+pub(crate) use peer::{Peer, PeerSettings, PeerStatus};
 pub(crate) use peer_set::{PeerSet, Peers};
 pub(crate) use visible::PackageInfo;

@@ -9,7 +9,7 @@ use crate::error::FileError;
 use crate::joined::joined;
 use crate::peers::shard_routing::ShardRouting;
 use crate::peers::visible::VisiblePeer;
-use crate::peers::{Decode, Link, Peer, PeerError, PeerSet, PeerStatus};
+use crate::peers::{Decode, Peer, PeerError, PeerSet, PeerStatus};
 use cache::lock;
 use query::{Notice, PackageNames, Query, Scope};
 use results::{Overlaps, ShardId};
@@ -218,7 +218,7 @@ impl Coordinator {
         let peer = Arc::clone(peer);
         self.resources.runtime.spawn_blocking(move || {
             let status = peer.status();
-            let can_answer = matches!(status.link, Link::Connected) && !status.lacks_views;
+            let can_answer = status.lost.is_none() && !status.lacks_views;
             if let Some(frame) = frame.filter(|_| can_answer) {
                 return peer.request(&frame, kind, decode);
             }
@@ -388,8 +388,8 @@ fn status(peer: &Peer) -> BackendStatus {
     let shards = status.shards.as_deref().unwrap_or_default();
     BackendStatus {
         name: peer.name().to_owned(),
-        address: peer.backend().address().to_owned(),
-        connected: matches!(status.link, Link::Connected),
+        address: peer.backend.address.clone(),
+        connected: status.lost.is_none(),
         reason: status.unsearched().map(|(reason, _)| reason),
         shards: shards.len(),
         packages: shards.iter().map(|shard| u64::from(shard.packages)).sum(),

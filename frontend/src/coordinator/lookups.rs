@@ -11,7 +11,7 @@ use super::lookup_hints;
 use crate::error::LookupError;
 use crate::hints::Hints;
 use crate::joined::joined;
-use crate::peers::{Link, Peer, PeerError};
+use crate::peers::{Peer, PeerError};
 use schema::frame::Kind;
 use schema::message::{
     LOOKUPS_MAX, Lookup, LookupAnswer, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
@@ -138,14 +138,14 @@ impl Asking {
         }
         peer.ready(Peer::ready_deadline()).await;
         let status = peer.status();
-        match (status.has_repositories, status.link) {
+        match (status.has_repositories, status.lost) {
             (Some(false), _) => return,
-            (_, Link::Lost { reason, .. }) => {
+            (_, Some((reason, _))) => {
                 self.has_repositories |= status.has_repositories.is_some();
                 self.unreachable.push((peer.name().to_owned(), reason));
                 return;
             }
-            (_, Link::Connected) => self.has_repositories = true,
+            (_, None) => self.has_repositories = true,
         }
         let open = self.asked.iter_mut();
         let open: Vec<_> = open.filter(|asked| asked.outcome.is_none()).collect();

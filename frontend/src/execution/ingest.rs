@@ -9,8 +9,7 @@
 
 use crate::execution::collector::{BegunDocument, Collector};
 use crate::execution::stream_stats::StreamStats;
-use crate::peers::account::StreamAccount;
-use crate::peers::answer::Answer;
+use crate::peers::account::{Answer, StreamAccount};
 use crate::peers::{PeerError, check_semantics, hello};
 use cache::lock;
 use results::SkippedDocument;
@@ -187,7 +186,9 @@ impl<'a> Ingest<'a> {
 
     fn frame(&mut self, frame: &Frame<'_>) -> Result<Walked, PeerError> {
         let stats = self.target.stats;
-        self.answer.frame(frame.kind)?;
+        if !self.answer.accepts(frame.kind) {
+            return Err(PeerError::Unexpected(frame.kind));
+        }
         if frame.kind != Kind::Hello {
             stats.answered.store(true, Relaxed);
         }

@@ -84,7 +84,7 @@ impl StreamHandle {
             on_skip: Box::new(on_skip),
         };
         let mut ingest = Ingest::new(target, collector, Instant::now());
-        let answer = self.peer.backend().answer_here.as_ref();
+        let answer = self.peer.backend.answer_here.as_ref();
         let result = answer.and_then(|answer| self.answer_here(answer, search, &mut ingest));
         let result = result.unwrap_or_else(|| self.ask_peers(search, &mut ingest));
         ingest.close(&result);

@@ -27,10 +27,10 @@ pub(crate) type AnswerHere =
 #[derive(Clone)]
 pub struct Backend {
     name: String,
-    address: String,
+    pub(crate) address: String,
     dial: Dial,
     pub(crate) answer_here: Option<AnswerHere>,
-    is_draining: bool,
+    pub(super) is_draining: bool,
 }
 
 impl std::fmt::Debug for Backend {
@@ -109,10 +109,6 @@ impl Backend {
         }
     }
 
-    pub(super) fn is_draining(&self) -> bool {
-        self.is_draining
-    }
-
     pub(super) fn is_same(&self, other: &Backend) -> bool {
         self.name == other.name && self.address == other.address
     }
@@ -120,10 +116,6 @@ impl Backend {
     /// Name in results.
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    pub(crate) fn address(&self) -> &str {
-        &self.address
     }
 
     pub(super) fn log_name(&self) -> Cow<'_, str> {

@@ -35,16 +35,11 @@ const PACKAGES_AT_ONCE: u32 = 10_000;
 /// Backends of earlier versions would show everything to every caller.
 const NO_VIEWS: &str = "it cannot hide packages from callers; upgrade it";
 
-#[derive(Clone, Debug)]
-pub(crate) enum Link {
-    Connected,
-    Lost { reason: String, since: SystemTime },
-}
-
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PeerStatus {
-    pub(crate) link: Link,
-    /// Reason and time since when it is not searched, though connected.
+    /// Reason and time since when the link is lost; `None`: connected.
+    pub(crate) lost: Option<(String, SystemTime)>,
+    /// The same of a backend that is not searched, though connected.
     unfit: Option<(String, SystemTime)>,
     /// It cannot restrict scopes.
     pub(crate) lacks_views: bool,
@@ -69,10 +64,7 @@ pub(crate) struct PeerStatus {
 
 impl PeerStatus {
     pub(crate) fn unsearched(&self) -> Option<(String, SystemTime)> {
-        match &self.link {
-            Link::Lost { reason, since } => Some((reason.clone(), *since)),
-            Link::Connected => self.unfit.clone(),
-        }
+        self.lost.as_ref().or(self.unfit.as_ref()).cloned()
     }
 }
 
@@ -84,7 +76,7 @@ pub(crate) struct PeerSettings {
 }
 
 pub(crate) struct Peer {
-    backend: Backend,
+    pub(crate) backend: Backend,
     settings: PeerSettings,
     status: watch::Sender<PeerStatus>,
     idle: Mutex<Vec<Connection>>,
@@ -102,27 +94,13 @@ impl Peer {
         settings: PeerSettings,
         before: Option<PeerStatus>,
     ) -> std::io::Result<Arc<Peer>> {
-        let (shards, packages) = match before {
-            Some(before) => (before.shards, before.packages),
-            None => Default::default(),
-        };
+        let before = before.unwrap_or_default();
         let status = PeerStatus {
-            link: Link::Lost {
-                reason: "not connected yet".to_owned(),
-                since: SystemTime::now(),
-            },
-            unfit: None,
-            lacks_views: false,
-            shards,
-            packages,
-            resumes: false,
-            updated: None,
-            has_repositories: None,
-            indexed_repositories: 0,
-            attempts: 0,
-            attempting: None,
-            is_draining: backend.is_draining(),
-            version: 0,
+            lost: Some(("not connected yet".to_owned(), SystemTime::now())),
+            shards: before.shards,
+            packages: before.packages,
+            is_draining: backend.is_draining,
+            ..PeerStatus::default()
         };
         let peer = Arc::new(Peer {
             backend,
@@ -140,10 +118,6 @@ impl Peer {
             .spawn(move || listener.keep_connected())?;
         let _ = peer.thread.set(thread.thread().clone());
         Ok(peer)
-    }
-
-    pub(crate) fn backend(&self) -> &Backend {
-        &self.backend
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -221,7 +195,7 @@ impl Peer {
         let attempts = {
             let now = status.borrow();
             let hangs = |began: Instant| began.elapsed() >= READY_MAX;
-            if matches!(now.link, Link::Connected) || now.attempting.is_some_and(hangs) {
+            if now.lost.is_none() || now.attempting.is_some_and(hangs) {
                 return;
             }
             now.attempts
@@ -301,7 +275,7 @@ impl Peer {
         let mut pause = PAUSE_MIN;
         while !self.closed.load(Ordering::Relaxed) {
             let lost = self.listen();
-            let was_connected = matches!(self.status.borrow().link, Link::Connected);
+            let was_connected = self.status.borrow().lost.is_none();
             self.lose(&lost);
             pause = if was_connected {
                 PAUSE_MIN
@@ -383,7 +357,7 @@ impl Peer {
             status.indexed_repositories = hello.indexed_repositories;
             status.resumes = hello.resumes;
             status.updated = Some(hello.updated).filter(|&updated| updated > 0);
-            let connected = matches!(status.link, Link::Connected);
+            let connected = status.lost.is_none();
             let same = status.shards.as_deref() == Some(&shards[..]);
             let lacks_views = self.settings.has_scopes && !hello.has_views;
             let unfit = match check_semantics(hello.semantics) {
@@ -406,7 +380,7 @@ impl Peer {
                 status.attempts += 1;
                 tracing::info!(backend = %self.log_name(), shards = shards.len(), "connected");
             }
-            status.link = Link::Connected;
+            status.lost = None;
             status.attempting = None;
             status.shards = Some(shards.into());
             status.packages = packages;
@@ -423,8 +397,8 @@ impl Peer {
         let reason = lost.to_string();
         self.status.send_modify(|status| {
             status.attempts += 1;
-            let since = match &status.link {
-                Link::Lost { since, .. } if status.attempts > 1 => *since,
+            let since = match &status.lost {
+                Some((_, since)) if status.attempts > 1 => *since,
                 _ => {
                     tracing::warn!(backend = %self.log_name(), reason, "lost");
                     metrics::counter!("trawl_frontend_backends_lost_total", "reason" => lost.label())
@@ -432,7 +406,7 @@ impl Peer {
                     SystemTime::now()
                 }
             };
-            status.link = Link::Lost { reason, since };
+            status.lost = Some((reason, since));
             status.attempting = None;
             status.version += 1;
         });

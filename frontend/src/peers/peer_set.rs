@@ -77,11 +77,11 @@ impl Peers {
         let mut state = lock(&self.state);
         let (mut peers, mut new) = (Vec::with_capacity(backends.len()), Vec::new());
         for backend in backends {
-            let is_draining = backend.is_draining();
+            let is_draining = backend.is_draining;
             let mut known = state.all.iter();
             let named = known.clone().find(|peer| peer.name() == backend.name());
             let moved = named.map(|peer| peer.status());
-            let peer = match known.find(|peer| peer.backend().is_same(&backend)) {
+            let peer = match known.find(|peer| peer.backend.is_same(&backend)) {
                 Some(peer) => Arc::clone(peer),
                 None => match Peer::start(backend, self.settings, moved) {
                     Ok(peer) => {
