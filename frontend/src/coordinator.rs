@@ -31,7 +31,6 @@ use crate::peers::shard_routing::ShardRouting;
 use crate::peers::{Backend, Peer, PeerSet, PeerSettings, Peers};
 use crate::recent::{QueryTimes, RecentQueries};
 use crate::search_request::{SearchClient, SearchRequest};
-use crate::serving::Serving;
 use cache::lock;
 use interests::Interests;
 use lookups::Lookups;
@@ -50,6 +49,19 @@ use tracing::Instrument;
 /// Prefix of a probe's query: a private-use character that no text should contain.
 const PROBE: char = '\u{f8ff}';
 
+/// Serving state, which only moves forward. Before a frontend ends it drains: no search starts, and
+/// running ones end or their clients are sent to another frontend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Serving {
+    /// Searches start.
+    #[default]
+    Open,
+    /// No search starts. Running ones continue.
+    Draining,
+    /// Waiting clients should ask another frontend.
+    HandingOver,
+}
+
 /// A frontend. Dropping it cancels its executions and closes its connections.
 pub struct Coordinator {
     config: Config,
@@ -61,7 +73,6 @@ pub struct Coordinator {
     scoped: Mutex<ScopedRoutings>,
     resources: Resources,
     cache: Arc<Mutex<ResultCache>>,
-    removals: Arc<Removals>,
     interests: Mutex<Interests>,
     admission: Arc<Admission>,
     lookups: Lookups,
@@ -88,15 +99,15 @@ impl Coordinator {
         };
         let (spool, recovered) = Spool::open(&config.spool, limits)?;
         let runtime = Handle::current();
-        let mut cache = ResultCache::default();
+        let removals = Arc::new(Removals::new(runtime.clone()));
+        let mut cache = ResultCache::new(Arc::clone(&spool), Arc::clone(&removals));
         for answer in recovered.into_iter().filter_map(SearchResult::recover) {
-            drop(cache.insert(Execution::recovered(answer, runtime.clone())));
+            cache.insert(Execution::recovered(answer, runtime.clone()));
         }
-        drop(cache.make_room(&spool, 0));
+        cache.make_room(0);
+        removals.finish();
         let cache = Arc::new(Mutex::new(cache));
-        let removals = Arc::new(Removals::default());
-        let (weak_cache, weak_spool) = (Arc::downgrade(&cache), Arc::downgrade(&spool));
-        let weak_removals = Arc::downgrade(&removals);
+        let (weak_cache, weak_removals) = (Arc::downgrade(&cache), Arc::downgrade(&removals));
         spool.on_full(move |bytes| {
             let Some(removals) = weak_removals.upgrade() else {
                 return;
@@ -105,10 +116,8 @@ impl Coordinator {
             if removals.finish() {
                 return;
             }
-            if let (Some(cache), Some(spool)) = (weak_cache.upgrade(), weak_spool.upgrade()) {
-                let mut cache = lock(&cache);
-                removals.add(cache.make_room(&spool, bytes));
-                drop(cache);
+            if let Some(cache) = weak_cache.upgrade() {
+                lock(&cache).make_room(bytes);
                 removals.finish();
             }
         });
@@ -134,7 +143,6 @@ impl Coordinator {
                 runtime,
             },
             cache,
-            removals,
             interests: Mutex::default(),
             admission: Arc::new(Admission::new(config.running_max, config.queued_max)),
             lookups: Lookups::new(config.hints.clone()),
@@ -287,8 +295,7 @@ impl Coordinator {
         let execution = Execution::new(resources, &peers, &routing, query, scope, client, deadline);
         let handle = self.hold(Arc::clone(&execution), None, caller);
         let handle = handle.expect("a new execution can be joined");
-        let evicted = cache.insert(Arc::clone(&execution));
-        self.removals.begin(evicted, &self.resources.runtime);
+        cache.insert(Arc::clone(&execution));
         drop(cache);
         let permit = execution.start(&self.admission);
         let driven = self.drive(execution, active, permit);
@@ -409,10 +416,7 @@ impl Coordinator {
         let identity = handle.identity().to_owned();
         lock(&self.interests).forget(handle.key());
         drop(handle);
-        let mut cache = lock(&self.cache);
-        self.removals
-            .begin(cache.forget(&identity), &self.resources.runtime);
-        drop(cache);
+        lock(&self.cache).forget(&identity);
         answer
     }
 
@@ -453,9 +457,8 @@ impl Coordinator {
         permit: Option<Permit>,
     ) -> impl Future<Output = ()> + Send + use<> {
         let admission = Arc::clone(&self.admission);
-        let (cache, spool) = (Arc::clone(&self.cache), Arc::clone(&self.resources.spool));
         let (config, recent) = (self.config.clone(), Arc::clone(&self.recent));
-        let removals = Arc::clone(&self.removals);
+        let cache = Arc::clone(&self.cache);
         let trace = execution.trace.clone();
         let driven = async move {
             ::metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
@@ -469,8 +472,7 @@ impl Coordinator {
                 recent.record(&answer);
             }
             drop(answer);
-            let mut cache = lock(&cache);
-            removals.begin(cache.finish(execution, &spool), &Handle::current());
+            lock(&cache).finish(execution);
         };
         // Log lines name the request that started it.
         driven.in_current_span()

@@ -46,13 +46,12 @@ mod peers;
 mod recent;
 mod search_request;
 mod secret_file;
-mod serving;
 #[cfg(test)]
 mod simulation;
 
 pub use ::{cache, query};
 pub use config::{Config, LogQueries};
-pub use coordinator::{BackendStatus, Coordinator, Listing, Served, entry_name};
+pub use coordinator::{BackendStatus, Coordinator, Listing, Served, Serving, entry_name};
 pub use error::{FileError, LookupError, SearchError, StartError};
 pub use execution::handle::SearchHandle;
 pub use execution::memory::{Need, Reservation};
@@ -69,10 +68,9 @@ pub use results::order::{BEST_LINES_MAX, BEST_MAX, Pointer};
 pub use results::spool::{BeforeWrite, SpoolError};
 pub use results::{
     ByLine, ContextLine, Copies, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup,
-    DocumentRevisions, Explain, FacetsSoFar, FoundText, Match, MatchEvent, MatchStream, Missing,
+    DocumentRevisions, Explain, FacetsSoFar, FoundText, Match, MatchStream, Missing,
     OverlappingPackage, Overlaps, PackageGroup, Reached, RenderedMatch, RenderedMatches, Renderer,
     SearchResult, ShardId, Skipped, SkippedDocument, Take, Timings, Window, WriteMatch, page,
 };
 pub use search_request::{SearchClient, SearchRequest};
 pub use secret_file::{BadSecret, read_secret};
-pub use serving::Serving;

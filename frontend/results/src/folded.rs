@@ -77,10 +77,7 @@ pub fn positions(blob: &Blob, matches: u64, range: Range<u64>) -> Result<Vec<u64
     if blob.is_empty() {
         return Ok(range.collect());
     }
-    let mut reader = Reader {
-        blob,
-        file: OpenFile::default(),
-    };
+    let mut reader = FoldedFlags::new(blob);
     let mut at = reader.record_of(range.start)?;
     let mut found = Vec::with_capacity((range.end - range.start) as usize);
     let mut number = None;
@@ -106,41 +103,35 @@ pub fn positions(blob: &Blob, matches: u64, range: Range<u64>) -> Result<Vec<u64
 
 /// Reads the folded bits of matches at ascending positions.
 pub struct FoldedFlags<'a> {
-    reader: Reader<'a>,
+    blob: &'a Blob,
+    file: OpenFile,
     last: Option<(u64, Record)>,
 }
 
 impl<'a> FoldedFlags<'a> {
     /// Reads this file.
     pub fn new(blob: &'a Blob) -> FoldedFlags<'a> {
-        let file = OpenFile::default();
         FoldedFlags {
-            reader: Reader { blob, file },
+            blob,
+            file: OpenFile::default(),
             last: None,
         }
     }
 
     /// True if the match at this position is folded.
     pub fn get(&mut self, position: u64) -> Result<bool, SpoolError> {
-        if self.reader.blob.is_empty() {
+        if self.blob.is_empty() {
             return Ok(false);
         }
         let number = position / MATCHES_A_RECORD as u64;
         if self.last.as_ref().is_none_or(|(known, _)| *known != number) {
-            self.last = Some((number, self.reader.read(number)?));
+            self.last = Some((number, self.read(number)?));
         }
         let (_, record) = self.last.as_ref().expect("it was read");
         let bit = (position % MATCHES_A_RECORD as u64) as usize;
         Ok(record.folded[bit / 64] >> (bit % 64) & 1 == 1)
     }
-}
 
-struct Reader<'a> {
-    blob: &'a Blob,
-    file: OpenFile,
-}
-
-impl Reader<'_> {
     /// Last record that begins at or before an unfolded match.
     fn record_of(&mut self, number: u64) -> Result<u64, SpoolError> {
         let mut records = 0..self.blob.len() / RECORD_BYTES;

@@ -22,7 +22,7 @@ pub mod spool;
 
 pub use documents::{DOCUMENTS_MAX, DocumentGroup};
 pub use facets::FacetsSoFar;
-pub use match_stream::{FoundText, MatchEvent, MatchStream};
+pub use match_stream::{FoundText, MatchStream};
 pub use matches::{ContextLine, Copies, Document, DocumentRevisions, Match, Window};
 pub use outcome::{
     CorpusSize, Counts, Explain, Missing, Outcome, OverlappingPackage, Overlaps, Reached, SPOOL,

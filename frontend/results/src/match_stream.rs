@@ -24,15 +24,6 @@ const HELD_BYTES_MAX: usize = 256 << 10;
 
 const RELEASED_BYTES_MIN: u64 = 1 << 20;
 
-/// Event of a match stream.
-#[derive(Debug)]
-pub enum MatchEvent {
-    /// Matches of a document, or of a part of it after a pause.
-    Matches(Vec<Match>),
-    /// No more matches for now.
-    Pause,
-}
-
 /// Matches of one document, rendered or not.
 #[derive(Debug)]
 pub enum FoundText<'a> {
@@ -296,7 +287,13 @@ impl StreamReader {
         }
         self.lines.begin(view.package, view.path);
         let matches = view.lines().filter(LineView::is_match);
-        matches.for_each(|line| push_match(&mut self.lines, &line, &mut self.text));
+        matches.for_each(|line| {
+            push_match(
+                &mut self.lines,
+                (line.number, line.lines, line.text),
+                &mut self.text,
+            )
+        });
         Added::Text
     }
 

@@ -180,17 +180,9 @@ impl Match {
 
     /// Appends `package/path:line:text` for each line, or `package/path` for a name.
     pub fn write_text(&self, out: &mut Vec<u8>) {
-        let name = [&self.document.package[..], &self.document.path].join(&b'/');
-        if self.is_name() {
-            out.extend_from_slice(&name);
-            return out.push(b'\n');
-        }
-        for (number, line) in (self.line..).zip(self.text.split(|&byte| byte == b'\n')) {
-            out.extend_from_slice(&name);
-            out.extend_from_slice(format!(":{number}:").as_bytes());
-            out.extend_from_slice(line);
-            out.push(b'\n');
-        }
+        let mut text = LineText::default();
+        text.begin(&self.document.package, &self.document.path);
+        push_match(&mut text, (self.line, self.lines, &self.text), out);
     }
 }
 
@@ -250,15 +242,18 @@ impl Window {
     }
 }
 
-/// Appends a match of a frame as [`Match::write_text`] does.
-pub(super) fn push_match(text: &mut LineText, line: &LineView<'_>, out: &mut Vec<u8>) {
-    match line.number {
+/// Appends a match, given by its first line, their number and text, as [`Match::write_text`] does.
+pub(super) fn push_match(
+    text: &mut LineText,
+    (first, count, lines): (u32, u32, &[u8]),
+    out: &mut Vec<u8>,
+) {
+    match (first, count) {
         // A name match has no line.
-        0 => text.push_name(out),
-        number if line.lines == 1 => text.push(number, line.text, out),
-        first => {
-            let lines = line.text.split(|&byte| byte == b'\n');
-            let lines = (first..).zip(lines);
+        (0, _) => text.push_name(out),
+        (_, 1) => text.push(first, lines, out),
+        _ => {
+            let lines = (first..).zip(lines.split(|&byte| byte == b'\n'));
             lines.for_each(|(number, line)| text.push(number, line, out));
         }
     }

@@ -15,7 +15,6 @@
 //! directories stay within the budget.
 
 mod blob;
-mod budget;
 mod directory;
 mod error;
 mod kept;
@@ -25,7 +24,6 @@ mod reader;
 mod result_files;
 
 pub use blob::{Blob, OpenFile};
-pub use budget::{BeforeWrite, SpoolConfig};
 pub use directory::{Recovered, Spool};
 pub use error::{SpoolError, io_words};
 pub use pointer_writer::PointerWriter;
@@ -35,7 +33,7 @@ pub use pointers::{
 };
 pub use reader::FrameReader;
 pub(crate) use reader::{TextFrame, with_text};
-pub use result_files::ResultFiles;
+pub use result_files::{BeforeWrite, ResultFiles, SpoolConfig};
 
 #[cfg(test)]
 mod tests;

@@ -185,21 +185,15 @@ impl Coordinator {
     ) -> Result<Vec<(Arc<Peer>, Reply<T>)>, MessageError> {
         let peers = self.peers.current();
         ready(&peers).await;
+        let scoped = (!scope.is_everything()).then(|| self.scoped(&peers, scope));
         let mut replies = Vec::new();
-        if scope.is_everything() {
-            let frame: Arc<[u8]> = frame(None)?.into();
-            for peer in peers.iter() {
-                let reply = self.ask(peer, Some(Arc::clone(&frame)), kind, decode);
-                replies.push((Arc::clone(peer), reply));
-            }
-            return Ok(replies);
-        }
-        let scoped = self.scoped(&peers, scope);
-        for (peer, visible) in peers.iter().zip(&scoped.peers) {
-            let frame = match visible.shards.as_deref() {
-                Some([]) => continue,
-                Some(shards) => Some(frame(Some(shards.to_vec()))?.into()),
-                None => None,
+        for (number, peer) in peers.iter().enumerate() {
+            let visible = scoped.as_ref().map(|it| it.peers[number].shards.as_deref());
+            let frame = match visible {
+                Some(Some([])) => continue,
+                Some(Some(shards)) => Some(frame(Some(shards.to_vec()))?),
+                Some(None) => None,
+                None => Some(frame(None)?),
             };
             let reply = self.ask(peer, frame, kind, decode);
             replies.push((Arc::clone(peer), reply));
@@ -211,7 +205,7 @@ impl Coordinator {
     fn ask<T: Send + 'static>(
         &self,
         peer: &Arc<Peer>,
-        frame: Option<Arc<[u8]>>,
+        frame: Option<Vec<u8>>,
         kind: Kind,
         decode: Decode<T>,
     ) -> Reply<T> {

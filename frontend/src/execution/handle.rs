@@ -16,7 +16,7 @@ use query::{Query, Scope};
 use results::facets::FacetsSoFar;
 use results::order::Pointer;
 use results::spool::SpoolError;
-use results::{FoundText, Match, MatchEvent, MatchStream, SearchResult};
+use results::{FoundText, Match, MatchStream, SearchResult};
 use schema::message::Expr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -217,30 +217,31 @@ impl SearchHandle {
         results::read(&self.execution.spool, pointers, context_lines)
     }
 
-    /// Calls `each` with all matches as they arrive, unordered, until the end or an error. They may
-    /// exceed the query's limit. Blocks, also on the disk.
+    /// Calls `each` with the matches of each document as they arrive, unordered, until the end or an
+    /// error; with `None` if there are no more for now. After a pause a document may continue. They
+    /// may exceed the query's limit. Blocks, also on the disk.
     ///
     /// # Panics
     /// On a worker of a tokio runtime.
     pub fn follow<E: From<SpoolError>>(
         &self,
-        mut each: impl FnMut(MatchEvent) -> Result<(), E>,
+        mut each: impl FnMut(Option<Vec<Match>>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut follower = self.follower();
         self.in_rounds(|has_ended| {
             let read = follower.read(has_ended, &mut |matches| {
-                let done = each(MatchEvent::Matches(matches));
+                let done = each(Some(matches));
                 done.map_or_else(ControlFlow::Break, ControlFlow::Continue)
             });
             if let ControlFlow::Break(error) = read? {
                 return Err(error);
             }
-            each(MatchEvent::Pause)
+            each(None)
         })
     }
 
-    /// Like [`follow`](Self::follow), with text; `None` if there is no more for now. Unordered
-    /// results release bytes once read, so there must be no other reader.
+    /// Like [`follow`](Self::follow), with text. Unordered results release bytes once read, so
+    /// there must be no other reader.
     pub fn follow_text<E: From<SpoolError>>(
         &self,
         mut each: impl FnMut(Option<FoundText<'_>>) -> Result<(), E>,

@@ -17,38 +17,22 @@ const EXECUTIONS_MAX: usize = 1024;
 
 const MEMORY_BYTES_MAX: u64 = 16 << 20;
 
-pub(crate) struct ResultCache(CLruCache<String, Arc<Execution>>);
-
-/// Evicted executions. Dropping them removes files, which must not happen under a lock.
-#[must_use]
-#[derive(Default)]
-pub(crate) struct Evicted(Vec<Arc<Execution>>);
-
-impl Evicted {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) fn has_files(&self) -> bool {
-        let mut executions = self.0.iter();
-        executions.any(|execution| execution.spool.held_bytes().0 > 0)
-    }
-}
-
-impl Drop for Evicted {
-    fn drop(&mut self) {
-        self.0.iter().for_each(|execution| execution.spool.forget());
-    }
-}
-
-impl Default for ResultCache {
-    /// Without a capacity, since it must not evict running executions.
-    fn default() -> ResultCache {
-        ResultCache(CLruCache::new(NonZeroUsize::MAX))
-    }
+pub(crate) struct ResultCache {
+    executions: CLruCache<String, Arc<Execution>>,
+    spool: Arc<Spool>,
+    removals: Arc<Removals>,
 }
 
 impl ResultCache {
+    /// Without a capacity, since it must not evict running executions.
+    pub(crate) fn new(spool: Arc<Spool>, removals: Arc<Removals>) -> ResultCache {
+        ResultCache {
+            executions: CLruCache::new(NonZeroUsize::MAX),
+            spool,
+            removals,
+        }
+    }
+
     /// Execution of this query, generation and scope, in any state.
     pub(crate) fn find(
         &mut self,
@@ -61,58 +45,60 @@ impl ResultCache {
         };
         // Ids are short hashes that can be made to collide.
         let id = query.identity(scope, generation);
-        self.0.get(&id).filter(is_same).cloned()
+        self.executions.get(&id).filter(is_same).cloned()
     }
 
-    pub(crate) fn insert(&mut self, execution: Arc<Execution>) -> Evicted {
-        let replaced = self.0.put(execution.id.clone(), execution);
-        Evicted(replaced.into_iter().collect())
+    pub(crate) fn insert(&mut self, execution: Arc<Execution>) {
+        let replaced = self.executions.put(execution.id.clone(), execution);
+        self.removals.begin(replaced.into_iter().collect());
     }
 
-    pub(crate) fn forget(&mut self, id: &str) -> Evicted {
-        Evicted(self.0.pop(id).into_iter().collect())
+    pub(crate) fn forget(&mut self, id: &str) {
+        let forgotten = self.executions.pop(id);
+        self.removals.begin(forgotten.into_iter().collect());
     }
 
     /// Evicts a finished execution if abandoned; otherwise makes room for its result.
-    pub(crate) fn finish(&mut self, execution: Arc<Execution>, spool: &Spool) -> Evicted {
+    pub(crate) fn finish(&mut self, execution: Arc<Execution>) {
         // Another execution may have taken its id.
         let is_known = |known: &Arc<Execution>| Arc::ptr_eq(known, &execution);
-        let mut evicted = Evicted::default();
-        if execution.is_abandoned() && self.0.peek(&execution.id).is_some_and(is_known) {
-            evicted = self.forget(&execution.id);
+        if execution.is_abandoned() && self.executions.peek(&execution.id).is_some_and(is_known) {
+            self.forget(&execution.id);
         }
         // From here on it can be evicted.
         drop(execution);
-        self.evict_until_it_fits(spool, 0, &mut evicted);
-        evicted
+        let evicted = self.evict_until_it_fits(0);
+        self.removals.begin(evicted);
     }
 
     /// Evicts until the bounds hold and `bytes` more fit into the spool.
-    pub(crate) fn make_room(&mut self, spool: &Spool, bytes: u64) -> Evicted {
-        let mut evicted = Evicted::default();
-        self.evict_until_it_fits(spool, bytes, &mut evicted);
-        evicted
+    /// [`Removals::finish`] removes the files.
+    pub(crate) fn make_room(&mut self, bytes: u64) {
+        let evicted = self.evict_until_it_fits(bytes);
+        self.removals.add(evicted);
     }
 
     pub(crate) fn executions(&self) -> impl Iterator<Item = &Arc<Execution>> {
-        self.0.iter().map(|(_, execution)| execution)
+        self.executions.iter().map(|(_, execution)| execution)
     }
 
-    fn evict_until_it_fits(&mut self, spool: &Spool, bytes: u64, evicted: &mut Evicted) {
-        let mut disk = spool.excess(bytes);
-        let mut memory = spool.memory_bytes().saturating_sub(MEMORY_BYTES_MAX);
-        while disk > 0 || memory > 0 || self.0.len() > EXECUTIONS_MAX {
-            let mut by_use = self.0.iter().rev();
+    fn evict_until_it_fits(&mut self, bytes: u64) -> Vec<Arc<Execution>> {
+        let mut evicted = Vec::new();
+        let mut disk = self.spool.excess(bytes);
+        let mut memory = self.spool.memory_bytes().saturating_sub(MEMORY_BYTES_MAX);
+        while disk > 0 || memory > 0 || self.executions.len() > EXECUTIONS_MAX {
+            let mut by_use = self.executions.iter().rev();
             let Some((id, _)) = by_use.find(|(_, execution)| is_unused(execution)) else {
                 break;
             };
             let id = id.clone();
-            let execution = self.0.pop(&id).expect("it was just found");
+            let execution = self.executions.pop(&id).expect("it was just found");
             let (on_disk, in_memory) = execution.spool.held_bytes();
             disk = disk.saturating_sub(on_disk);
             memory = memory.saturating_sub(in_memory);
-            evicted.0.push(execution);
+            evicted.push(execution);
         }
+        evicted
     }
 }
 
@@ -124,30 +110,38 @@ fn is_unused(execution: &Arc<Execution>) -> bool {
 }
 
 /// Removes files of evicted executions: in the background, since gigabytes take a while, or at once
-/// when the spool needs the bytes.
-#[derive(Default)]
+/// when the spool needs the bytes. Dropping executions removes files, never under a lock.
 pub(crate) struct Removals {
-    waiting: Mutex<Vec<Evicted>>,
+    waiting: Mutex<Vec<Arc<Execution>>>,
     removing: Mutex<()>,
+    runtime: Handle,
 }
 
 impl Removals {
-    /// Adds to what [`finish`](Self::finish) removes. Called under the cache's lock, so that
-    /// existing files are always known to the cache or to this.
-    pub(crate) fn add(&self, evicted: Evicted) {
-        if !evicted.is_empty() {
-            lock(&self.waiting).push(evicted);
+    pub(crate) fn new(runtime: Handle) -> Removals {
+        Removals {
+            waiting: Mutex::default(),
+            removing: Mutex::default(),
+            runtime,
         }
     }
 
+    /// Adds to what [`finish`](Self::finish) removes. Called under the cache's lock, so that
+    /// existing files are always known to the cache or to this.
+    fn add(&self, evicted: Vec<Arc<Execution>>) {
+        evicted
+            .iter()
+            .for_each(|execution| execution.spool.forget());
+        lock(&self.waiting).extend(evicted);
+    }
+
     /// Removes files in the background. Most executions have none and are dropped here.
-    pub(crate) fn begin(self: &Arc<Self>, evicted: Evicted, runtime: &Handle) {
-        if !evicted.has_files() {
-            return;
+    fn begin(self: &Arc<Self>, evicted: Vec<Arc<Execution>>) {
+        if evicted.iter().any(|it| it.spool.held_bytes().0 > 0) {
+            self.add(evicted);
+            let removals = Arc::clone(self);
+            self.runtime.spawn_blocking(move || removals.finish());
         }
-        self.add(evicted);
-        let removals = Arc::clone(self);
-        runtime.spawn_blocking(move || removals.finish());
     }
 
     /// Waits until all files are removed. Returns true if this call removed any.

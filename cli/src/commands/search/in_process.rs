@@ -5,8 +5,8 @@ use crate::progress::{self, ProgressThread};
 use crate::{in_process, units};
 use anyhow::{Result, ensure};
 use frontend::{
-    Coordinator, Document, FoundText, MatchEvent, Notice, ParsedQuery, RenderedMatches, Renderer,
-    Scope, SearchError, SearchHandle, SearchRequest, SearchResult,
+    Coordinator, Document, FoundText, Notice, ParsedQuery, RenderedMatches, Renderer, Scope,
+    SearchError, SearchHandle, SearchRequest, SearchResult,
 };
 use schema::message::{FileRange, FileRequest, FileSource, TextOrder};
 use std::ops::Range;
@@ -89,7 +89,7 @@ fn stream(search: &SearchHandle, printer: &mut Printer<'_>, read: ReadFile<'_>) 
         });
     }
     search.follow(|followed| {
-        let MatchEvent::Matches(matches) = followed else {
+        let Some(matches) = followed else {
             return printer.flush();
         };
         for found in matches {

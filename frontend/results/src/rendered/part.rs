@@ -120,7 +120,11 @@ impl<'a> Part<'a> {
         for position in group {
             let (_, line) = lines.find(|(index, _)| *index == position.line_index())?;
             let start = self.bytes.own.len();
-            push_match(text, &line, &mut self.bytes.own);
+            push_match(
+                text,
+                (line.number, line.lines, line.text),
+                &mut self.bytes.own,
+            );
             self.end(start, line.text.len() as u64 == line.line_bytes)?;
         }
         Some(())

@@ -1,8 +1,7 @@
 //! Directory of a spool: its lock, new results, and those of an earlier process.
 
-use super::budget::{Budget, SpoolConfig};
 use super::error::{SpoolError, io_error};
-use super::result_files::ResultFiles;
+use super::result_files::{Budget, ResultFiles, SpoolConfig};
 use schema::message::SpoolManifest;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
