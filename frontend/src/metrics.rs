@@ -123,7 +123,7 @@ pub fn rendered(started: Instant) {
 }
 
 pub(crate) fn record(answer: &SearchResult, config: &Config) {
-    let timings = answer.search.timings;
+    let timings = answer.outcome.timings;
     ::metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());
     for (name, time) in phases(answer) {
         phase(name, time);
@@ -133,7 +133,7 @@ pub(crate) fn record(answer: &SearchResult, config: &Config) {
         TextOrder::Ranked | TextOrder::Found => answer.found(),
     };
     ::metrics::counter!("trawl_frontend_matches_total").increment(matches);
-    let how = match (&answer.search.outcome.refused, answer.is_complete()) {
+    let how = match (&answer.outcome.refused, answer.is_complete()) {
         (Some(_), _) => "trawl_frontend_queries_refused_total",
         (None, true) => "trawl_frontend_queries_finished_total",
         (None, false) => "trawl_frontend_queries_incomplete_total",
@@ -146,7 +146,7 @@ pub(crate) fn record(answer: &SearchResult, config: &Config) {
 }
 
 fn phases(answer: &SearchResult) -> [(&'static str, Duration); 6] {
-    let timings = answer.search.timings;
+    let timings = answer.outcome.timings;
     let inside = timings.phases;
     [
         ("queue", timings.queue),
@@ -173,7 +173,7 @@ pub(crate) fn describe_execution(span: &TraceSpan, answer: &SearchResult, shown:
     span.set("trawl.generation", answer.generation());
     span.set("trawl.matches", answer.found());
     span.set("trawl.complete", answer.is_complete());
-    if answer.search.outcome.refused.is_some() {
+    if answer.outcome.refused.is_some() {
         span.set("trawl.refused", true);
     } else if !answer.is_complete() {
         span.fail("incomplete");

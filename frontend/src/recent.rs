@@ -93,7 +93,7 @@ impl RecentQueries {
         let explain = answer.explain();
         self.add(SlowQuery {
             ended: Instant::now(),
-            took: answer.search.timings.total(),
+            took: answer.outcome.timings.total(),
             candidates: explain.sum.candidates,
             blocks: explain.sum.blocks,
             verified_bytes: explain.sum.verified_bytes,

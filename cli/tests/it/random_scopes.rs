@@ -256,12 +256,12 @@ impl<'a> World<'a> {
             answer.unique(),
             answer.documents(),
             answer.packages(),
-            answer.search.known,
-            answer.search.outcome.reached,
+            answer.known,
+            answer.outcome.reached,
             answer.skipped(),
             answer.explain(),
         );
-        let overlaps = &answer.search.outcome.overlaps.packages;
+        let overlaps = &answer.outcome.overlaps.packages;
         writeln!(out, "{overlaps:?} {:?}", answer.facets().unwrap()).unwrap();
         if answer.is_empty() {
             return out;

@@ -155,13 +155,8 @@ impl Query {
         let is_text = self.text != TextOrder::None;
         Search {
             context_lines: if is_text { 0 } else { self.context_lines },
-            ..self.stored()
+            ..self.0.clone()
         }
-    }
-
-    /// Request with the whole query, for storage.
-    pub fn stored(&self) -> Search {
-        self.0.clone()
     }
 
     /// Checks the query of a request.

@@ -31,5 +31,5 @@ pub use outcome::{
 pub use packages::PackageGroup;
 pub use parallel::in_parallel;
 pub use rendered::{RenderedMatch, RenderedMatches, Renderer, Take, WriteMatch};
-pub use search_result::{ByLine, FinishedSearch, SearchResult, read};
+pub use search_result::{ByLine, SearchResult, read};
 pub use spool::io_words;

@@ -1,11 +1,12 @@
 //! Writes a result's manifest and reads it after a restart.
 
 use super::outcome::{CorpusSize, Counts, Explain, Outcome, Skipped, SkippedDocument, Timings};
-use super::search_result::{FinishedSearch, SearchResult};
+use super::search_result::SearchResult;
 use crate::spool::Recovered;
 use query::Query;
 use schema::message::{ShardEnd, Skip, SpoolManifest};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Bytes of skipped documents: half of a frame's limit.
@@ -16,14 +17,14 @@ impl SearchResult {
     pub fn manifest(&self) -> Vec<u8> {
         let (explain, now) = (self.explain(), SystemTime::now().duration_since(UNIX_EPOCH));
         let manifest = SpoolManifest {
-            generation: self.search.generation.clone(),
-            search: self.search.query.stored(),
-            frame_bytes: self.search.spool.frame_bytes_by_backend(),
-            pointers: self.search.counts.pointers,
-            packages: self.search.counts.packages,
-            documents: self.search.documents,
+            generation: self.generation.clone(),
+            search: (*self.query).clone(),
+            frame_bytes: self.spool.frame_bytes_by_backend(),
+            pointers: self.counts.pointers,
+            packages: self.counts.packages,
+            documents: self.documents,
             explain: ShardEnd {
-                found: self.search.found,
+                found: self.found,
                 ..explain.sum.clone()
             },
             shards: explain.shards,
@@ -31,20 +32,20 @@ impl SearchResult {
             plan: explain.plan.clone(),
             skipped: skips(self.skipped()),
             skipped_count: self.skipped().count,
-            queue_us: micros(self.search.timings.queue),
-            stream_us: micros(self.search.timings.stream),
-            rank_us: micros(self.search.timings.rank),
-            phases: self.search.timings.phases,
+            queue_us: micros(self.outcome.timings.queue),
+            stream_us: micros(self.outcome.timings.stream),
+            rank_us: micros(self.outcome.timings.rank),
+            phases: self.outcome.timings.phases,
             finished: now.map_or(0, |since| since.as_secs()),
-            order_bytes: self.search.spool.order.bytes(),
-            packages_bytes: self.search.spool.packages.len(),
-            facets_bytes: self.search.spool.facets.len(),
-            unique: self.search.counts.unique,
-            folded_bytes: self.search.spool.folded.len(),
-            copies_bytes: self.search.spool.copies.len(),
-            copy_groups_bytes: self.search.spool.copy_groups.len(),
-            copy_frames_bytes: self.search.spool.copy_frames.len(),
-            scope: self.search.scope,
+            order_bytes: self.spool.order.bytes(),
+            packages_bytes: self.spool.packages.len(),
+            facets_bytes: self.spool.facets.len(),
+            unique: self.counts.unique,
+            folded_bytes: self.spool.folded.len(),
+            copies_bytes: self.spool.copies.len(),
+            copy_groups_bytes: self.spool.copy_groups.len(),
+            copy_frames_bytes: self.spool.copy_frames.len(),
+            scope: self.scope,
         };
         let mut frame = Vec::new();
         let encoded = manifest.encode(&mut frame);
@@ -67,7 +68,7 @@ impl SearchResult {
             files.forget();
             return None;
         };
-        Some(SearchResult::from(FinishedSearch {
+        Some(SearchResult {
             id,
             generation: manifest.generation,
             query,
@@ -83,13 +84,13 @@ impl SearchResult {
             },
             documents: manifest.documents,
             found: manifest.explain.found,
-            timings: Timings {
-                queue: Duration::from_micros(manifest.queue_us),
-                stream: Duration::from_micros(manifest.stream_us),
-                rank: Duration::from_micros(manifest.rank_us),
-                phases: manifest.phases,
-            },
             outcome: Outcome {
+                timings: Timings {
+                    queue: Duration::from_micros(manifest.queue_us),
+                    stream: Duration::from_micros(manifest.stream_us),
+                    rank: Duration::from_micros(manifest.rank_us),
+                    phases: manifest.phases,
+                },
                 skipped: Skipped {
                     count: manifest.skipped_count,
                     documents: manifest.skipped.into_iter().map(Into::into).collect(),
@@ -105,7 +106,8 @@ impl SearchResult {
                 ..Outcome::default()
             },
             spool: Arc::new(files),
-        }))
+            damaged: AtomicBool::default(),
+        })
     }
 }
 

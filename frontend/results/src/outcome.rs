@@ -172,14 +172,14 @@ pub struct Outcome {
     pub is_unavailable: bool,
     /// A client stopped the search.
     pub was_stopped: bool,
-    /// Longest time per phase of all backends.
-    pub phases: Phases,
+    /// Time taken.
+    pub timings: Timings,
 }
 
 impl Outcome {
     /// Keeps the longest time of each phase.
     pub fn add_phases(&mut self, phases: Phases) {
-        let longest = &mut self.phases;
+        let longest = &mut self.timings.phases;
         longest.plan_us = longest.plan_us.max(phases.plan_us);
         longest.candidates_us = longest.candidates_us.max(phases.candidates_us);
         longest.verify_us = longest.verify_us.max(phases.verify_us);

@@ -170,7 +170,7 @@ impl Renderer {
         memory_bytes_max: usize,
     ) -> Result<RenderedMatches, SpoolError> {
         if self.match_bytes == 0 {
-            let frame_bytes = answer.search.spool.frame_bytes() as usize / answer.len().max(1);
+            let frame_bytes = answer.spool.frame_bytes() as usize / answer.len().max(1);
             self.match_bytes = PLACE_BYTES + NAMES_BYTES + frame_bytes;
         }
         loop {
@@ -211,7 +211,7 @@ impl Renderer {
             let context_lines = answer.query().context_lines;
             let mut part = Part::new(self.write.as_deref(), context_lines);
             part.reserve(expected.min(part_bytes_max));
-            let fits = part.read(&answer.search.spool, positions, part_bytes_max)?;
+            let fits = part.read(&answer.spool, positions, part_bytes_max)?;
             Ok(fits.then_some(part))
         };
         let parts = in_parallel(slices.iter().map(|&slice| move || render(slice)));

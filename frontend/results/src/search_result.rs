@@ -5,7 +5,7 @@
 
 use super::documents::{DocumentGroup, DocumentList};
 use super::matches::{Copies, Document, MATCH_BYTES, Match};
-use super::outcome::{CorpusSize, Counts, Explain, Missing, Outcome, Skipped, Timings};
+use super::outcome::{CorpusSize, Counts, Explain, Missing, Outcome, Skipped};
 use super::packages::{self, PackageGroup};
 use super::{copies, folded};
 use crate::order::{self, FrameAt, Pointer, unpack_frame};
@@ -30,9 +30,9 @@ const POINTERS_AT_ONCE: usize = 64 << 10;
 
 const CHUNK_LEN_MIN: usize = 1000;
 
-/// Result as its execution leaves it.
+/// Result of a search.
 #[derive(Debug)]
-pub struct FinishedSearch {
+pub struct SearchResult {
     /// Identity of query, generation and scope.
     pub id: String,
     /// Id of the set of shards.
@@ -51,27 +51,10 @@ pub struct FinishedSearch {
     pub documents: u64,
     /// Matches or documents as reported by backends.
     pub found: u64,
-    /// Time taken.
-    pub timings: Timings,
     /// Matches and their order.
     pub spool: Arc<ResultFiles>,
-}
-
-/// Result of a search.
-#[derive(Debug)]
-pub struct SearchResult {
-    /// As its execution left it.
-    pub search: FinishedSearch,
-    damaged: AtomicBool,
-}
-
-impl From<FinishedSearch> for SearchResult {
-    fn from(search: FinishedSearch) -> SearchResult {
-        SearchResult {
-            search,
-            damaged: AtomicBool::new(false),
-        }
-    }
+    /// Reading failed once.
+    pub damaged: AtomicBool,
 }
 
 /// Matches of one document, ascending by line.
@@ -86,48 +69,47 @@ pub struct ByLine {
 impl SearchResult {
     /// Identity of query, generation and scope.
     pub fn identity(&self) -> &str {
-        &self.search.id
+        &self.id
     }
 
     /// Id of the set of shards.
     pub fn generation(&self) -> &str {
-        &self.search.generation
+        &self.generation
     }
 
     /// The query.
     pub fn query(&self) -> &Query {
-        &self.search.query
+        &self.query
     }
 
     /// Number of matches, or of documents if wanted, sent or not. Exact if complete and
     /// [counted](Self::is_counted); otherwise as reported, at least those that arrived.
     pub fn found(&self) -> u64 {
         if self.is_counted() {
-            self.search.found.max(self.search.counts.pointers)
+            self.found.max(self.counts.pointers)
         } else {
             // Backends stop at different points.
-            self.search.query.limit
+            self.query.limit
         }
     }
 
     /// True if [`found`](Self::found) counts all matches, not a minimum.
     pub fn is_counted(&self) -> bool {
-        !self.search.query.uncounted
-            || self.search.found.max(self.search.counts.pointers) < self.search.query.limit
+        !self.query.uncounted || self.found.max(self.counts.pointers) < self.query.limit
     }
 
     /// Number of readable matches that arrived, up to the limit; 0 for a count. Results [as
     /// text](Query::with_text) count runs of lines.
     pub fn len(&self) -> usize {
-        self.search.counts.pointers as usize
+        self.counts.pointers as usize
     }
 
     /// Number of matches outside copies; `None` if unknown: with a limit, or
     /// if no matches were sent.
     pub fn unique(&self) -> Option<usize> {
-        let is_known = self.search.query.limit == 0
-            && matches!(self.search.query.want, Want::Matches | Want::Documents);
-        is_known.then_some(self.search.counts.unique as usize)
+        let is_known =
+            self.query.limit == 0 && matches!(self.query.want, Want::Matches | Want::Documents);
+        is_known.then_some(self.counts.unique as usize)
     }
 
     /// Positions in the order of a range of the [`unique`](Self::unique) matches. Of documents with
@@ -136,21 +118,21 @@ impl SearchResult {
     /// # Panics
     /// If the range is not within `0..unique()`.
     pub fn unique_positions(&self, range: Range<usize>) -> Result<Vec<u64>, SpoolError> {
-        let (counts, range) = (self.search.counts, range.start as u64..range.end as u64);
+        let (counts, range) = (self.counts, range.start as u64..range.end as u64);
         assert!(range.end <= counts.unique, "unique {range:?}");
-        let folded = &self.search.spool.folded;
+        let folded = &self.spool.folded;
         self.checked(folded::positions(folded, counts.pointers, range))
     }
 
     /// Number of copies of each match's document. Blocks on the disk.
     pub fn copies(&self, positions: &[u64]) -> Result<Vec<u64>, SpoolError> {
-        if self.search.spool.copy_frames.is_empty() {
+        if self.spool.copy_frames.is_empty() {
             return Ok(vec![0; positions.len()]);
         }
         let pointers = self.pointers_at(positions)?;
         let mut copies = Vec::with_capacity(pointers.len());
         for run in pointers.chunk_by(|a, b| a.frame() == b.frame()) {
-            let group = copies::group_of(&self.search.spool, run[0].frame());
+            let group = copies::group_of(&self.spool, run[0].frame());
             let count = self.checked(group)?.map_or(0, |group| group.documents - 1);
             copies.resize(copies.len() + run.len(), count);
         }
@@ -166,16 +148,16 @@ impl SearchResult {
     ) -> Result<(Vec<Document>, u64), SpoolError> {
         let pointers = self.pointers_at(&[position])?;
         let frame = pointers[0].frame();
-        let group = self.checked(copies::group_of(&self.search.spool, frame))?;
+        let group = self.checked(copies::group_of(&self.spool, frame))?;
         let (frames, count) = match group {
             None => (vec![frame], 1),
             Some(group) => {
                 let range = range.start.min(group.documents)..range.end.min(group.documents);
-                let frames = copies::frames_of(&self.search.spool, group, range);
+                let frames = copies::frames_of(&self.spool, group, range);
                 (self.checked(frames)?, group.documents)
             }
         };
-        let mut reader = self.search.spool.reader();
+        let mut reader = self.spool.reader();
         let document = |frame| reader.batch(frame, |batch| Some(Document::of(batch)));
         let documents = frames.into_iter().map(document).collect();
         Ok((self.checked(documents)?, count))
@@ -188,47 +170,47 @@ impl SearchResult {
 
     /// Documents with a match.
     pub fn documents(&self) -> u64 {
-        if self.search.query.uncounted {
+        if self.query.uncounted {
             // Backends count the documents they looked at.
-            let listed = DocumentList::open(&self.search.spool.packages);
+            let listed = DocumentList::open(&self.spool.packages);
             return listed.ok().flatten().map_or(0, |list| list.count() as u64);
         }
-        self.search.documents
+        self.documents
     }
 
     /// Packages with a match to read.
     pub fn packages(&self) -> usize {
-        self.search.counts.packages as usize
+        self.counts.packages as usize
     }
 
     /// True if every shard was searched to its end.
     pub fn is_complete(&self) -> bool {
-        self.search.outcome.is_complete()
+        self.outcome.is_complete()
     }
 
     /// True if all backends were lost and nothing was found.
     pub fn is_unavailable(&self) -> bool {
-        self.search.outcome.is_unavailable && self.found() == 0
+        self.outcome.is_unavailable && self.found() == 0
     }
 
     /// True if a client stopped the search.
     pub fn was_stopped(&self) -> bool {
-        self.search.outcome.was_stopped && !self.is_complete()
+        self.outcome.was_stopped && !self.is_complete()
     }
 
     /// Missing shards by backend.
     pub fn missing(&self) -> &[Missing] {
-        &self.search.outcome.missing
+        &self.outcome.missing
     }
 
     /// Skipped documents.
     pub fn skipped(&self) -> &Skipped {
-        &self.search.outcome.skipped
+        &self.outcome.skipped
     }
 
     /// Search plan and costs.
     pub fn explain(&self) -> &Explain {
-        &self.search.outcome.explain
+        &self.outcome.explain
     }
 
     /// Reads a range of the order. Blocks on the disk. Each frame is read once, so
@@ -241,8 +223,8 @@ impl SearchResult {
     }
 
     fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {
-        let context_lines = self.search.query.context_lines;
-        self.checked(read(&self.search.spool, pointers, context_lines))
+        let context_lines = self.query.context_lines;
+        self.checked(read(&self.spool, pointers, context_lines))
     }
 
     /// Marks the result as damaged on an error, so it is not shared.
@@ -255,7 +237,7 @@ impl SearchResult {
 
     /// True if it is small and in memory, so that reading does not block.
     pub fn is_in_memory(&self) -> bool {
-        let (on_disk, in_memory) = self.search.spool.held_bytes();
+        let (on_disk, in_memory) = self.spool.held_bytes();
         on_disk == 0 && in_memory <= SMALL_BYTES
     }
 
@@ -267,7 +249,7 @@ impl SearchResult {
     /// Range length for [`matches`](Self::matches) to read all. Larger ranges
     /// read each frame less often.
     pub fn chunk_len(&self) -> usize {
-        let spooled = self.search.spool.frame_bytes() as usize / self.len().max(1);
+        let spooled = self.spool.frame_bytes() as usize / self.len().max(1);
         (CHUNK_BYTES / (MATCH_BYTES + spooled)).max(CHUNK_LEN_MIN)
     }
 
@@ -306,7 +288,7 @@ impl SearchResult {
         &self,
         read: impl FnOnce(&mut DocumentList<'_>) -> Result<T, SpoolError>,
     ) -> Result<T, SpoolError> {
-        let list = self.checked(DocumentList::open(&self.search.spool.packages))?;
+        let list = self.checked(DocumentList::open(&self.spool.packages))?;
         list.map_or_else(
             || Ok(T::default()),
             |mut list| self.checked(read(&mut list)),
@@ -359,8 +341,8 @@ impl SearchResult {
         let mut pointers = Vec::with_capacity(positions.len());
         for run in positions.chunk_by(|a, b| a + 1 == *b) {
             let (start, end) = (run[0], run[0] + run.len() as u64);
-            if end > self.search.counts.pointers {
-                return Err(self.search.spool.packages.corrupt(0));
+            if end > self.counts.pointers {
+                return Err(self.spool.packages.corrupt(0));
             }
             pointers.append(&mut self.pointers(start as usize..end as usize)?);
         }
@@ -373,17 +355,17 @@ impl SearchResult {
     /// If the range is not within `0..packages()`.
     pub fn package_list(&self, range: Range<usize>) -> Result<Vec<PackageGroup>, SpoolError> {
         assert!(range.end <= self.packages(), "packages {range:?}");
-        let count = self.search.counts.packages;
-        self.checked(packages::read(&self.search.spool.packages, count, range))
+        let count = self.counts.packages;
+        self.checked(packages::read(&self.spool.packages, count, range))
     }
 
     /// Reads the readable matches by language and directory; `None` with a
     /// limit. Blocks on the disk.
     pub fn facets(&self) -> Result<Option<SpoolFacets>, SpoolError> {
-        if self.search.query.limit > 0 {
+        if self.query.limit > 0 {
             return Ok(None);
         }
-        let blob = &self.search.spool.facets;
+        let blob = &self.spool.facets;
         if blob.is_empty() {
             // Ordering failed: nothing to read.
             return Ok(Some(SpoolFacets::default()));
@@ -398,7 +380,7 @@ impl SearchResult {
     pub(crate) fn pointers(&self, range: Range<usize>) -> Result<Vec<Pointer>, SpoolError> {
         assert!(range.end <= self.len(), "matches {range:?}");
         let range = range.start as u64..range.end as u64;
-        self.checked(self.search.spool.order.read(range))
+        self.checked(self.spool.order.read(range))
     }
 }
 

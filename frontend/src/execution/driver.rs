@@ -7,7 +7,7 @@
 
 use crate::execution::admission::{Admission, Permit};
 use crate::execution::collector::Collector;
-use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
+use crate::execution::event::{Action, Deadline, Event, Now, StreamEvent};
 use crate::execution::fair_slots::UNKNOWN;
 use crate::execution::finalize::finalize;
 use crate::execution::memory::Memory;
@@ -22,12 +22,12 @@ use cache::lock;
 use query::{Query, Scope};
 use results::facets::Facets;
 use results::spool::{ResultFiles, Spool, SpoolError};
-use results::{CorpusSize, Counts, FinishedSearch, Outcome, Overlaps, Reached, SearchResult};
+use results::{CorpusSize, Counts, Outcome, Overlaps, Reached, SearchResult};
 use schema::message;
 use std::convert::Infallible;
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 use tokio::runtime::Handle;
@@ -149,12 +149,12 @@ impl Execution {
             id: answer.identity().to_owned(),
             generation: answer.generation().to_owned(),
             query: answer.query().clone(),
-            scope: answer.search.scope,
+            scope: answer.scope,
             client: UNKNOWN,
-            spool: Arc::clone(&answer.search.spool),
+            spool: Arc::clone(&answer.spool),
             ordered: true,
             runtime,
-            known: answer.search.known,
+            known: answer.known,
             overlaps: Arc::default(),
             state: Mutex::new(ExecutionState::finished(Instant::now())),
             streams: Vec::new(),
@@ -379,14 +379,14 @@ impl Execution {
         if let Err(error) = &counts {
             tracing::error!(id = self.id, %error, "matches cannot be put in order");
         }
-        if let Some(Action::Publish(publication)) = self.feed(Event::Finalized { failure }) {
-            self.publish(*publication, collectors, counts.unwrap_or_default());
+        if let Some(Action::Publish(outcome)) = self.feed(Event::Finalized { failure }) {
+            self.publish(*outcome, collectors, counts.unwrap_or_default());
         }
     }
 
-    fn publish(&self, publication: Publication, collectors: Vec<Collector>, counts: Counts) {
+    fn publish(&self, outcome: Outcome, collectors: Vec<Collector>, counts: Counts) {
         let progress = self.progress();
-        let result = SearchResult::from(FinishedSearch {
+        let result = SearchResult {
             id: self.id.clone(),
             generation: self.generation.clone(),
             query: self.query.clone(),
@@ -395,7 +395,6 @@ impl Execution {
             documents: collectors.iter().map(|collector| collector.documents).sum(),
             found: collectors.iter().map(|collector| collector.found).sum(),
             counts,
-            timings: publication.timings,
             outcome: Outcome {
                 overlaps: Arc::clone(&self.overlaps),
                 reached: Reached {
@@ -403,10 +402,11 @@ impl Execution {
                     blocks_total: progress.blocks_total,
                     documents: progress.documents,
                 },
-                ..publication.outcome
+                ..outcome
             },
             spool: Arc::clone(&self.spool),
-        });
+            damaged: AtomicBool::default(),
+        };
         drop(collectors);
         // The manifest lacks overlaps, so the next process runs the query again.
         if result.is_complete()

@@ -1,7 +1,7 @@
 //! Events taken and actions returned by an execution's state.
 
 use query::BadQuery;
-use results::{Outcome, SkippedDocument, Timings};
+use results::{Outcome, SkippedDocument};
 use schema::message::End;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -77,11 +77,5 @@ pub(crate) enum Action {
     SetTimer(Option<Instant>),
     /// Order the collected pointers. Expects `Finalized`.
     Finalize,
-    Publish(Box<Publication>),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Publication {
-    pub(crate) outcome: Outcome,
-    pub(crate) timings: Timings,
+    Publish(Box<Outcome>),
 }

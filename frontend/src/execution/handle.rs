@@ -297,12 +297,12 @@ impl SearchHandle {
             () = self.interest.withdrawn() => return Err(SearchError::Withdrawn),
             answer = self.execution.finished() => answer,
         };
-        if answer.search.outcome.shed {
+        if answer.outcome.shed {
             return Err(SearchError::Overloaded {
                 retry_after_s: RETRY_AFTER_S,
             });
         }
-        match &answer.search.outcome.refused {
+        match &answer.outcome.refused {
             Some(bad) => Err(SearchError::BadQuery(self.query().named(bad.clone()))),
             None => Ok(answer),
         }

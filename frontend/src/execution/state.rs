@@ -13,7 +13,7 @@
 
 #![deny(clippy::disallowed_methods)]
 
-use crate::execution::event::{Action, ClientKey, Deadline, Event, Now, Publication, StreamEvent};
+use crate::execution::event::{Action, ClientKey, Deadline, Event, Now, StreamEvent};
 use crate::peers::shard_routing::Assignment;
 use results::{Missing, Outcome, SPOOL, Timings};
 use schema::message::End;
@@ -419,16 +419,13 @@ impl ExecutionState {
         };
         let streamed = self.streamed.unwrap_or(now.instant);
         let started = self.started.unwrap_or(streamed);
-        let publication = Publication {
-            timings: Timings {
-                queue: started - self.created + self.queued,
-                stream: (streamed - started).saturating_sub(self.queued),
-                rank: now.instant - streamed,
-                phases: outcome.phases,
-            },
-            outcome,
+        outcome.timings = Timings {
+            queue: started - self.created + self.queued,
+            stream: (streamed - started).saturating_sub(self.queued),
+            rank: now.instant - streamed,
+            ..outcome.timings
         };
-        self.actions.push(Action::Publish(Box::new(publication)));
+        self.actions.push(Action::Publish(Box::new(outcome)));
     }
 }
 

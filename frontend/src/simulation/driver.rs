@@ -5,9 +5,10 @@
 
 use super::random::Random;
 use super::scenario::{Client, Scenario};
-use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
+use crate::execution::event::{Action, Deadline, Event, Now, StreamEvent};
 use crate::execution::state::ExecutionState;
 use query::BadQuery;
+use results::Outcome;
 use schema::message::End;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};
@@ -39,7 +40,7 @@ pub(super) struct Driver<'a> {
     decided: Option<usize>,
     rules: Rules,
     pub(super) is_finalizing: bool,
-    publication: Option<Publication>,
+    publication: Option<Outcome>,
     pub(super) seen: Vec<&'static str>,
     pub(super) story: Vec<String>,
 }
@@ -275,7 +276,7 @@ impl<'a> Driver<'a> {
         self.rules.halt.is_some()
     }
 
-    pub(super) fn finish(&mut self, random: &mut Random, failure: Option<String>) -> Publication {
+    pub(super) fn finish(&mut self, random: &mut Random, failure: Option<String>) -> Outcome {
         for _ in 0..random.pick(&[0, 1, 40]) {
             assert!(self.step(random).is_empty(), "there are no streams");
         }
@@ -285,14 +286,14 @@ impl<'a> Driver<'a> {
         self.on(random, Event::Finalized { failure });
         let publication = self.publication.clone().expect("it was finalized");
         self.check_reasons(&publication);
-        let is_complete = publication.outcome.is_complete();
+        let is_complete = publication.is_complete();
         assert_eq!(self.state.can_be_joined(), is_complete);
         self.too_late();
         publication
     }
 
-    fn check_reasons(&self, publication: &Publication) {
-        for missing in &publication.outcome.missing {
+    fn check_reasons(&self, publication: &Outcome) {
+        for missing in &publication.missing {
             let reason = &missing.reason;
             let is_of_the_execution =
                 reason.starts_with("the query was ") || reason.starts_with("too many ");

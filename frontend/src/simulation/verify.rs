@@ -15,9 +15,7 @@ use crate::execution::finalize::finalize;
 use query::Query;
 use results::order::BEST_MAX;
 use results::spool::{ResultFiles, SpoolError};
-use results::{
-    CorpusSize, FinishedSearch, Match, SPOOL, SearchResult, ShardId, SkippedDocument, Timings,
-};
+use results::{CorpusSize, Match, SPOOL, SearchResult, ShardId, SkippedDocument};
 use schema::message::{Expr, Facet, FailureKind, Pattern, Want};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -106,7 +104,7 @@ fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> Se
         assert!(is_disk && !scenario.has_room(), "{error}");
     }
     let failure = counts.as_ref().err().map(ToString::to_string);
-    let publication = ended.driver.finish(random, failure);
+    let outcome = ended.driver.finish(random, failure);
     let pattern = Pattern {
         text: "needle".to_owned(),
         ..Pattern::default()
@@ -114,7 +112,7 @@ fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> Se
     let query = Query::new(Expr::Pattern(pattern), CONTEXT_LINES);
     let query = query.and_then(|query| query.wanting(Want::Matches, scenario.limit));
     let collectors = ended.collectors.iter();
-    SearchResult::from(FinishedSearch {
+    SearchResult {
         id: "0123456789abcdef".to_owned(),
         generation: String::new(),
         scope: [0; 16],
@@ -126,10 +124,10 @@ fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> Se
             .sum(),
         found: collectors.map(|collector| collector.found).sum(),
         counts: counts.unwrap_or_default(),
-        timings: Timings::default(),
-        outcome: publication.outcome,
+        outcome,
         spool: Arc::clone(&ended.run),
-    })
+        damaged: Default::default(),
+    }
 }
 
 /// Checks that one of several copies is shown, counted and listed.
@@ -187,7 +185,7 @@ fn check_missing(
     }
     for (stream, script) in scenario.scripts.iter().enumerate() {
         let has_refused = script.fault == Fault::Failure(FailureKind::BadQuery)
-            && answer.search.outcome.refused.is_some();
+            && answer.outcome.refused.is_some();
         let is_missing = |from: &str, id| missing.contains(&(from.to_owned(), id));
         let is_there = |id: ShardId| !is_missing(&name(stream), id) && !is_missing(SPOOL, id);
         for shard in script.shards.iter().filter(|shard| is_there(shard.id)) {

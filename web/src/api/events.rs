@@ -272,7 +272,7 @@ impl Follower {
             complete: answer.is_complete(),
             pending: self.search.pending(),
             missing: Missing::of(answer),
-            overlaps: Overlaps::of(&answer.search.outcome.overlaps),
+            overlaps: Overlaps::of(&answer.outcome.overlaps),
             documents: answer.documents(),
             packages: answer.packages(),
             timings: Some(Timings::new(answer, Duration::ZERO)),

@@ -61,7 +61,7 @@ pub(crate) async fn explain(call: Call) -> Result<Response, Problem> {
 }
 
 fn cost(answer: &SearchResult, backends: &[BackendStatus]) -> SearchCost {
-    let (explain, phases) = (answer.explain(), answer.search.timings.phases);
+    let (explain, phases) = (answer.explain(), answer.outcome.timings.phases);
     let blocks = explain.sum.candidates;
     let verify_us = blocks as f64 * BLOCK_US;
     let estimate_us = (phases.plan_us + phases.candidates_us) as f64;

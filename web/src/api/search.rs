@@ -239,7 +239,7 @@ fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Proble
         pending: request.pending,
         missing: Missing::of(answer),
         skipped: answer.skipped().into(),
-        overlaps: Overlaps::of(&answer.search.outcome.overlaps),
+        overlaps: Overlaps::of(&answer.outcome.overlaps),
         searched: Some(answer.into()),
         reached: Reached::of(answer),
         found: Some(answer.found()),

@@ -288,7 +288,7 @@ copied! {
     }
     answer: SearchResult => Searched {
         documents: answer.explain().shard_documents,
-        of: answer.search.known.documents
+        of: answer.known.documents
     }
     missing: frontend::Missing => Missing {
         backend,
@@ -313,7 +313,7 @@ pub(crate) fn notices(notices: &[frontend::query::Notice]) -> Vec<Notice> {
 impl Reached {
     /// `None` for a complete answer.
     pub(crate) fn of(answer: &SearchResult) -> Option<Reached> {
-        (!answer.is_complete()).then(|| Reached::from(&answer.search.outcome.reached))
+        (!answer.is_complete()).then(|| Reached::from(&answer.outcome.reached))
     }
 }
 
@@ -337,7 +337,7 @@ impl Timings {
     /// Timings of an answer, and of the page `rendered` from it.
     pub(crate) fn new(answer: &SearchResult, rendered: Duration) -> Self {
         let milliseconds = |time: Duration| time.as_micros() as f64 / 1000.0;
-        let timings = answer.search.timings;
+        let timings = answer.outcome.timings;
         let phases = timings.phases;
         Timings {
             queue_ms: milliseconds(timings.queue),
@@ -395,7 +395,7 @@ impl ExportEnd {
                 pending,
                 missing: Missing::of(answer),
                 skipped: answer.skipped().into(),
-                overlaps: Overlaps::of(&answer.search.outcome.overlaps),
+                overlaps: Overlaps::of(&answer.outcome.overlaps),
                 searched: answer.into(),
                 reached: Reached::of(answer),
                 found: answer.found(),

@@ -73,7 +73,7 @@ impl ResultsPage<'_> {
     }
 
     fn overlaps_label(&self) -> String {
-        match self.answer.search.outcome.overlaps.packages.len() {
+        match self.answer.outcome.overlaps.packages.len() {
             0 => String::new(),
             1 => "1 package on several backends: the newest build was searched".to_owned(),
             count => format!(
@@ -157,7 +157,7 @@ pub(super) fn finished_page(
         want_count: matches!(want, Want::Count | Want::Estimate),
         // A permanent link shows the same on every frontend.
         elapsed: match form.generation {
-            None => elapsed_text(answer.search.timings.total()),
+            None => elapsed_text(answer.outcome.timings.total()),
             Some(_) => String::new(),
         },
         page_links: page_links(&pages_form, slice.page, slice.pages),

@@ -74,7 +74,7 @@ impl Cursor {
             group,
             copies,
             generation: number(answer.generation()),
-            answer: hash(answer.identity(), answer.search.scope, answer.len()),
+            answer: hash(answer.identity(), answer.scope, answer.len()),
             offset: offset as u64,
         }
     }

@@ -93,12 +93,12 @@ impl Machine {
         assert_eq!(self.on(Event::Join { deadline }), []);
     }
 
-    fn publish(&mut self) -> Publication {
+    fn publish(&mut self) -> Outcome {
         let actions = self.on(Event::Finalized { failure: None });
         publication(&actions)
     }
 
-    fn finish(&mut self) -> Publication {
+    fn finish(&mut self) -> Outcome {
         let streams = self.state.streams.len();
         for stream in 0..streams {
             let actions = self.on_stream(stream, StreamEvent::End(End::default()));
@@ -108,11 +108,11 @@ impl Machine {
     }
 }
 
-fn publication(actions: &[Action]) -> Publication {
+fn publication(actions: &[Action]) -> Outcome {
     let [Action::Publish(publication)] = actions else {
         panic!("{actions:?}");
     };
-    Publication::clone(publication)
+    Outcome::clone(publication)
 }
 
 fn deadline(now: Instant) -> Deadline {
@@ -138,8 +138,8 @@ fn lost(reason: &str) -> StreamEvent {
     StreamEvent::Lost(reason.to_owned())
 }
 
-fn reasons(publication: &Publication) -> Vec<&str> {
-    let missing = publication.outcome.missing.iter();
+fn reasons(publication: &Outcome) -> Vec<&str> {
+    let missing = publication.missing.iter();
     missing.map(|missing| missing.reason.as_str()).collect()
 }
 
@@ -157,7 +157,7 @@ fn finishes_at_once_without_backends() {
     assert_eq!(machine.on(Event::Start), [Action::Finalize]);
     let failure = Some("the disk is full".to_owned());
     let actions = machine.on(Event::Finalized { failure });
-    assert_eq!(publication(&actions).outcome.missing, [missing]);
+    assert_eq!(publication(&actions).missing, [missing]);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn streams_open_when_the_execution_is_admitted() {
     let mut machine = Machine::admitted(2, false);
     assert_eq!(machine.on(Event::Admitted { heavy: false }), [], "once");
     let publication = machine.finish();
-    assert!(publication.outcome.is_complete());
+    assert!(publication.is_complete());
 }
 
 #[test]
@@ -193,8 +193,8 @@ fn shed_execution_ends_without_the_streams_that_wait() {
     let mut machine = Machine::queued(2);
     assert_eq!(machine.on(Event::Shed), [Action::Finalize]);
     let publication = machine.publish();
-    assert!(publication.outcome.shed);
-    assert_eq!(publication.outcome.missing.len(), 2);
+    assert!(publication.shed);
+    assert_eq!(publication.missing.len(), 2);
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn cancelled_execution_opens_no_stream() {
     machine.on(Event::Start);
     assert_eq!(machine.on(Event::Cancel), [Action::Finalize]);
     assert_eq!(machine.on(Event::Admitted { heavy: true }), []);
-    assert_eq!(machine.publish().outcome.missing.len(), 2);
+    assert_eq!(machine.publish().missing.len(), 2);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn refused_query_stops_the_other_streams() {
     let actions = machine.on_stream(0, StreamEvent::Refused(bad.clone()));
     assert_eq!(actions, [Action::Stop(1)]);
     machine.on_stream(1, lost("the query was stopped"));
-    assert_eq!(machine.publish().outcome.refused, Some(bad));
+    assert_eq!(machine.publish().refused, Some(bad));
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn client_that_comes_back_within_the_grace_keeps_the_execution() {
     machine.join_until(1);
     assert_eq!(machine.wait_until(5), []);
     assert!(!machine.state.is_cancelled);
-    assert!(machine.finish().outcome.is_complete());
+    assert!(machine.finish().is_complete());
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn execution_that_is_abandoned_while_it_is_finalized_is_complete() {
     machine.on_stream(0, StreamEvent::End(End::default()));
     machine.leave(2);
     assert_eq!(machine.wait_until(2), []);
-    assert!(machine.publish().outcome.is_complete());
+    assert!(machine.publish().is_complete());
     assert!(machine.state.is_abandoned);
 }
 
@@ -396,7 +396,7 @@ fn failure_to_finalize_is_said_of_every_shard() {
     let publication = publication(&machine.on(Event::Finalized { failure }));
     let reason = "the matches cannot be put in order: the disk is full";
     assert_eq!(reasons(&publication), ["connection refused", reason]);
-    let missing = &publication.outcome.missing[1];
+    let missing = &publication.missing[1];
     assert_eq!((&missing.backend[..], missing.shards.len()), (SPOOL, 3));
 }
 
