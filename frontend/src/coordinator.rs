@@ -5,7 +5,6 @@
 //! rare name never waits for `return`.
 
 mod catalog;
-mod interests;
 mod listing;
 mod lookup_cache;
 mod lookup_hints;
@@ -20,11 +19,11 @@ use crate::config::Config;
 use crate::error::{DRAINING_RETRY_S, RETRY_AFTER_S, SearchError, StartError};
 use crate::execution::admission::{Admission, Permit};
 use crate::execution::driver::{Execution, Resources};
-use crate::execution::event::{Deadline, Event};
 use crate::execution::fair_slots::Slot;
-use crate::execution::handle::{Interest, SearchHandle};
+use crate::execution::handle::{Interest, Interests, SearchHandle};
 use crate::execution::memory::{Memory, Need, Reservation};
 use crate::execution::result_cache::{Removals, ResultCache};
+use crate::execution::state::{Deadline, Event};
 use crate::metrics;
 use crate::peers::health::HedgeBudget;
 use crate::peers::shard_routing::ShardRouting;
@@ -32,7 +31,6 @@ use crate::peers::{Backend, Peer, PeerSet, PeerSettings, Peers};
 use crate::recent::{QueryTimes, RecentQueries};
 use crate::search_request::{SearchClient, SearchRequest};
 use cache::lock;
-use interests::Interests;
 use lookups::Lookups;
 use query::{PackageNames, Query, QueryInput, Scope};
 use results::spool::{Spool, SpoolConfig};
@@ -414,7 +412,7 @@ impl Coordinator {
         let handle = self.search(request).await?;
         let answer = handle.finished().await;
         let identity = handle.identity().to_owned();
-        lock(&self.interests).forget(handle.key());
+        lock(&self.interests).forget(handle.interest.key);
         drop(handle);
         lock(&self.cache).forget(&identity);
         answer
@@ -468,7 +466,7 @@ impl Coordinator {
             metrics::record(&answer, &config);
             metrics::describe_execution(&trace, &answer, config.log_queries);
             trace.end();
-            if !is_probe(&answer) {
+            if !answer.query().interpreted_as().contains(PROBE) {
                 recent.record(&answer);
             }
             drop(answer);
@@ -492,10 +490,6 @@ fn check_count(backends: &[Backend]) -> Result<(), StartError> {
         return Err(StartError::TooManyBackends(backends.len()));
     }
     Ok(())
-}
-
-fn is_probe(answer: &SearchResult) -> bool {
-    answer.query().interpreted_as().contains(PROBE)
 }
 
 impl Drop for Coordinator {

@@ -11,7 +11,7 @@ use crate::scope::Scope;
 use fnv::FnvHasher;
 use schema::frame::{self, Kind};
 use schema::message::{
-    ATOMS_MAX, DEPTH_MAX, Expr, Field, Pattern, Search, Syntax, TextOrder, Want,
+    ATOMS_MAX, DEPTH_MAX, Expr, Field, Filter, Pattern, Reading, Search, Syntax, TextOrder, Want,
 };
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
@@ -126,6 +126,39 @@ impl Query {
             matches!(atom, Expr::Filter(filter)
                 if matches!(filter.field, Field::Revision | Field::Branch))
         })
+    }
+
+    /// Longest directory, with its slash, that has every match because of
+    /// filters like `path:^src/`.
+    pub fn directory(&self) -> Option<Vec<u8>> {
+        let selected = |factor: &Expr| match factor {
+            Expr::Filter(Filter {
+                field: Field::Path,
+                reading: Reading::Regexp,
+                text,
+            }) => filter::selected_directory(text).map(String::into_bytes),
+            _ => None,
+        };
+        let directories = self.expr.factors().iter().filter_map(selected);
+        directories.max_by_key(Vec::len)
+    }
+
+    /// Revisions that have every match; empty if the query has patterns for them, or none.
+    pub fn revisions(&self) -> Vec<String> {
+        let revision = |filter: &Expr| match filter {
+            Expr::Filter(Filter {
+                field: Field::Revision | Field::Branch,
+                reading: Reading::Exact,
+                text,
+            }) => Some(text.clone()),
+            _ => None,
+        };
+        let factors = self.expr.factors().iter();
+        let named = factors.map(|factor| match factor {
+            Expr::Any(all) => all.iter().map(revision).collect(),
+            one => Some(vec![revision(one)?]),
+        });
+        named.flatten().next().unwrap_or_default()
     }
 
     /// Number of best matches kept; 0: all.
@@ -308,5 +341,62 @@ fn signs_of_atoms(expr: &Expr, negated: bool, signs: &mut Vec<bool>) {
         }
         Expr::Not(inner) => signs_of_atoms(inner, !negated, signs),
         Expr::Line(inner) => signs_of_atoms(inner, negated, signs),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{QueryInput, selecting};
+
+    fn directory(filter: &str) -> Option<String> {
+        let typed = QueryInput {
+            q: "x",
+            filters: &[(Field::Path, filter)],
+            ..QueryInput::default()
+        };
+        let directory = Query::parse(&typed).unwrap().query.directory();
+        directory.map(|directory| String::from_utf8(directory).unwrap())
+    }
+
+    #[test]
+    fn a_filter_selects_a_directory_only_if_it_is_one() {
+        assert_eq!(directory("^src/a-b/").as_deref(), Some("src/a-b/"));
+        for other in [
+            "^src", "src/", "^a.b/", r"^\w/", "^a|b/", "^/", "^(?i)a/", r"^a/\\", "-^a/", "=a/",
+        ] {
+            assert_eq!(directory(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn revisions_are_those_that_are_named() {
+        let revisions = |q| {
+            let typed = QueryInput {
+                q,
+                ..QueryInput::default()
+            };
+            Query::parse(&typed).unwrap().query.revisions()
+        };
+        assert_eq!(revisions("x rev:v1.0"), ["v1.0"]);
+        assert_eq!(revisions("x (rev:a or branch:b)"), ["a", "b"]);
+        for other in [
+            "x",
+            "x -rev:a",
+            "x rev:v*",
+            "x (rev:a or path:b)",
+            "rev:a or x",
+        ] {
+            assert_eq!(revisions(other), [""; 0], "{other}");
+        }
+    }
+
+    #[test]
+    fn the_filter_that_selects_a_directory_is_read_as_such() {
+        for name in [
+            "src", "a b", "c++", "a.b/(x)", "[1]*?", r"a\b", "ü", "$x^", "{}|",
+        ] {
+            assert_eq!(directory(&selecting(name)), Some(format!("{name}/")));
+        }
     }
 }

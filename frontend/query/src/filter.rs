@@ -96,13 +96,20 @@ pub(super) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, Sourc
         }
         None if marked.is_some() || takes == Takes::Names => (lexer.bare(false).0, reading),
         None if takes == Takes::Revisions => revision_name::read(lexer)?,
-        None => bare(lexer),
+        None => {
+            let (text, _) = lexer.bare(true);
+            let is_glob = is_glob(text.as_str());
+            (text, if is_glob { Reading::Glob } else { reading })
+        }
     };
     let (text, reading) = match (reading, field) {
         (Reading::Regexp, _) => {
             let regexp = text.into_regexp();
-            let ignores = ignore_case.unwrap_or_else(|| has_smart_case(regexp.as_str()));
-            (regexp, regexp_reading(ignores))
+            if ignore_case.unwrap_or_else(|| has_smart_case(regexp.as_str())) {
+                (regexp, Reading::RegexpIgnoringCase)
+            } else {
+                (regexp, reading)
+            }
         }
         (_, Field::Extension) => (text.without_prefix('.'), reading),
         _ => (text, reading),
@@ -138,14 +145,6 @@ fn has_smart_case(regexp: &str) -> bool {
     selected_directory(regexp).is_none() && Case::Auto.ignores(regexp, Syntax::Regexp)
 }
 
-fn regexp_reading(ignores_case: bool) -> Reading {
-    if ignores_case {
-        Reading::RegexpIgnoringCase
-    } else {
-        Reading::Regexp
-    }
-}
-
 /// Directory, with its slash, that a regular expression like `^src/` selects.
 pub(super) fn selected_directory(regexp: &str) -> Option<String> {
     let mut letters = regexp.strip_prefix('^')?.chars();
@@ -160,18 +159,21 @@ pub(super) fn selected_directory(regexp: &str) -> Option<String> {
     (directory.len() > 1 && directory.ends_with('/')).then_some(directory)
 }
 
-pub(super) fn is_special(letter: char) -> bool {
-    ".+*?()|[]{}^$".contains(letter)
+/// Filter value that selects a directory, given without the last slash.
+pub fn selecting(directory: &str) -> String {
+    let mut value = "^".to_owned();
+    for letter in directory.chars() {
+        if is_special(letter) || letter == '\\' {
+            value.push('\\');
+        }
+        value.push(letter);
+    }
+    value.push('/');
+    value
 }
 
-fn bare(lexer: &mut Lexer<'_>) -> (SourceText, Reading) {
-    let (text, _) = lexer.bare(true);
-    let reading = if is_glob(text.as_str()) {
-        Reading::Glob
-    } else {
-        Reading::Regexp
-    };
-    (text, reading)
+fn is_special(letter: char) -> bool {
+    ".+*?()|[]{}^$".contains(letter)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

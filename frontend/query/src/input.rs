@@ -87,10 +87,8 @@ impl Query {
         let (expr, sources) = input.expr(&ast)?;
         check_positive(&expr).map_err(|bad| sources.locate(&expr, bad))?;
         let options = ast.options;
-        let context_lines = match options.context_lines {
-            Some(lines) => lines,
-            None => input.context_lines()?,
-        };
+        let context_lines = options.context_lines;
+        let context_lines = context_lines.map_or_else(|| input.context_lines(), Ok)?;
         let limit = options.count.map_or_else(|| input.limit(), Ok)?;
         let phrase = phrase::patterns(input.q, &ast.phrase, &expr);
         let mut parsed = ParsedQuery::new(expr, context_lines, sources)?;
@@ -172,7 +170,7 @@ impl QueryInput<'_> {
     /// Parses the native language. Signs of a query that would only exclude are text, even with
     /// filter parameters: `-Wall`, `NOT NULL`.
     fn native_ast(&self) -> Result<Ast, BadQuery> {
-        let ast = parse::parse(self.q)?;
+        let ast = parse::parse(self.q, false)?;
         let defaults = self.defaults(&ast.options)?;
         let lower = |node: &Node| lower(node.clone(), defaults, &mut SourceMap::default());
         let expr = ast.node.as_ref().map(lower);
@@ -180,7 +178,7 @@ impl QueryInput<'_> {
         if expr.as_ref().is_none_or(is_positive) {
             return Ok(ast);
         }
-        let ast = parse::parse_signs_as_text(self.q)?;
+        let ast = parse::parse(self.q, true)?;
         Ok(Ast {
             has_signs_as_text: ast.node.as_ref().map(lower) != expr,
             ..ast

@@ -140,7 +140,12 @@ impl<'a> Lexer<'a> {
                     }
                     self.at = end;
                     let flags = Flags::of(&self.typed[at + 1..end]);
-                    return Some((regexp_text(open, body, flags), flags));
+                    let mut text = SourceText::default();
+                    if flags.dot_all {
+                        text.push(open, "(?s)");
+                    }
+                    text.push(open + 1, body);
+                    return Some((text.into_regexp(), flags));
                 }
                 inner = true;
             }
@@ -199,15 +204,6 @@ impl<'a> Lexer<'a> {
         let text = SourceText::plain(start, &self.typed[start..self.at]);
         (text, open == 0)
     }
-}
-
-fn regexp_text(open: usize, body: &str, flags: Flags) -> SourceText {
-    let mut text = SourceText::default();
-    if flags.dot_all {
-        text.push(open, "(?s)");
-    }
-    text.push(open + 1, body);
-    text.into_regexp()
 }
 
 /// True with metacharacters that are rare in file names.

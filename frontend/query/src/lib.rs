@@ -18,7 +18,6 @@ mod case;
 mod checked;
 mod completion;
 pub mod dcs;
-mod directory;
 mod error;
 pub mod filter;
 mod input;
@@ -36,8 +35,8 @@ mod source_text;
 
 pub use checked::Query;
 pub use completion::{PartOf, TypedPart, keys_with};
-pub use directory::selecting;
 pub use error::{BadQuery, Notice};
+pub use filter::selecting;
 pub use input::{ParsedQuery, QueryInput};
 pub use keys::{names as key_names, time};
 pub use render::interpreted_as;

@@ -88,16 +88,9 @@ impl Term {
     }
 }
 
-pub(super) fn parse(typed: &str) -> Result<Ast, BadQuery> {
-    parse_again(typed, Texts::new(false))
-}
-
-/// Parses a query with only negated terms: their signs are text, except those of filters.
-pub(super) fn parse_signs_as_text(typed: &str) -> Result<Ast, BadQuery> {
-    parse_again(typed, Texts::new(true))
-}
-
-fn parse_again(typed: &str, mut texts: Texts) -> Result<Ast, BadQuery> {
+/// Parses a query. In one with only negated terms, `signs_are_text`, except those of filters.
+pub(super) fn parse(typed: &str, signs_are_text: bool) -> Result<Ast, BadQuery> {
+    let mut texts = Texts::new(signs_are_text);
     loop {
         match parse_with(typed, &texts) {
             Ok(mut ast) => {

@@ -39,7 +39,8 @@ impl Record {
 /// Writes the bitmap.
 pub struct FoldedWriter<'a> {
     spool: &'a ResultFiles,
-    unfolded: u64,
+    /// Number of unfolded matches so far.
+    pub unfolded: u64,
 }
 
 impl<'a> FoldedWriter<'a> {
@@ -63,11 +64,6 @@ impl<'a> FoldedWriter<'a> {
             self.unfolded += matches - u64::from(folded);
         }
         self.spool.append(&self.spool.folded, &bytes)
-    }
-
-    /// Number of unfolded matches so far.
-    pub fn unfolded(&self) -> u64 {
-        self.unfolded
     }
 }
 

@@ -346,7 +346,5 @@ fn matches_of(payload: &[u8], context_lines: u32) -> Option<Vec<Match>> {
     let lines = (0..).zip(view.lines());
     let matches = lines.filter(|(_, line)| line.is_match());
     let indexes: Vec<u32> = matches.map(|(index, _)| index).collect();
-    let mut found = Vec::with_capacity(indexes.len());
-    Match::each(&view, &indexes, context_lines, |each| found.push(each))?;
-    Some(found)
+    Match::each(&view, &indexes, context_lines).collect()
 }

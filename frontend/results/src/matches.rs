@@ -118,20 +118,16 @@ pub struct Window {
 pub(super) const MATCH_BYTES: usize = size_of::<Match>();
 
 impl Match {
-    /// Calls `each` with the matches in these lines; `None` if one is no match.
+    /// Matches in these lines; `None` for one that is no match.
     pub(crate) fn each(
         batch: &BatchView<'_>,
         indexes: &[u32],
         context_lines: u32,
-        mut each: impl FnMut(Match),
-    ) -> Option<()> {
+    ) -> impl Iterator<Item = Option<Match>> {
         let lines: Vec<_> = batch.lines().collect();
         let document = Arc::new(Document::of(batch));
-        for &index in indexes {
-            let found = Match::one(&document, &lines, index as usize, context_lines as usize)?;
-            each(found);
-        }
-        Some(())
+        let indexes = indexes.iter();
+        indexes.map(move |&at| Match::one(&document, &lines, at as usize, context_lines as usize))
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
@@ -267,9 +263,7 @@ mod tests {
     use zerocopy::IntoBytes;
 
     fn one(view: &BatchView<'_>, index: u32, context: u32) -> Option<Match> {
-        let mut found = None;
-        Match::each(view, &[index], context, |each| found = Some(each))?;
-        found
+        Match::each(view, &[index], context).next()?
     }
 
     fn check(numbers: &[u32], index: u32, context: u32) -> Option<(Vec<u32>, Vec<u32>)> {

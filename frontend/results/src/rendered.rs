@@ -15,7 +15,6 @@ use crate::order::Pointer;
 use crate::parallel::in_parallel;
 use crate::spool::SpoolError;
 use part::{Part, PartBytes, Rendered};
-use std::fmt;
 use std::sync::Arc;
 
 /// Approximate bytes of names and numbers in a match.
@@ -42,12 +41,6 @@ pub struct Renderer {
     write: Option<Arc<WriteMatch>>,
     /// Learned memory per match; 0 before the first window.
     match_bytes: usize,
-}
-
-impl fmt::Debug for Renderer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Renderer").finish_non_exhaustive()
-    }
 }
 
 /// A rendered match.

@@ -395,12 +395,11 @@ pub fn read(
     let mut reader = files.reader();
     for group in positions.chunk_by(|a, b| a.frame() == b.frame()) {
         let lines: Vec<u32> = group.iter().map(|line| line.line_index()).collect();
-        let mut positions = group.iter();
         reader.batch(group[0].frame(), |batch| {
-            Match::each(batch, &lines, context_lines, |found| {
-                let line = positions.next().expect("a match for each line");
-                matches[line.pointer_index()] = found;
-            })
+            for (line, found) in group.iter().zip(Match::each(batch, &lines, context_lines)) {
+                matches[line.pointer_index()] = found?;
+            }
+            Some(())
         })?;
     }
     Ok(matches)

@@ -79,32 +79,32 @@ impl Coordinator {
     /// If `found` is false, the reply may name the newest revision that has the path.
     pub async fn file(&self, scope: &Scope, request: &FileRequest) -> Result<FileReply, FileError> {
         let package = &request.package[..];
-        let is_visible = scope.sees(package);
         let is_original_best = request.source == FileSource::Original;
+        let everything = Scope::everything();
+        let (source, asked) = match request.source {
+            FileSource::TextOrOriginal | FileSource::Original if scope.sees(package) => {
+                // A repository may be unindexed, so backends without visible shards are asked too.
+                // Only this package is read.
+                (request.source, &everything)
+            }
+            _ => (FileSource::Text, scope),
+        };
         let frame = |visible| {
-            let mut request = FileRequest {
+            let mut frame = Vec::new();
+            let request = FileRequest {
                 visible,
+                source,
                 ..request.clone()
             };
-            if !is_visible {
-                request.source = FileSource::Text;
-            }
-            let mut frame = Vec::new();
             request.encode(&mut frame).map(|()| frame)
-        };
-        // A repository may be unindexed, so backends without visible shards are asked too. Only
-        // this package is read.
-        let everything = Scope::everything();
-        let asked = if is_visible && request.source != FileSource::Text {
-            &everything
-        } else {
-            scope
         };
         let replies = self.ask_all(asked, frame, Kind::File, FileReply::decode);
         let mut replies = replies.await?;
         let mut unreachable = Vec::new();
-        if let Some(newest) = self.newest_build(scope, package) {
-            replies.sort_by_key(|(peer, _)| peer.name() != newest);
+        let overlaps = self.overlaps(scope);
+        let overlaps = &overlaps.packages;
+        if let Ok(at) = overlaps.binary_search_by(|overlap| overlap.package[..].cmp(package)) {
+            replies.sort_by_key(|(peer, _)| peer.name() != overlaps[at].searched);
         }
         let mut second_best = FileReply::default();
         for (peer, reply) in replies {
@@ -125,13 +125,6 @@ impl Coordinator {
         } else {
             Err(FileError::Unreachable(unreachable))
         }
-    }
-
-    fn newest_build(&self, scope: &Scope, package: &[u8]) -> Option<String> {
-        let overlaps = self.overlaps(scope);
-        let packages = &overlaps.packages;
-        let found = packages.binary_search_by(|overlap| overlap.package[..].cmp(package));
-        found.ok().map(|at| packages[at].searched.clone())
     }
 
     /// Lists entries of all backends, by name. A missing backend is an error that names it, except

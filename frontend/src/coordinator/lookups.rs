@@ -75,7 +75,17 @@ impl Lookups {
             if claims.is_empty() {
                 return;
             }
-            let mut asking = Asking::new(claims);
+            let asked = |claim| Asked {
+                claim,
+                outcome: None,
+                problem: None,
+            };
+            let mut asking = Asking {
+                asked: claims.into_iter().map(asked).collect(),
+                unreachable: Vec::new(),
+                has_repositories: false,
+                began: Instant::now(),
+            };
             asking.run(&peers, &permits).await;
             let began = asking.began;
             for (claim, outcome) in asking.finish() {
@@ -103,20 +113,6 @@ struct Asked {
 }
 
 impl Asking {
-    fn new(claims: Vec<LookupClaim>) -> Asking {
-        let asked = |claim| Asked {
-            claim,
-            outcome: None,
-            problem: None,
-        };
-        Asking {
-            asked: claims.into_iter().map(asked).collect(),
-            unreachable: Vec::new(),
-            has_repositories: false,
-            began: Instant::now(),
-        }
-    }
-
     async fn run(&mut self, peers: &[Arc<Peer>], permits: &Semaphore) {
         let deadline = self.began + TIME_MAX;
         let permit = tokio::time::timeout_at(deadline.into(), permits.acquire());

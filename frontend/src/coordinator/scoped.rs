@@ -83,7 +83,13 @@ impl ScopedRouting {
         let visible = visible_shards(scope, statuses.iter().map(|status| &*status.packages));
         let mut routing = routing(peers, &statuses, Some(&visible));
         routing.generation = generation;
-        routing.missing.extend(undecided(scope));
+        let undecided = scope.missing().map(|(backend, reason)| Missing {
+            backend,
+            reason,
+            shards: Vec::new(),
+            since: SystemTime::now(),
+        });
+        routing.missing.extend(undecided);
         let bytes: u64 = visible.values().map(|shard| shard.text_bytes).sum();
         let (mut distinct, mut repositories) = (BTreeSet::new(), BTreeSet::new());
         for package in statuses.iter().flat_map(|status| seen(status, &visible)) {
@@ -103,16 +109,6 @@ impl ScopedRouting {
             repositories,
         }
     }
-}
-
-fn undecided(scope: &Scope) -> Option<Missing> {
-    let (backend, reason) = scope.missing()?;
-    Some(Missing {
-        backend,
-        reason,
-        shards: Vec::new(),
-        since: SystemTime::now(),
-    })
 }
 
 type VisibleShards = BTreeMap<ShardId, VisiblePackages>;

@@ -41,11 +41,7 @@ impl Admission {
 
     /// Counts an execution until the slot is dropped; `None` at the bound.
     pub(crate) fn activate(&self, client: u64) -> Option<Slot> {
-        let slot = self.active.try_take(client);
-        if slot.is_none() {
-            shed();
-        }
-        slot
+        counted(self.active.try_take(client))
     }
 
     /// Takes a heavy slot if the query `may_be_heavy`, or else a light place.
@@ -67,10 +63,7 @@ impl Admission {
     /// `None` if the queue is full.
     pub(crate) async fn heavy(&self, client: u64) -> Option<Permit> {
         let _queued = Queued::new();
-        let slot = self.heavy.take(client).await;
-        if slot.is_none() {
-            shed();
-        }
+        let slot = counted(self.heavy.take(client).await);
         slot.map(|slot| Permit::new(true, slot))
     }
 }
@@ -99,8 +92,11 @@ impl Drop for Queued {
     }
 }
 
-fn shed() {
-    metrics::counter!("trawl_frontend_queries_shed_total").increment(1);
+fn counted(slot: Option<Slot>) -> Option<Slot> {
+    if slot.is_none() {
+        metrics::counter!("trawl_frontend_queries_shed_total").increment(1);
+    }
+    slot
 }
 
 #[cfg(test)]

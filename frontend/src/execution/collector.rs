@@ -13,7 +13,6 @@ use results::order::{
     Continued, DocumentPointer, FrameAt, Origin, Pointer, StringPool, TextGroup, TextHash,
 };
 use results::spool::{ResultFiles, SpoolError};
-use schema::message::End;
 use std::sync::Arc;
 
 /// Remembered frames of a document: 512 KiB. A document with more is never folded.
@@ -27,7 +26,7 @@ pub(crate) struct Collector {
     /// False: matches are only counted.
     pub(crate) is_ordered: bool,
     /// Matches without a pointer: only counted, or represented by another.
-    uncollected: u64,
+    pub(crate) uncollected: u64,
     /// Documents with matches, to find equal texts after all streams end. Unsorted, since most
     /// searches have no copies.
     pub(crate) log: PointerSorter,
@@ -45,9 +44,11 @@ pub(crate) struct Collector {
 
 impl Collector {
     pub(crate) fn new(backend: u16, share: Arc<Share>) -> Collector {
+        let mut log = PointerSorter::new(format!("documents-{backend}"), Arc::clone(&share));
+        log.sorts = false;
         Collector {
-            sorter: PointerSorter::new(format!("run-{backend}"), Arc::clone(&share)),
-            log: PointerSorter::unsorted(format!("documents-{backend}"), share),
+            sorter: PointerSorter::new(format!("run-{backend}"), share),
+            log,
             is_ordered: true,
             uncollected: 0,
             packages: StringPool::default(),
@@ -58,10 +59,6 @@ impl Collector {
             documents: 0,
             found: 0,
         }
-    }
-
-    pub(crate) fn count(&mut self, matches: u64) {
-        self.uncollected += matches;
     }
 
     pub(crate) fn count_package(&mut self, package: u32, matches: u64) {
@@ -77,18 +74,7 @@ impl Collector {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.sorter.in_memory() + self.uncollected as usize
-    }
-
-    pub(crate) fn end(&mut self, end: &End) {
-        self.documents = end.shards.iter().map(|shard| shard.matched_documents).sum();
-        self.found = end.shards.iter().map(|shard| shard.found).sum();
-    }
-
-    /// Takes the counts of a stream lost after `documents` documents.
-    pub(crate) fn end_early(&mut self, documents: u64) {
-        self.documents = documents;
-        self.found = self.matches;
+        self.sorter.in_memory + self.uncollected as usize
     }
 
     /// Returns the number of new pointers.
@@ -107,7 +93,7 @@ impl Collector {
 
     /// All frames so far must be written.
     pub(crate) fn spill_if_full(&mut self, spool: &ResultFiles) -> Result<(), SpoolError> {
-        if !self.sorter.is_full() && !self.log.is_full() {
+        if !self.sorter.is_full && !self.log.is_full {
             return Ok(());
         }
         self.log.spill(spool)?;

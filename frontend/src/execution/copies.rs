@@ -99,7 +99,7 @@ fn push(
     spool: &ResultFiles,
 ) -> Result<(), SpoolError> {
     sorter.push(pointer);
-    if sorter.is_full() {
+    if sorter.is_full {
         sorter.spill(spool)?;
     }
     Ok(())
@@ -244,7 +244,7 @@ fn mark(spool: &ResultFiles, pointers: u64, folded_max: u64) -> Result<u64, Spoo
         }
         writer.push(&bits, (end - start) as usize)?;
     }
-    Ok(writer.unfolded())
+    Ok(writer.unfolded)
 }
 
 fn load(

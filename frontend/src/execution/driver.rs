@@ -7,12 +7,11 @@
 
 use crate::execution::admission::{Admission, Permit};
 use crate::execution::collector::Collector;
-use crate::execution::event::{Action, Deadline, Event, Now, StreamEvent};
 use crate::execution::fair_slots::UNKNOWN;
 use crate::execution::finalize::finalize;
 use crate::execution::memory::Memory;
 use crate::execution::replicas::Replica;
-use crate::execution::state::ExecutionState;
+use crate::execution::state::{Action, Deadline, Event, ExecutionState, Now, StreamEvent};
 use crate::execution::stream::{self, StreamHandle};
 use crate::execution::stream_stats::{Progress, StreamStats};
 use crate::peers::health::{HedgeBudget, Preference, draws};

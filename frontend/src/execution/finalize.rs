@@ -85,7 +85,11 @@ fn finalize_in(
     collectors
         .iter_mut()
         .for_each(|collector| collector.sorter.clear(spool));
-    let unique = fold(spool, collectors, pointers)?;
+    let logs: Vec<_> = collectors.iter().map(|collector| &collector.log).collect();
+    let unique = copies::fold(&logs, spool, pointers);
+    let logs = collectors.iter_mut();
+    logs.for_each(|collector| collector.log.clear(spool));
+    let unique = unique?;
     let packages = tallies.packages.finish(&names, spool)?;
     let mut folded = FoldedFlags::new(&spool.folded);
     let is_folded = |position| folded.get(position);
@@ -96,19 +100,6 @@ fn finalize_in(
         packages,
         unique,
     })
-}
-
-/// Returns the number of matches outside folded documents.
-fn fold(
-    spool: &ResultFiles,
-    collectors: &mut [Collector],
-    pointers: u64,
-) -> Result<u64, SpoolError> {
-    let logs: Vec<_> = collectors.iter().map(|collector| &collector.log).collect();
-    let unique = copies::fold(&logs, spool, pointers);
-    let logs = collectors.iter_mut();
-    logs.for_each(|collector| collector.log.clear(spool));
-    unique
 }
 
 fn write_facets(spool: &ResultFiles, collectors: &mut [Collector]) -> Result<(), SpoolError> {

@@ -125,7 +125,7 @@ impl Shared {
             if !matches!(*state, RaceState::Asking) {
                 return Err(PeerError::Stopped);
             }
-            *state = RaceState::Asked(connection.stream());
+            *state = RaceState::Asked(Arc::clone(&connection.stream));
         }
         connection.send(request)?;
         while !connection.has_answer()? {

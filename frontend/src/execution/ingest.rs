@@ -72,7 +72,7 @@ pub(crate) struct Ingest<'a> {
     /// True if the current backend's PROGRESS bounds all remaining ranks.
     bounds_all: bool,
     /// Reports of earlier backends on completed shards.
-    earlier: Option<End>,
+    pub(crate) earlier: Option<End>,
     published: Instant,
     counted: Instant,
 }
@@ -137,10 +137,6 @@ impl<'a> Ingest<'a> {
         self.walked = 0;
     }
 
-    pub(crate) fn keep(&mut self, end: End) {
-        self.earlier = Some(end);
-    }
-
     /// Substitute for an END if no backend can search the remaining shards;
     /// `None` if nothing ended.
     pub(crate) fn end_without_rest(&mut self, reason: &str) -> Option<End> {
@@ -158,12 +154,15 @@ impl<'a> Ingest<'a> {
                 for document in self.begun.into_iter().flatten() {
                     document.finish(self.target.backend, self.collector);
                 }
-                self.collector.end(end);
+                let shards = end.shards.iter();
+                self.collector.documents = shards.clone().map(|it| it.matched_documents).sum();
+                self.collector.found = shards.map(|shard| shard.found).sum();
                 self.target.stats.end(end, &self.best, &self.best_documents);
             }
             Err(PeerError::Heavy) => return self.collector,
             Err(_) => {
-                self.collector.end_early(self.account.documents());
+                self.collector.documents = self.account.documents();
+                self.collector.found = self.collector.matches;
                 self.target.stats.lose();
             }
         }
@@ -262,7 +261,7 @@ impl<'a> Ingest<'a> {
             shard.key(view.document, line.number)?;
             found += 1;
             if !self.collector.is_ordered {
-                self.collector.count(1);
+                self.collector.uncollected += 1;
                 continue;
             }
             let pointer = origin.pointer(line.rank, line.number, index);
@@ -306,12 +305,12 @@ impl<'a> Ingest<'a> {
             matches += u64::from(run.lines);
             if self.collector.is_ordered {
                 // The run has a single pointer.
-                self.collector.count(u64::from(run.lines) - 1);
+                self.collector.uncollected += u64::from(run.lines) - 1;
                 self.collector
                     .sorter
                     .push(origin.pointer(run.rank, run.number, index));
             } else {
-                self.collector.count(u64::from(run.lines));
+                self.collector.uncollected += u64::from(run.lines);
             }
         }
         self.answer.found(matches);

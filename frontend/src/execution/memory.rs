@@ -82,11 +82,6 @@ impl Memory {
         let memory = Arc::clone(self);
         Some(Reservation { memory, chunks })
     }
-
-    #[cfg(test)]
-    pub(crate) fn left(&self) -> u64 {
-        (self.chunks_max - lock(&self.pool).taken) as u64 * CHUNK_BYTES
-    }
 }
 
 /// Purpose of a reservation.
@@ -155,6 +150,12 @@ impl Drop for Chunk {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Memory {
+        pub(crate) fn left(&self) -> u64 {
+            (self.chunks_max - lock(&self.pool).taken) as u64 * CHUNK_BYTES
+        }
+    }
 
     #[test]
     fn a_share_is_bounded_by_its_own_size_and_by_the_budget() {

@@ -13,8 +13,8 @@ pub(crate) struct Replica {
 pub(crate) struct Untried<'a> {
     first: &'a Arc<Peer>,
     replicas: &'a [Replica],
-    /// Asked or failed; the first backend comes last.
-    tried: Vec<bool>,
+    /// Asked or failed; the first backend comes last, after the replicas.
+    pub(crate) tried: Vec<bool>,
     shards: usize,
 }
 
@@ -38,10 +38,6 @@ impl<'a> Untried<'a> {
         }
     }
 
-    pub(crate) fn first(&self) -> usize {
-        self.replicas.len()
-    }
-
     /// Backend with the most remaining shards, the first among equals. Those
     /// that begin again come last.
     pub(crate) fn next(&self, left: &[u32]) -> Option<Next<'a>> {
@@ -58,10 +54,6 @@ impl<'a> Untried<'a> {
         let next = self.next(left)?;
         let has_all = next.resumes && next.shards.len() == left.len();
         (has_all && !next.peer.status().is_draining).then_some(next)
-    }
-
-    pub(crate) fn mark(&mut self, number: usize, is_tried: bool) {
-        self.tried[number] = is_tried;
     }
 
     pub(crate) fn again(&self, number: usize, left: &[u32]) -> Option<Next<'a>> {

@@ -19,11 +19,12 @@ pub(super) const RUNS_MAX: usize = 32;
 pub(crate) struct PointerSorter {
     name: String,
     /// False: in no order, to be [scanned](Self::scan).
-    sorts: bool,
+    pub(super) sorts: bool,
     last: Chunk,
     chunks: Vec<Chunk>,
-    is_full: bool,
-    in_memory: usize,
+    /// A chunk is uncounted: [`spill`](Self::spill).
+    pub(super) is_full: bool,
+    pub(super) in_memory: usize,
     pub(super) share: Arc<Share>,
     runs: Vec<SortedRun>,
     in_runs: u64,
@@ -46,13 +47,6 @@ impl PointerSorter {
         }
     }
 
-    pub(crate) fn unsorted(name: String, share: Arc<Share>) -> PointerSorter {
-        PointerSorter {
-            sorts: false,
-            ..PointerSorter::new(name, share)
-        }
-    }
-
     pub(crate) fn push(&mut self, pointer: Pointer) {
         if self.last.pointers.len() == CHUNK_LEN {
             self.begin_chunk();
@@ -68,14 +62,6 @@ impl PointerSorter {
         self.is_full |= next.is_none();
         let full = mem::replace(&mut self.last, next.unwrap_or_default());
         self.chunks.push(full);
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.is_full
-    }
-
-    pub(crate) fn in_memory(&self) -> usize {
-        self.in_memory
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -99,41 +85,33 @@ impl PointerSorter {
             self.merge_runs(spool)?;
         }
         self.seal();
-        let run = self.scratch(spool)?;
-        let mut writer = PointerWriter::new(spool, &run);
-        let sources = self
-            .filled_chunks()
-            .map(|chunk| chunk.read_all(1))
-            .collect();
-        order::merge_sorted(sources, |pointer| writer.push(&pointer))?;
-        let len = writer.finish()?;
-        self.runs.push(SortedRun { blob: run, len });
-        self.in_runs += len;
+        let name = self.next_name();
+        let chunks = self.filled_chunks().map(|chunk| chunk.read_all(1));
+        let run = SortedRun::merge(&name, chunks.collect(), spool)?;
+        if self.sorts {
+            metrics::counter!("trawl_frontend_spilled_pointers_total").increment(run.len);
+        }
+        self.in_runs += run.len;
+        self.runs.push(run);
         self.chunks.clear();
         self.last.pointers.clear();
         self.in_memory = 0;
         self.is_full = false;
-        if self.sorts {
-            metrics::counter!("trawl_frontend_spilled_pointers_total").increment(len);
-        }
         Ok(())
     }
 
     fn merge_runs(&mut self, spool: &ResultFiles) -> Result<(), SpoolError> {
-        let run = self.scratch(spool)?;
-        let mut writer = PointerWriter::new(spool, &run);
+        let name = self.next_name();
         let all = |run| Source::Disk(run).read_all(BLOCKS_AT_ONCE);
-        let sources = self.runs.iter().map(all).collect();
-        order::merge_sorted(sources, |pointer| writer.push(&pointer))?;
-        let len = writer.finish()?;
+        let merged = SortedRun::merge(&name, self.runs.iter().map(all).collect(), spool)?;
         self.runs.drain(..).for_each(|run| spool.remove(&run.blob));
-        self.runs.push(SortedRun { blob: run, len });
+        self.runs.push(merged);
         Ok(())
     }
 
-    fn scratch(&mut self, spool: &ResultFiles) -> Result<Blob, SpoolError> {
+    fn next_name(&mut self) -> String {
         self.written_runs += 1;
-        spool.scratch(&format!("{}-{}", self.name, self.written_runs))
+        format!("{}-{}", self.name, self.written_runs)
     }
 
     /// Sorts the last chunk. No more pointers may be added.
@@ -190,6 +168,20 @@ impl PointerSorter {
 pub(crate) struct SortedRun {
     pub(crate) blob: Blob,
     pub(crate) len: u64,
+}
+
+impl SortedRun {
+    fn merge(
+        name: &str,
+        sources: Vec<SourceReader<'_>>,
+        spool: &ResultFiles,
+    ) -> Result<SortedRun, SpoolError> {
+        let blob = spool.scratch(name)?;
+        let mut writer = PointerWriter::new(spool, &blob);
+        order::merge_sorted(sources, |pointer| writer.push(&pointer))?;
+        let len = writer.finish()?;
+        Ok(SortedRun { blob, len })
+    }
 }
 
 #[derive(Clone, Copy)]

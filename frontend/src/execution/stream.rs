@@ -8,10 +8,10 @@
 //! most every 50 ms, the best pointers.
 
 use crate::execution::collector::Collector;
-use crate::execution::event::StreamEvent;
 use crate::execution::hedge::{Race, RaceState};
 use crate::execution::ingest::{Ingest, Ingested, Target};
 use crate::execution::replicas::{Next, Replica, Untried, rest_of};
+use crate::execution::state::StreamEvent;
 use crate::execution::stream_stats::StreamStats;
 use crate::execution::stream_trace::StreamTrace;
 use crate::peers::health::{HEDGE_AFTER_MAX, HedgeBudget};
@@ -103,18 +103,17 @@ impl StreamHandle {
             late: Vec::new(),
             is_patient: false,
         };
-        let first = rest.untried.first();
         let mut trace = self.trace_stream(&self.peer, search.shards.len(), "first");
         let mut request = Vec::new();
         trace.search(search).encode(&mut request)?;
         if !self.replicas.is_empty() {
             lock(&self.hedges).add();
         }
-        let (mut peer, mut first_fault) = ((&self.peer, first), None);
+        let (mut peer, mut first_fault) = ((&self.peer, self.replicas.len()), None);
         loop {
             match self.ask(peer, (&request[..], trace), ingest, &mut rest) {
                 Ok(end) if ingest.account.is_done() => return Ok(end),
-                Ok(end) => ingest.keep(end),
+                Ok(end) => ingest.earlier = Some(end),
                 Err(error) if self.is_stopped() || !ingest.can_resume_after(&error) => {
                     return Err(error);
                 }
@@ -123,7 +122,7 @@ impl StreamHandle {
             let Some(next) = rest.next(&ingest.account.left()) else {
                 break;
             };
-            rest.untried.mark(next.number, true);
+            rest.untried.tried[next.number] = true;
             let reason = first_fault.as_ref().map_or("", PeerError::label);
             metrics::counter!("trawl_frontend_streams_resumed_total", "reason" => reason)
                 .increment(1);
@@ -162,7 +161,7 @@ impl StreamHandle {
                 None => rest.dial(peer, number, &ingest.account.left()),
             };
             let connection = connection.and_then(|connection| {
-                self.connect(Shutdown::Connected(connection.stream()))?;
+                self.connect(Shutdown::Connected(Arc::clone(&connection.stream)))?;
                 Ok(connection)
             });
             let mut source = match connection {
@@ -214,7 +213,10 @@ impl StreamHandle {
         loop {
             let taken = ingest.take(&mut source.connection.decoder, Instant::now());
             if !source.is_heard && self.stats.answered.load(Relaxed) {
-                source.hear(rest.is_light());
+                source.is_heard = true;
+                let now = Instant::now();
+                let (wait, is_light) = (now - source.sent, !rest.search.heavy);
+                source.peer.health().hear(wait, is_light, now);
             }
             match taken? {
                 Ingested::End(end) => return Ok(end),
@@ -234,7 +236,7 @@ impl StreamHandle {
     ) -> Result<(), PeerError> {
         loop {
             let filled = if source.race.is_none() && source.hedges_left > 0 {
-                let wait = source.peer.health().hedge_after(rest.is_light());
+                let wait = source.peer.health().hedge_after(!rest.search.heavy);
                 source.connection.fill_within(wait)
             } else {
                 source.connection.fill().map(|()| true)
@@ -255,14 +257,14 @@ impl StreamHandle {
             };
             if let RaceState::Won(connection) = outcome {
                 // The slow one may be asked again if this one breaks.
-                rest.untried.mark(source.number, false);
+                rest.untried.tried[source.number] = false;
                 return self.change(source, *connection, &race, ingest);
             }
             race.peer.health().end();
             if let RaceState::Failed = outcome {
                 race.trace.end("failed", &self.stats);
             } else {
-                rest.untried.mark(race.number, false);
+                rest.untried.tried[race.number] = false;
                 race.trace.end("slower", &self.stats);
             }
             return filled.map(drop);
@@ -285,11 +287,11 @@ impl StreamHandle {
         };
         let trace = self.trace_stream(next.peer, next.shards.len(), "hedged");
         let request = rest.request(&next, ingest, &trace)?;
-        let slow = source.connection.stream();
+        let slow = Arc::clone(&source.connection.stream);
         next.peer.health().begin();
         match Race::start((next.peer, next.number), next.shards, request, slow, trace) {
             Ok(race) => {
-                rest.untried.mark(race.number, true);
+                rest.untried.tried[race.number] = true;
                 source.race = Some(race);
                 metrics::counter!("trawl_frontend_streams_hedged_total", "result" => "asked")
                     .increment(1);
@@ -322,7 +324,7 @@ impl StreamHandle {
         // Discards greetings.
         source.connection.decoder.consumed();
         ingest.ask(&race.shards);
-        self.connect(Shutdown::Connected(source.connection.stream()))
+        self.connect(Shutdown::Connected(Arc::clone(&source.connection.stream)))
     }
 
     /// Lets a backend in this process answer on this thread; `None` if it needs a connection.
@@ -409,12 +411,6 @@ struct Source {
 }
 
 impl Source {
-    fn hear(&mut self, is_light: bool) {
-        self.is_heard = true;
-        let now = Instant::now();
-        self.peer.health().hear(now - self.sent, is_light, now);
-    }
-
     /// Keeps the connection if its answer was read to the end.
     fn keep_idle(mut self, result: &Result<End, PeerError>) {
         if self.connection.is_at_rest()
@@ -465,10 +461,6 @@ impl<'a> Rest<'a> {
             self.late.push(number);
         }
         dialled
-    }
-
-    fn is_light(&self) -> bool {
-        !self.search.heavy
     }
 
     fn request(

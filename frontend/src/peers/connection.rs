@@ -175,7 +175,7 @@ const WAIT_MIN: Duration = Duration::from_millis(1);
 pub(crate) type Decode<T> = fn(&[u8]) -> Result<T, MessageError>;
 
 pub(crate) struct Connection {
-    stream: Arc<Socket>,
+    pub(crate) stream: Arc<Socket>,
     pub(crate) decoder: Decoder,
     silence_max: Duration,
     wait: Duration,
@@ -199,10 +199,6 @@ impl Connection {
             fed: None,
             is_drained: false,
         })
-    }
-
-    pub(crate) fn stream(&self) -> Arc<Socket> {
-        Arc::clone(&self.stream)
     }
 
     /// Restarts the silence timeout after useful data.

@@ -44,7 +44,7 @@ pub(crate) struct Health {
     average_us: f64,
     heard: Option<Instant>,
     under_way: u32,
-    failures_in_row: u32,
+    pub(crate) failures_in_row: u32,
     successes_in_row: u32,
     /// A bit per request, latest lowest; 1 for a success.
     outcomes: u32,
@@ -124,11 +124,6 @@ impl Health {
         self.known_outcomes = OUTCOMES.min(self.known_outcomes + 1);
     }
 
-    /// True at the first failure after a success, to tell an operator once.
-    pub(crate) fn has_just_failed(&self) -> bool {
-        self.failures_in_row == 1
-    }
-
     pub(crate) fn is_ejected(&self, now: Instant) -> bool {
         self.ejected_until.is_some_and(|until| now < until)
     }
@@ -181,18 +176,6 @@ impl Preference {
             places[drawn] = place;
         }
         Preference { places, ejected }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn in_order(order: &[usize]) -> Preference {
-        let backends = order.iter().max().map_or(0, |last| last + 1);
-        let place = |backend| order.iter().position(|it| *it == backend);
-        Preference {
-            places: (0..backends)
-                .map(|it| place(it).unwrap_or(usize::MAX))
-                .collect(),
-            ejected: vec![false; backends],
-        }
     }
 
     pub(crate) fn of<'a>(
@@ -254,6 +237,19 @@ impl HedgeBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Preference {
+        pub(crate) fn in_order(order: &[usize]) -> Preference {
+            let backends = order.iter().max().map_or(0, |last| last + 1);
+            let place = |backend| order.iter().position(|it| *it == backend);
+            Preference {
+                places: (0..backends)
+                    .map(|it| place(it).unwrap_or(usize::MAX))
+                    .collect(),
+                ejected: vec![false; backends],
+            }
+        }
+    }
 
     const MS: Duration = Duration::from_millis(1);
 

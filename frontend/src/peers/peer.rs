@@ -165,7 +165,8 @@ impl Peer {
     pub(crate) fn failed(&self, failure: Option<&PeerError>) {
         let mut health = self.health();
         let ejected = health.fail(Instant::now());
-        let is_first = health.has_just_failed();
+        // An operator is told once.
+        let is_first = health.failures_in_row == 1;
         drop(health);
         let backend = self.log_name();
         let reason = failure.map_or_else(
@@ -293,7 +294,7 @@ impl Peer {
             Ok(connection) => connection,
             Err(lost) => return lost,
         };
-        let stream = connection.stream();
+        let stream = Arc::clone(&connection.stream);
         *lock(&self.control) = Some(stream);
         if self.closed.load(Ordering::Relaxed) {
             return PeerError::Stopped;

@@ -93,7 +93,14 @@ impl ShardRouting {
             draining.push(backend.is_draining);
             for (id, documents) in backend.shards.unwrap_or_default() {
                 let place = *places.entry(id).or_insert_with(|| {
-                    shards.push(RoutedShard::new(id, documents, &superseded));
+                    let packages = superseded.shards.get(&id);
+                    shards.push(RoutedShard {
+                        id,
+                        documents,
+                        excluded: packages.map_or(Vec::new(), |it| it.numbers.clone()),
+                        visible: None,
+                        backends: Vec::new(),
+                    });
                     shards.len() - 1
                 });
                 let backends = &mut shards[place].backends;
@@ -150,19 +157,6 @@ impl ShardRouting {
                 .sort_by_key(|(it, _)| (self.draining[*it], order(*it)));
         }
         assignments.into_iter().collect()
-    }
-}
-
-impl RoutedShard {
-    fn new(id: ShardId, documents: u32, superseded: &Superseded) -> RoutedShard {
-        let packages = superseded.shards.get(&id);
-        RoutedShard {
-            id,
-            documents,
-            excluded: packages.map_or(Vec::new(), |packages| packages.numbers.clone()),
-            visible: None,
-            backends: Vec::new(),
-        }
     }
 }
 

@@ -5,8 +5,7 @@
 
 use super::random::Random;
 use super::scenario::{Client, Scenario};
-use crate::execution::event::{Action, Deadline, Event, Now, StreamEvent};
-use crate::execution::state::ExecutionState;
+use crate::execution::state::{Action, Deadline, Event, ExecutionState, Now, StreamEvent};
 use query::BadQuery;
 use results::Outcome;
 use schema::message::End;

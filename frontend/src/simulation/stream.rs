@@ -191,7 +191,7 @@ impl<'a> Stream<'a> {
         };
         let result = match result {
             Ok(end) if !open.ingest.account.is_done() => {
-                open.ingest.keep(end);
+                open.ingest.earlier = Some(end);
                 None
             }
             Err(fault) if !self.is_stopped && open.ingest.can_resume_after(&fault) => {

@@ -147,7 +147,7 @@ pub(crate) const CRATES: [Crate; 18] = [
         never: HTTP_AND_GIT,
         layers: &[
             "dcs",
-            "directory input",
+            "input",
             "checked",
             "parse render",
             "filter",

@@ -99,13 +99,12 @@ impl<'a> Part<'a> {
         write: &WriteMatch,
     ) -> Option<()> {
         let lines: Vec<u32> = group.iter().map(|line| line.line_index()).collect();
-        let mut ended = Some(());
-        Match::each(batch, &lines, self.context_lines, |found| {
-            let start = self.bytes.own.len();
+        for found in Match::each(batch, &lines, self.context_lines) {
+            let (found, start) = (found?, self.bytes.own.len());
             write(&found, &mut self.bytes.own);
-            ended = ended.and(self.end(start, found.window.is_none()));
-        })?;
-        ended
+            self.end(start, found.window.is_none())?;
+        }
+        Some(())
     }
 
     /// Adds matches as text, ascending by line; `None` if a line is missing.

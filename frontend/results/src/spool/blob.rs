@@ -193,7 +193,7 @@ impl Blob {
         if copied == space.len() {
             return Ok((copied, false));
         }
-        let (at, before_file) = (offset + copied as u64, memory.end());
+        let (at, before_file) = (offset + copied as u64, memory.end);
         let file_len = self.len().saturating_sub(before_file);
         let read = self.read_file(file, file_len, &mut space[copied..], at - before_file)?;
         Ok((copied + read, true))

@@ -16,7 +16,7 @@ const SPARES_MAX: usize = 2;
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     chunks: VecDeque<MemoryChunk>,
-    end: u64,
+    pub(super) end: u64,
     spares: Vec<Vec<u8>>,
 }
 
@@ -33,10 +33,6 @@ impl MemoryChunk {
 }
 
 impl Kept {
-    pub(super) fn end(&self) -> u64 {
-        self.end
-    }
-
     fn len(&self) -> u64 {
         let first = self.chunks.front();
         first.map_or(0, |first| self.end - first.start)
@@ -143,7 +139,7 @@ mod tests {
             let copied = copy(&kept, offset as u64, 300_000);
             assert!(copied == all[offset..end], "{offset}");
         }
-        assert!(copy(&kept, kept.end(), 1).is_empty());
+        assert!(copy(&kept, kept.end, 1).is_empty());
     }
 
     #[test]
@@ -170,7 +166,7 @@ mod tests {
         assert_eq!(kept.release(end - 1), 0);
         assert_eq!(kept.spares.len(), SPARES_MAX);
         kept.append(&[9; 70]);
-        assert_eq!((kept.end(), at(&kept, end)), (end + 70, second));
+        assert_eq!((kept.end, at(&kept, end)), (end + 70, second));
         assert!(copy(&kept, 150, 9).is_empty(), "they were released");
         assert_eq!(copy(&kept, end, 100), [9; 70]);
         assert_eq!(kept.complete().spares.len(), 0);

@@ -172,7 +172,7 @@ pub const ORDER_PARTS_MAX: usize = 4;
 /// unused ones have no file. Lengths of parts locate pointer n.
 #[derive(Debug)]
 pub struct OrderFiles {
-    parts: Vec<Blob>,
+    pub(super) parts: Vec<Blob>,
 }
 
 impl OrderFiles {
@@ -192,10 +192,6 @@ impl OrderFiles {
     /// File of a part.
     pub fn part(&self, number: usize) -> &Blob {
         &self.parts[number]
-    }
-
-    pub(super) fn parts(&self) -> impl Iterator<Item = &Blob> {
-        self.parts.iter()
     }
 
     /// Lengths of the parts.

@@ -136,7 +136,7 @@ impl ResultFiles {
             &self.copy_groups,
             &self.copy_frames,
         ];
-        let parts = self.frames.iter().chain(self.order.parts());
+        let parts = self.frames.iter().chain(&self.order.parts);
         parts.chain(lists)
     }
 
