@@ -1,11 +1,11 @@
-//! Settings of a frontend: its spool and its limits.
+//! Settings of a frontend: its spool, its limits, and the watcher of its corpus.
 
-use crate::freshness::CorpusWatch;
 use crate::hints::Hints;
 use results::spool::BeforeWrite;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// Query text in the log of slow queries. Text and plan may be private.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,4 +96,25 @@ impl Config {
             before_write: None,
         }
     }
+}
+
+/// Watcher of the corpus: known changes that are not searched yet.
+pub trait CorpusWatch: Send + Sync {
+    /// Changed files that are not searched yet.
+    fn pending(&self) -> u64;
+
+    /// Asks if all changes so far are searched. Returns a question number.
+    fn ask(&self) -> u64;
+
+    /// Greatest question number with a positive answer.
+    fn answered(&self) -> watch::Receiver<u64>;
+}
+
+/// Waits until all earlier changes are searched. Returns false on a timeout.
+pub async fn wait_until_fresh(freshness: &dyn CorpusWatch, max: Duration) -> bool {
+    let mut answered = freshness.answered();
+    let question = freshness.ask();
+    let is_answered = answered.wait_for(|answered| *answered >= question);
+    let answer = tokio::time::timeout(max, is_answered).await;
+    answer.is_ok_and(|answer| answer.is_ok())
 }

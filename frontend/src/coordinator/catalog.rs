@@ -209,8 +209,8 @@ impl Coordinator {
             if let Some(frame) = frame.filter(|_| can_answer) {
                 return peer.request(&frame, kind, decode);
             }
-            let reason = status.unsearched().map(|(reason, _)| reason);
-            let reason = reason.unwrap_or_else(|| "not connected yet".to_owned());
+            let unsearched = status.unsearched();
+            let reason = unsearched.map_or("not connected yet".to_owned(), |(reason, _)| reason);
             Err(PeerError::Failed(reason))
         })
     }
@@ -219,34 +219,29 @@ impl Coordinator {
     pub fn served(&self, scope: &Scope) -> Served {
         let peers = self.peers.current();
         let statuses: Vec<_> = peers.iter().map(|peer| peer.status()).collect();
-        let updated = statuses.iter().filter_map(|status| status.updated).min();
-        if !scope.is_everything() {
+        let routing = self.route_for(&peers, scope);
+        let (shards, packages, text_bytes) = if scope.is_everything() {
+            let shards = statuses.iter().filter_map(|it| it.shards.as_deref());
+            let distinct: HashMap<_, _> = shards.flatten().map(|it| (it.id, it)).collect();
+            let sum = |of: fn(&message::ShardInfo) -> u64| distinct.values().map(|it| of(it)).sum();
+            let packages: u64 = sum(|shard| shard.packages.into());
+            let text_bytes: u64 = sum(|shard| shard.text_bytes);
+            (
+                distinct.len() as u64,
+                packages.saturating_sub(routing.overlaps.superseded),
+                text_bytes.saturating_sub(routing.overlaps.superseded_bytes),
+            )
+        } else {
             let scoped = self.scoped(&peers, scope);
-            return Served {
-                generation: scoped.routing.generation.clone(),
-                shards: scoped.routing.known.shards,
-                packages: scoped.packages,
-                documents: scoped.routing.known.documents,
-                text_bytes: scoped.text_bytes,
-                updated,
-            };
-        }
-        let shards = statuses
-            .iter()
-            .filter_map(|status| status.shards.as_deref());
-        let distinct: HashMap<_, _> = shards.flatten().map(|shard| (shard.id, shard)).collect();
-        let sum =
-            |of: fn(&message::ShardInfo) -> u64| distinct.values().map(|shard| of(shard)).sum();
-        let packages: u64 = sum(|shard| shard.packages.into());
-        let routing = self.route(&peers);
+            (routing.known.shards, scoped.packages, scoped.text_bytes)
+        };
         Served {
             generation: routing.generation.clone(),
-            shards: distinct.len() as u64,
-            packages: packages.saturating_sub(routing.overlaps.superseded),
+            shards,
+            packages,
             documents: routing.known.documents,
-            text_bytes: sum(|shard| shard.text_bytes)
-                .saturating_sub(routing.overlaps.superseded_bytes),
-            updated,
+            text_bytes,
+            updated: statuses.iter().filter_map(|status| status.updated).min(),
         }
     }
 

@@ -181,7 +181,7 @@ pub(crate) const CRATES: [Crate; 18] = [
             "execution metrics",
             "config",
             "hints peers recent",
-            "error freshness joined search_request secret_file",
+            "error joined search_request secret_file",
         ],
         shared_names: &[],
     },
