@@ -11,54 +11,9 @@
 
 use crate::order::{CopyGroup, DocumentPointer, FrameAt, FrameEntry, Pointer};
 use crate::spool::{
-    Blob, PointerReader, PointerWriter, ResultFiles, SpoolError, len_of_pointers,
-    partition_pointers,
+    Blob, PointerReader, ResultFiles, SpoolError, len_of_pointers, partition_pointers,
 };
 use std::ops::Range;
-
-/// Writes the documents with copies, group by group.
-pub struct CopiesWriter<'a> {
-    documents: PointerWriter<'a>,
-    groups: PointerWriter<'a>,
-    start: u64,
-}
-
-impl<'a> CopiesWriter<'a> {
-    /// Writes to the files of a result.
-    pub fn new(spool: &'a ResultFiles) -> CopiesWriter<'a> {
-        CopiesWriter {
-            documents: PointerWriter::new(spool, &spool.copies),
-            groups: PointerWriter::new(spool, &spool.copy_groups),
-            start: 0,
-        }
-    }
-
-    /// Number of the current group.
-    pub fn group(&self) -> u64 {
-        self.groups.len
-    }
-
-    /// Adds a document to the current group.
-    pub fn push(&mut self, document: &DocumentPointer) -> Result<(), SpoolError> {
-        self.documents.push(&document.0)
-    }
-
-    /// Ends the group. The next document begins another one.
-    pub fn end_group(&mut self) -> Result<(), SpoolError> {
-        let group = CopyGroup {
-            start: self.start,
-            documents: self.documents.len - self.start,
-        };
-        self.start = self.documents.len;
-        self.groups.push(&group.entry())
-    }
-
-    /// Writes the rest.
-    pub fn finish(self) -> Result<(), SpoolError> {
-        self.documents.finish()?;
-        self.groups.finish().map(drop)
-    }
-}
 
 /// Group of a frame's document; `None` without copies.
 pub fn group_of(

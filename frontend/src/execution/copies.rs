@@ -9,9 +9,8 @@
 use crate::execution::memory::Share;
 use crate::execution::sorter::PointerSorter;
 use rayon::prelude::*;
-use results::copies::CopiesWriter;
 use results::folded::{FoldedWriter, MATCHES_A_RECORD};
-use results::order::{DocumentPointer, FrameEntry, Pointer};
+use results::order::{CopyGroup, DocumentPointer, FrameEntry, Pointer};
 use results::spool::{PointerReader, PointerWriter, ResultFiles, SpoolError, len_of_pointers};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -152,7 +151,9 @@ fn group(
 ) -> Result<(), SpoolError> {
     let mut groups = Groups {
         spool,
-        writer: CopiesWriter::new(spool),
+        documents: PointerWriter::new(spool, &spool.copies),
+        groups: PointerWriter::new(spool, &spool.copy_groups),
+        start: 0,
         frames: PointerSorter::new("frames".to_owned(), Arc::clone(share)),
         best: Vec::new(),
         has_copies: false,
@@ -160,9 +161,13 @@ fn group(
     candidates.read(|pointer| groups.push(DocumentPointer(pointer)))?;
     groups.end()?;
     let Groups {
-        writer, mut frames, ..
+        documents,
+        groups,
+        mut frames,
+        ..
     } = groups;
-    writer.finish()?;
+    documents.finish()?;
+    groups.finish()?;
     frames.seal();
     let mut sorted = PointerWriter::new(spool, &spool.copy_frames);
     frames.read(|entry| sorted.push(&entry))?;
@@ -172,7 +177,10 @@ fn group(
 
 struct Groups<'a> {
     spool: &'a ResultFiles,
-    writer: CopiesWriter<'a>,
+    documents: PointerWriter<'a>,
+    groups: PointerWriter<'a>,
+    /// First document of the group.
+    start: u64,
     frames: PointerSorter,
     best: Vec<DocumentPointer>,
     has_copies: bool,
@@ -207,16 +215,21 @@ impl Groups<'_> {
 
     fn write(&mut self, document: DocumentPointer, is_folded: bool) -> Result<(), SpoolError> {
         if document.is_first() {
-            self.writer.push(&document)?;
+            self.documents.push(&document.0)?;
         }
-        let entry = FrameEntry::new(document.frame(), self.writer.group(), is_folded);
+        let entry = FrameEntry::new(document.frame(), self.groups.len, is_folded);
         push(&mut self.frames, entry.0, self.spool)
     }
 
     fn end(&mut self) -> Result<(), SpoolError> {
         self.best.clear();
         if std::mem::take(&mut self.has_copies) {
-            self.writer.end_group()?;
+            let group = CopyGroup {
+                start: self.start,
+                documents: self.documents.len - self.start,
+            };
+            self.start = self.documents.len;
+            self.groups.push(&group.entry())?;
         }
         Ok(())
     }

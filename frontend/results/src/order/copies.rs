@@ -117,7 +117,8 @@ impl FrameEntry {
 /// Documents with equal text and matching lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyGroup {
-    pub(crate) start: u64,
+    /// Number of the first.
+    pub start: u64,
     /// Number of documents, at least two.
     pub documents: u64,
 }
@@ -128,7 +129,8 @@ impl CopyGroup {
         CopyGroup { start, documents }
     }
 
-    pub(crate) fn entry(self) -> Pointer {
+    /// Entry of the group.
+    pub fn entry(self) -> Pointer {
         entry([self.start, self.documents])
     }
 }
