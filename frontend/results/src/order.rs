@@ -1,6 +1,6 @@
 //! Total order of matches: rank, path hash, then package and path on collisions, then line.
 //!
-//! A [`Pointer`] stands for one match, [`TopPointers`] and [`TopDocuments`] keep a stream's best
+//! A [`Pointer`] stands for one match, [`keep_best`] and [`TopDocuments`] keep a stream's best
 //! few, [`merge`] merges sorted sources. Nothing here reads a file.
 //!
 //! **Invariant:** package id, backend and offset, which depend on backends and arrival order, never
@@ -15,7 +15,7 @@ mod top_documents;
 
 pub use copies::{CopyGroup, DocumentPointer, FrameEntry, TextGroup, TextHash};
 pub use merge::{Collision, Continued, Sorted, merge, merge_sorted};
-pub use pointer::{BEST_MAX, FrameAt, Origin, Pointer, TieKey, TopPointers, sort};
+pub use pointer::{BEST_MAX, FrameAt, Origin, Pointer, TieKey, keep_best, sort};
 pub(crate) use pointer::{sort_groups, unpack_frame};
 pub use top_documents::{BEST_LINES_MAX, TopDocument, TopDocuments};
 

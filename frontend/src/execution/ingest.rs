@@ -14,7 +14,7 @@ use crate::peers::{PeerError, check_semantics, hello};
 use cache::lock;
 use results::SkippedDocument;
 use results::facets::{CountedDocument, Facets};
-use results::order::{Origin, TopDocument, TopDocuments, TopPointers};
+use results::order::{BEST_MAX, Origin, Pointer, TopDocument, TopDocuments, keep_best};
 use results::spool::ResultFiles;
 use schema::frame::{self, Frame, Frames, Kind};
 use schema::message::{
@@ -62,7 +62,7 @@ pub(crate) struct Ingest<'a> {
     pub(crate) account: StreamAccount,
     answer: Answer,
     collector: &'a mut Collector,
-    best: TopPointers,
+    best: Vec<Pointer>,
     best_documents: TopDocuments,
     begun: Vec<Option<BegunDocument>>,
     folds: bool,
@@ -85,7 +85,7 @@ impl<'a> Ingest<'a> {
             account: StreamAccount::new(shards),
             answer: Answer::default(),
             collector,
-            best: TopPointers::default(),
+            best: Vec::new(),
             best_documents: TopDocuments::default(),
             begun: (0..shards).map(|_| None).collect(),
             folds,
@@ -266,7 +266,7 @@ impl<'a> Ingest<'a> {
             }
             let pointer = origin.pointer(line.rank, line.number, index);
             document.add(&pointer, line.number);
-            self.best.offer(pointer);
+            keep_best(&mut self.best, BEST_MAX, pointer);
             best_lines.offer(pointer);
             self.collector.sorter.push(pointer);
         }

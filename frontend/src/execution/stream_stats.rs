@@ -5,7 +5,7 @@
 
 use cache::lock;
 use results::facets::FacetsSoFar;
-use results::order::{BEST_MAX, Pointer, TopDocument, TopDocuments, TopPointers};
+use results::order::{BEST_MAX, Pointer, TopDocument, TopDocuments, keep_best};
 use schema::message;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -78,7 +78,7 @@ pub(crate) struct StreamStats {
 
 #[derive(Debug, Default)]
 struct Published {
-    best: TopPointers,
+    best: Vec<Pointer>,
     documents: TopDocuments,
     /// With the bound for these.
     progress: message::Progress,
@@ -107,9 +107,9 @@ impl StreamStats {
     }
 
     /// All frames so far must be in the spool.
-    pub(crate) fn publish(&self, best: &TopPointers, documents: &TopDocuments) {
+    pub(crate) fn publish(&self, best: &[Pointer], documents: &TopDocuments) {
         let mut published = lock(&self.published);
-        published.best.clone_from(best);
+        best.clone_into(&mut published.best);
         published.documents.clone_from(documents);
         published.progress = *lock(&self.reported);
         drop(published);
@@ -118,7 +118,7 @@ impl StreamStats {
     }
 
     /// Publishes a complete stream: all blocks are done, even without a PROGRESS.
-    pub(crate) fn end(&self, end: &message::End, best: &TopPointers, documents: &TopDocuments) {
+    pub(crate) fn end(&self, end: &message::End, best: &[Pointer], documents: &TopDocuments) {
         let sum = |count: fn(&message::ShardEnd) -> u64| end.shards.iter().map(count).sum();
         let blocks = sum(|shard| shard.candidates);
         *lock(&self.reported) = message::Progress {
@@ -229,26 +229,28 @@ impl BestDocuments {
 impl TopMatches {
     /// Best matches of all streams of a query with this limit (0: none).
     pub(crate) fn new<'a>(stats: impl Iterator<Item = &'a StreamStats>, limit: u64) -> TopMatches {
-        let (mut best, mut bound) = (TopPointers::default(), f32::NEG_INFINITY);
+        let (mut best, mut bound) = (Vec::new(), f32::NEG_INFINITY);
         for stats in stats {
             let published = lock(&stats.published);
-            let pointers = published.best.pointers().iter();
-            pointers.for_each(|&pointer| best.offer(pointer));
+            let pointers = published.best.iter();
+            pointers.for_each(|&pointer| keep_best(&mut best, BEST_MAX, pointer));
             bound = bound.max(published.progress.bound);
         }
         let full = match limit {
             0 => BEST_MAX,
             limit => BEST_MAX.min(limit as usize),
         };
-        let mut pointers = best.pointers().to_vec();
-        pointers.truncate(full);
         // Names order matches of different documents with equal score and hash.
         let is_tie = |pair: &[Pointer]| {
             pair[0].tie_key() == pair[1].tie_key() && pair[0].document() != pair[1].document()
         };
-        let has_ties = best.pointers().windows(2).any(is_tie);
-        let is_final = pointers.len() == full && pointers[full - 1].is_above(bound) && !has_ties;
-        TopMatches { pointers, is_final }
+        let has_ties = best.windows(2).any(is_tie);
+        best.truncate(full);
+        let is_final = best.len() == full && best[full - 1].is_above(bound) && !has_ties;
+        TopMatches {
+            pointers: best,
+            is_final,
+        }
     }
 }
 
@@ -257,16 +259,16 @@ mod tests {
     use super::*;
     use results::order::Origin;
 
-    fn best(ranks: &[f32]) -> TopPointers {
+    fn best(ranks: &[f32]) -> Vec<Pointer> {
         let origin = Origin {
             hash: 1,
             package: 0,
             backend: 0,
             offset: 0,
         };
-        let mut best = TopPointers::default();
+        let mut best = Vec::new();
         for (line, &rank) in (1..).zip(ranks) {
-            best.offer(origin.pointer(rank, line, 0));
+            keep_best(&mut best, BEST_MAX, origin.pointer(rank, line, 0));
         }
         best
     }
@@ -335,7 +337,7 @@ mod tests {
             best.offer(&document);
         }
         let stats = stats(1.0, &[]);
-        stats.publish(&TopPointers::default(), &best);
+        stats.publish(&[], &best);
         let check = |copies| {
             let best = BestDocuments::new([&stats].into_iter(), 0, copies);
             let hashes = best.documents.iter().map(|lines| lines[0].hash());

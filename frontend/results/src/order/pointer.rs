@@ -227,27 +227,9 @@ fn sort_by_digit<T: Copy>(items: &mut [T], space: &mut Vec<T>, digit: impl Fn(&T
 /// Best matches shown while a query runs.
 pub const BEST_MAX: usize = 10;
 
-/// Best pointers so far. Colliding documents are not told apart; the final page replaces these.
-#[derive(Clone, Debug, Default)]
-pub struct TopPointers {
-    /// Best first, at most [`BEST_MAX`].
-    pointers: Vec<Pointer>,
-}
-
-impl TopPointers {
-    /// Adds a match unless it is worse than those kept.
-    pub fn offer(&mut self, pointer: Pointer) {
-        keep_best(&mut self.pointers, BEST_MAX, pointer);
-    }
-
-    /// Best first.
-    pub fn pointers(&self) -> &[Pointer] {
-        &self.pointers
-    }
-}
-
-/// Adds a pointer to the best `most`, unless it is worse than those.
-pub(super) fn keep_best(best: &mut Vec<Pointer>, most: usize, pointer: Pointer) {
+/// Adds a pointer to the best `most`, best first, unless it is worse than those. Colliding documents
+/// are not told apart; the final page replaces these.
+pub fn keep_best(best: &mut Vec<Pointer>, most: usize, pointer: Pointer) {
     let key = pointer.sort_key();
     if best.len() == most && key >= best[most - 1].sort_key() {
         return;
@@ -314,7 +296,7 @@ mod tests {
 
     #[test]
     fn keeps_the_pointers_that_sorting_puts_first() {
-        let mut best = TopPointers::default();
+        let mut best = Vec::new();
         let mut all: Vec<_> = (0_u32..200)
             .map(|n| {
                 let origin = Origin {
@@ -326,8 +308,9 @@ mod tests {
                 origin.pointer((n * 31 % 13) as f32, n, n)
             })
             .collect();
-        all.iter().for_each(|&pointer| best.offer(pointer));
+        all.iter()
+            .for_each(|&pointer| keep_best(&mut best, BEST_MAX, pointer));
         all.sort_unstable_by_key(Pointer::sort_key);
-        assert_eq!(best.pointers(), &all[..BEST_MAX]);
+        assert_eq!(best, &all[..BEST_MAX]);
     }
 }
