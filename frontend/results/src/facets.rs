@@ -4,14 +4,12 @@
 //! Only directories with the smallest name hashes are listed, so arrival order does not matter. The
 //! rest is one number, so the sum is exact.
 
-mod so_far;
-
-pub use so_far::FacetsSoFar;
-
+use crate::order::StringPool;
 use fnv::FnvHasher;
 use query::Query;
 use rustc_hash::FxHashMap;
 use schema::message::{DocumentKind, Facet, SpoolFacets};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::hash::Hasher;
 
@@ -22,6 +20,10 @@ const DIRECTORIES_MAX: usize = 2048;
 
 /// Bytes of a listed name, as in file systems. All names fit in a frame.
 const NAME_BYTES_MAX: usize = 255;
+
+/// Values per kind that a stream publishes: more than pages show, since a value low on one
+/// backend may be high overall.
+const PUBLISHED_MAX: usize = 64;
 
 /// Counts of matches by language, kind and directory.
 #[derive(Debug, Default)]
@@ -35,16 +37,8 @@ pub struct Facets {
     below: Vec<u8>,
 }
 
-/// Names of a document whose matches are counted.
-#[derive(Clone, Copy, Debug)]
-pub struct CountedDocument<'a> {
-    /// Language; empty if unknown.
-    pub language: &'a str,
-    /// Kind.
-    pub kind: DocumentKind,
-    /// Path within the package.
-    pub path: &'a [u8],
-}
+/// Language (empty if unknown), kind, and path within the package.
+pub type CountedDocument<'a> = (&'a str, DocumentKind, &'a [u8]);
 
 impl Facets {
     /// Counts nothing yet. Directories are those below the one that the query selects.
@@ -56,10 +50,10 @@ impl Facets {
     }
 
     /// Adds matches of a document.
-    pub fn add(&mut self, document: CountedDocument<'_>, matches: u64) {
-        self.add_language(document.language.as_bytes(), matches);
-        self.kinds[document.kind as usize] += matches;
-        self.add_directory(directory(document.path, self.below.len()), matches);
+    pub fn add(&mut self, (language, kind, path): CountedDocument<'_>, matches: u64) {
+        self.add_language(language.as_bytes(), matches);
+        self.kinds[kind as usize] += matches;
+        self.add_directory(directory(path, self.below.len()), matches);
     }
 
     fn add_language(&mut self, language: &[u8], matches: u64) {
@@ -98,17 +92,17 @@ impl Facets {
     }
 
     /// Removes matches of a document that were added.
-    pub fn remove(&mut self, document: CountedDocument<'_>, matches: u64) {
+    pub fn remove(&mut self, (language, kind, path): CountedDocument<'_>, matches: u64) {
         let less = |count: &mut u64| *count = count.saturating_sub(matches);
-        let language = document.language.as_bytes();
+        let language = language.as_bytes();
         let languages = &mut self.languages;
         let known = languages.contains_key(language);
         let language = if known { language } else { b"" };
         if let Some(count) = languages.get_mut(language) {
             less(count);
         }
-        less(&mut self.kinds[document.kind as usize]);
-        let name = directory(document.path, self.below.len());
+        less(&mut self.kinds[kind as usize]);
+        let name = directory(path, self.below.len());
         let listed = self.directories.get_mut(name);
         less(listed.unwrap_or(&mut self.other_directories));
     }
@@ -164,17 +158,85 @@ fn ordered(counts: FxHashMap<Box<[u8]>, u64>) -> Vec<Facet> {
     facets
 }
 
+/// Counts so far, only of the most frequent values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FacetsSoFar {
+    /// Packages, most matches first.
+    pub packages: Vec<Facet>,
+    /// Languages, kinds and directories.
+    pub others: SpoolFacets,
+}
+
+impl FacetsSoFar {
+    /// Counts of one stream; `matches` is indexed by package id in `names`.
+    pub fn of_stream(facets: &Facets, matches: &[u64], names: &StringPool) -> FacetsSoFar {
+        FacetsSoFar {
+            packages: most(names.names().zip(matches.iter().copied())),
+            others: SpoolFacets {
+                languages: of_names(&facets.languages),
+                directories: of_names(&facets.directories),
+                other_directories: facets.other_directories,
+                kinds: facets.kinds,
+            },
+        }
+    }
+
+    /// Sum over streams.
+    pub fn sum(streams: impl Iterator<Item = FacetsSoFar>) -> FacetsSoFar {
+        let mut sums: [FxHashMap<Box<[u8]>, u64>; 3] = Default::default();
+        let mut others = SpoolFacets::default();
+        for stream in streams {
+            let lists = [
+                stream.packages,
+                stream.others.languages,
+                stream.others.directories,
+            ];
+            for (sum, list) in sums.iter_mut().zip(lists) {
+                for (name, count) in list {
+                    *sum.entry(name.into_boxed_slice()).or_default() += count;
+                }
+            }
+            others.other_directories += stream.others.other_directories;
+            for (sum, count) in others.kinds.iter_mut().zip(stream.others.kinds) {
+                *sum += count;
+            }
+        }
+        let [packages, languages, directories] = sums.map(ordered);
+        FacetsSoFar {
+            packages,
+            others: SpoolFacets {
+                languages,
+                directories,
+                ..others
+            },
+        }
+    }
+}
+
+fn of_names(counts: &FxHashMap<Box<[u8]>, u64>) -> Vec<Facet> {
+    most(counts.iter().map(|(name, &count)| (&**name, count)))
+}
+
+/// Values with the most matches, most first, then by name.
+fn most<'a>(counts: impl Iterator<Item = (&'a [u8], u64)>) -> Vec<Facet> {
+    let key = |&(name, count): &(&'a [u8], u64)| (Reverse(count), name);
+    let mut counts: Vec<_> = counts.collect();
+    if counts.len() > PUBLISHED_MAX {
+        counts.select_nth_unstable_by_key(PUBLISHED_MAX, key);
+        counts.truncate(PUBLISHED_MAX);
+    }
+    counts.sort_unstable_by_key(key);
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    counts.map(|(name, count)| (name.to_vec(), count)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use query::QueryInput;
 
     fn document(path: &str) -> CountedDocument<'_> {
-        CountedDocument {
-            language: "C",
-            kind: DocumentKind::Tests,
-            path: path.as_bytes(),
-        }
+        ("C", DocumentKind::Tests, path.as_bytes())
     }
 
     #[test]
@@ -235,5 +297,35 @@ mod tests {
         check_directories("path:^src/", &[("src/x", 2), ("src", 1)]);
         check_directories("path:^src/x?", &[("src", 3)]);
         check_directories("path:src/", &[("src", 3)]);
+    }
+
+    #[test]
+    fn the_counts_of_all_streams_are_added() {
+        let mut names = StringPool::default();
+        let (a, b) = (names.id(b"a"), names.id(b"b"));
+        assert_eq!((a, b), (0, 1));
+        let mut facets = Facets::default();
+        let document = document("src/x.c");
+        facets.add(document, 5);
+        let one = FacetsSoFar::of_stream(&facets, &[2, 3], &names);
+        let sum = FacetsSoFar::sum([one.clone(), one].into_iter());
+        let facet = |name: &str, count| (name.as_bytes().to_vec(), count);
+        assert_eq!(sum.packages, [facet("b", 6), facet("a", 4)]);
+        assert_eq!(sum.others.languages, [facet("C", 10)]);
+        assert_eq!(sum.others.directories, [facet("src", 10)]);
+        assert_eq!(sum.others.kinds, [0, 0, 10, 0]);
+    }
+
+    #[test]
+    fn a_stream_publishes_the_values_with_the_most_matches() {
+        let mut names = StringPool::default();
+        let matches: Vec<u64> = (0..200).collect();
+        for number in &matches {
+            names.id(format!("{number:03}").as_bytes());
+        }
+        let so_far = FacetsSoFar::of_stream(&Facets::default(), &matches, &names);
+        assert_eq!(so_far.packages.len(), PUBLISHED_MAX);
+        assert_eq!(so_far.packages[0], (b"199".to_vec(), 199));
+        assert!(so_far.packages.is_sorted_by(|a, b| a.1 > b.1));
     }
 }

@@ -13,13 +13,12 @@ use crate::peers::account::{Answer, StreamAccount};
 use crate::peers::{PeerError, check_semantics, hello};
 use cache::lock;
 use results::SkippedDocument;
-use results::facets::{CountedDocument, Facets};
+use results::facets::Facets;
 use results::order::{BEST_MAX, Origin, Pointer, TopDocument, TopDocuments, keep_best};
 use results::spool::ResultFiles;
 use schema::frame::{self, Frame, Frames, Kind};
 use schema::message::{
-    self, BatchReader, BatchView, End, Failure, LineView, Progress, ResumePoint, Skip, TextOrder,
-    TextReader,
+    self, BatchReader, End, Failure, LineView, Progress, ResumePoint, Skip, TextOrder, TextReader,
 };
 use schema::order::document_hash;
 use std::sync::atomic::Ordering::Relaxed;
@@ -275,7 +274,8 @@ impl<'a> Ingest<'a> {
         self.best_documents.offer(&best_lines);
         self.begun[view.shard as usize] = Some(document);
         let matches = (self.collector.len() - before) as u64;
-        self.collector.facets.add(counted(&view), matches);
+        let counted = (view.language, view.kind, view.path);
+        self.collector.facets.add(counted, matches);
         self.collector.count_package(origin.package, matches);
         Ok(Walked::All)
     }
@@ -427,15 +427,7 @@ fn uncount(facets: &mut Facets, mut frames: &[u8]) {
             && let Ok(view) = batch.view()
         {
             let matches = view.lines().filter(LineView::is_match).count() as u64;
-            facets.remove(counted(&view), matches);
+            facets.remove((view.language, view.kind, view.path), matches);
         }
-    }
-}
-
-fn counted<'a>(view: &BatchView<'a>) -> CountedDocument<'a> {
-    CountedDocument {
-        language: view.language,
-        kind: view.kind,
-        path: view.path,
     }
 }

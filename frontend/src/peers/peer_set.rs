@@ -6,6 +6,7 @@ use cache::lock;
 use std::io;
 use std::sync::{Arc, Mutex};
 
+#[derive(Default)]
 pub(crate) struct PeerSet {
     /// Peer numbers and versions are valid within one set only.
     number: u64,
@@ -33,6 +34,7 @@ pub(crate) struct Peers {
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
     set: Arc<PeerSet>,
     /// In order, also those not admitted yet.
@@ -51,16 +53,10 @@ impl State {
 
 impl Peers {
     pub(crate) fn start(backends: Vec<Backend>, settings: PeerSettings) -> io::Result<Peers> {
-        let start = |backend| Peer::start(backend, settings, None);
-        let peers: Vec<_> = backends.into_iter().map(start).collect::<io::Result<_>>()?;
-        let set = Arc::new(PeerSet {
-            number: 0,
-            peers: peers.clone(),
-        });
-        Ok(Peers {
-            settings,
-            state: Mutex::new(State { set, all: peers }),
-        })
+        let state = Mutex::default();
+        let peers = Peers { settings, state };
+        peers.replace(backends)?;
+        Ok(peers)
     }
 
     pub(crate) fn current(&self) -> Arc<PeerSet> {
