@@ -457,7 +457,9 @@ fn preference(resources: &Resources, peers: &[Arc<Peer>], routing: &ShardRouting
         return Preference::default();
     }
     let now = Instant::now();
-    let (loads, ejected): (Vec<f64>, _) = peers.iter().map(|peer| peer.load(now)).unzip();
+    let (loads, ejected): (Vec<f64>, _) = (peers.iter().map(|peer| peer.health()))
+        .map(|health| (health.load(now), health.is_ejected(now)))
+        .unzip();
     let query = resources.queries.fetch_add(1, Relaxed);
     Preference::new(&loads, ejected, draws(query))
 }

@@ -171,8 +171,8 @@ impl Merge<'_> {
             |mut pointer| {
                 let (backend, _) = pointer.frame();
                 let ids = &self.ids[usize::from(backend)];
-                pointer.set_package(ids[pointer.package() as usize]);
-                let package = pointer.package();
+                pointer.package = ids[pointer.package as usize];
+                let package = pointer.package;
                 tallies.packages.add(package, order.len);
                 tallies.documents.add((pointer.hash(), package), order.len);
                 order.push(&pointer)?;

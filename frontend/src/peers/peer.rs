@@ -145,11 +145,6 @@ impl Peer {
         lock(&self.health)
     }
 
-    pub(crate) fn load(&self, now: Instant) -> (f64, bool) {
-        let health = self.health();
-        (health.load(now), health.is_ejected(now))
-    }
-
     /// Records the end of a request counted by [`Health::begin`].
     pub(crate) fn settle(&self, failure: Option<&PeerError>) {
         match failure {

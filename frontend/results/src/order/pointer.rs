@@ -31,7 +31,8 @@ pub struct Pointer {
     /// Score and upper 48 bits of the hash; its lower 16 bits, place and line.
     pub(super) key: [u64; 2],
     pub(super) frame: u64,
-    pub(super) package: u32,
+    /// Id of the package in the string pool.
+    pub package: u32,
     pub(super) index: u32,
 }
 
@@ -84,16 +85,6 @@ impl Pointer {
 
     pub(super) fn place(&self) -> u8 {
         (self.key[1] >> 40) as u8
-    }
-
-    /// Id of the package in the string pool.
-    pub fn package(&self) -> u32 {
-        self.package
-    }
-
-    /// Replaces the id of the package.
-    pub fn set_package(&mut self, package: u32) {
-        self.package = package;
     }
 
     /// Hash of package and path.
@@ -265,7 +256,7 @@ mod tests {
         assert_eq!((pointer.line(), pointer.score()), (3, score));
         assert_eq!(pointer.hash(), origin.hash);
         assert_eq!(pointer.frame(), (u16::MAX, OFFSET_MAX - 7));
-        assert_eq!((pointer.package(), pointer.index), (9, u32::MAX));
+        assert_eq!((pointer.package, pointer.index), (9, u32::MAX));
     }
 
     proptest! {

@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(unfolded.collect::<Vec<_>>(), [1, 2, 4, 6, 7]);
         assert!(!best.has_ties());
         let mut other = best.documents()[3].clone();
-        other.lines[0].set_package(5);
+        other.lines[0].package = 5;
         best.offer(&other);
         assert!(best.has_ties(), "the same hash in another package");
     }
