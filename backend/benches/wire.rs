@@ -11,7 +11,7 @@ use index::directory::Index;
 use index::indexing::{self, BuildOptions};
 use index::shard::Shard;
 use schema::frame::{self, Kind};
-use schema::message::{BatchReader, Expr, Pattern, Progress, TextOrder, Want};
+use schema::message::{BatchReader, Expr, Pattern, Progress, Search};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -83,14 +83,12 @@ fn measure(
     let request = Request {
         shards,
         query: &compiled.map_err(|bad| bad.reason)?,
-        want: Want::Matches,
-        limit: 0,
-        context_lines,
-        first_range: false,
-        text: TextOrder::None,
+        search: &Search {
+            context_lines,
+            ..Search::default()
+        },
         workers: 2,
         cancel: &Cancel::default(),
-        resume: &[],
     };
     let plan = request.plan(true).expect("not cancelled");
     let mut bytes = Bytes::default();

@@ -3,7 +3,7 @@
 //! - [`CompiledQuery`] is matched by line ([`line_matcher`]) or document ([`document_matcher`]),
 //!   with expressions from [`pattern`].
 //! - [`search::Request`] verifies candidate blocks, ranks matches ([`rank`]), and packs them with
-//!   context ([`batch`]) for a [`search::Sink`], in an order independent of workers.
+//!   context for a [`search::Sink`], in an order independent of workers.
 //! - [`LiveShards`] are the shards of an index directory, replaced by each new manifest.
 //! - [`Backend`] serves them: HELLO, SEARCH, FILE, LIST, LOOKUP ([`server`]).
 //! - [`repositories`] answers look-ups of commits.
@@ -18,7 +18,7 @@
 //! use backend::CompiledQuery;
 //! use backend::search::{Cancel, Request, Sink, Stopped};
 //! use index::{corpus, directory::Index, indexing};
-//! use schema::message::{Expr, Pattern, Progress, TextOrder, Want};
+//! use schema::message::{Expr, Pattern, Progress, Search};
 //!
 //! /// Counts the bytes of frames.
 //! struct Bytes(usize);
@@ -42,14 +42,9 @@
 //! let request = Request {
 //!     shards: &Index::open(&index)?.shards,
 //!     query: &CompiledQuery::new(&Expr::Pattern(pattern), false)?,
-//!     want: Want::Matches,
-//!     limit: 0,
-//!     context_lines: 2,
-//!     first_range: false,
-//!     text: TextOrder::None,
+//!     search: &Search { context_lines: 2, ..Search::default() },
 //!     workers: 1,
 //!     cancel: &Cancel::default(),
-//!     resume: &[],
 //! };
 //! let plan = request.plan(true).expect("not cancelled");
 //! let mut bytes = Bytes(0);
@@ -75,5 +70,5 @@ pub use lookup::repositories;
 pub use matcher::bad_expr::BadExpr;
 pub use matcher::compiled_query::CompiledQuery;
 pub use matcher::{compiled_query, compiler, document_matcher, line_matcher, long_line, pattern};
-pub use pack::batch;
+pub use pack::LINE_BYTES_MAX;
 pub use server::Backend;

@@ -18,11 +18,9 @@ mod read_ahead;
 mod request;
 mod slices;
 mod spans;
-mod text_slices;
 mod top_k;
 mod verify;
 
-pub use best_first::{Best, PER_DOCUMENT_MAX};
 pub use plan::{HEAVY_BLOCKS, Plan, PlanError};
 pub(crate) use pool::yielding;
 pub use request::{Cancel, LIMIT_MAX, Request, Sink, Stopped};
@@ -30,16 +28,16 @@ pub use request::{Cancel, LIMIT_MAX, Request, Sink, Stopped};
 use crate::matcher::compiled_query::Strategy;
 use crate::matcher::line_matcher::{self, LineMatcher};
 use crate::matcher::long_line::Effort;
-use crate::pack::batch::{Match, Packed};
+use crate::pack::{Match, Packed};
 use document_matches::UnitResult;
 use document_search::{DocumentMatchers, DocumentSearch, find_ranges};
 use index::shard::{DocId, ShardError};
-use plan::{ShardCandidates, WorkList, WorkUnit};
+use plan::ShardCandidates;
 use pool::Workers;
 use read_ahead::ReadAhead;
 use request::{Interrupted, ShardTask, SharedEvaluations};
 use schema::message::{Progress, ShardEnd, Want};
-use slices::is_dense;
+use slices::{Slice, Slices, is_dense};
 use std::mem;
 use top_k::{PendingMatch, PendingMatches, Threshold, TopMatches};
 use verify::Verifier;
@@ -84,7 +82,7 @@ fn search_shard(
             let blocks = candidates.blocks();
             end.candidates = blocks;
             candidates.read_tables_ahead(task.shard);
-            let units = WorkList::new(&candidates, task.shard)?;
+            let units = candidates.slices(task.shard)?;
             let first = units_done(&task, &units, output);
             let read_ahead = ReadAhead::starting_at(first);
             let mut emitter = Emitter {
@@ -99,13 +97,14 @@ fn search_shard(
             };
             pool::in_order(
                 workers,
-                units.len() - first,
+                units.unit_count() - first,
                 || Worker::new(task, blocks),
                 |worker, index| {
-                    let unit = units.get(first + index);
-                    read_ahead.before(first + index, &units, task.shard)?;
-                    worker.verifier.touches = read_ahead.is_warm() && is_dense(&unit.blocks());
-                    worker.search(unit)
+                    let unit = first + index;
+                    read_ahead.before(unit, &units, task.shard)?;
+                    worker.verifier.touches =
+                        read_ahead.is_warm() && is_dense(&units.unit_blocks(unit));
+                    worker.search(units.unit(unit), &units)
                 },
                 |unit| emitter.emit(unit),
             )
@@ -130,14 +129,14 @@ fn search_shard(
 
 /// Units sent completely by another backend. For top matches all are searched again: they decide
 /// about later ones.
-fn units_done(task: &ShardTask<'_>, units: &WorkList<'_>, output: &mut Output<'_>) -> usize {
+fn units_done(task: &ShardTask<'_>, units: &Slices<'_>, output: &mut Output<'_>) -> usize {
     let last = task.resume.and_then(|resume| resume.last);
     let Some((document, _)) = last.filter(|_| output.top.is_none()) else {
         return 0;
     };
     let done = units.units_before(DocId(document));
-    let weight = (0..done).map(|index| units.get(index).weight());
-    output.progress.blocks_done += weight.sum::<u64>();
+    let slices = (0..done).flat_map(|index| units.unit(index));
+    output.progress.blocks_done += slices.map(|slice| units.weight(slice)).sum::<u64>();
     done
 }
 
@@ -169,7 +168,7 @@ impl Emitter<'_, '_, '_> {
             .filter(|(document, _)| Some(*document) == unit.first);
         let continued_matched = continued.is_some_and(|(_, matched)| matched);
         let matched_before = unit.first_matched && continued_matched;
-        if matched_before && self.task.request.want == Want::Documents {
+        if matched_before && self.task.request.search.want == Want::Documents {
             unit.remove_first();
         }
         unit.remove_first_skip(self.last_skip);
@@ -191,7 +190,7 @@ impl Emitter<'_, '_, '_> {
             // Another backend may have sent documents of the unit.
             unit.matched_documents = self.count_sent(&keys);
         }
-        unit.count_in(self.end, self.task.request.want);
+        unit.count_in(self.end, self.task.request.search.want);
         self.end.matches += keys.len() as u64;
         let matches = keys.iter().map(|&(document, line)| (document.0, line));
         self.end.hash = ShardEnd::keys_hash(self.end.hash, matches);
@@ -264,28 +263,26 @@ impl<'a> Worker<'a> {
     }
 
     /// Searches a unit. The result is valid only without an error.
-    fn search(&mut self, unit: WorkUnit<'_>) -> Result<UnitResult, Interrupted> {
+    fn search(&mut self, unit: &[Slice], all: &Slices<'_>) -> Result<UnitResult, Interrupted> {
         let mut out = UnitResult::default();
         let shard = self.verifier.task.shard;
-        let last = unit.last_document();
-        match (unit, &mut self.matchers) {
-            (WorkUnit::Texts(slices, all), Matchers::Line(matcher)) => {
-                self.verifier.search_texts(matcher, slices, all, &mut out)?;
+        match &mut self.matchers {
+            Matchers::Line(matcher) => {
+                self.verifier.search_texts(matcher, unit, all, &mut out)?;
             }
-            (WorkUnit::Documents(slices, all), Matchers::Document(matchers)) => {
+            Matchers::Document(matchers) => {
                 let mut search = DocumentSearch {
                     verifier: &mut self.verifier,
                     matchers,
                     slices: all,
                     out: &mut out,
                 };
-                search.search(slices)?;
+                search.search(unit)?;
             }
-            _ => unreachable!("candidates are of the query's strategy"),
         }
         out.pending.finish();
-        if let Some(last) = last {
-            out.static_rank_after = shard.static_rank_bound(last)?;
+        if let Some(last) = unit.last() {
+            out.static_rank_after = shard.static_rank_bound(last.last_document())?;
         }
         shard.intact()?;
         Ok(out)

@@ -1,4 +1,4 @@
-//! Packs the matches of one document as text, or in batches.
+//! Packs the matches of one document as text.
 //!
 //! Workers render lines. Adjacent lines in the total order form a run, so a frontend sorts and
 //! copies runs without reading lines.
@@ -7,9 +7,8 @@
 //! the document, a run has all lines of one score; otherwise of one rank, since lines of another
 //! frame may come between two ranks.
 
-use super::batch::{BatchBuffers, BatchPacker, LINE_BYTES_MAX, Match, Packed};
+use super::{LINE_BYTES_MAX, Match, Packed, Packer, TextBuffers, TextLine};
 use index::shard::ShardError;
-use schema::line_text::LineText;
 use schema::message::{TextBatch, TextOrder, TextParts, TextRun};
 use schema::order::RankKey;
 
@@ -25,142 +24,71 @@ const GROWTH_MAX: usize = 8;
 /// Bytes exempt from the growth limit.
 const SMALL_BYTES: usize = 16 << 10;
 
-pub(crate) struct Packer<'a> {
-    /// Packs matches not sent as text.
-    batches: BatchPacker<'a>,
-    /// `None` sends all matches in batches.
-    text: Option<TextBuffers>,
-    order: TextOrder,
-    /// True if the next frame has all matches of the document.
-    is_whole: bool,
-    /// Bytes of the lines, and of their text.
-    line_bytes: usize,
-    text_bytes: usize,
-}
-
-/// Empty between documents, only memory is reused.
-#[derive(Default)]
-pub(crate) struct PackBuffers {
-    pub(crate) batches: BatchBuffers,
-    /// Set by the first match in a search for text.
-    pub(crate) text: Option<TextBuffers>,
-}
-
-/// Lines of the next frame.
-#[derive(Default)]
-pub(crate) struct TextBuffers {
-    write: LineText,
-    /// In document order.
-    text: Vec<u8>,
-    lines: Vec<TextLine>,
-    numbers: Vec<u32>,
-    runs: Vec<TextRun>,
-    parts: Vec<(u32, u32)>,
-}
-
-#[derive(Clone, Copy)]
-struct TextLine {
-    key: RankKey,
-    number: u32,
-    part: (u32, u32),
-}
-
-impl<'a> Packer<'a> {
-    /// `batches` takes other matches. `is_whole`: the packer gets all matches of the document.
-    pub(crate) fn new(
-        (batches, text): (BatchPacker<'a>, Option<TextBuffers>),
-        order: TextOrder,
-        is_whole: bool,
-    ) -> Self {
-        let text = (order != TextOrder::None).then(|| {
-            let mut text = text.unwrap_or_default();
-            text.write.begin(batches.package, batches.document.path);
-            text
-        });
-        Packer {
-            is_whole: is_whole && batches.options.first_line == 0,
-            batches,
-            text,
-            order,
-            line_bytes: 0,
-            text_bytes: 0,
-        }
-    }
-
-    pub(crate) fn push(&mut self, found: &Match<'_>, out: &mut Packed) -> Result<(), ShardError> {
-        let Some(buffers) = &self.text else {
-            return self.batches.push(found, out);
-        };
+impl Packer<'_> {
+    pub(super) fn push_as_text(
+        &mut self,
+        found: &Match<'_>,
+        out: &mut Packed,
+    ) -> Result<(), ShardError> {
         let (position, line) = (found.position, found.line);
-        let is_full = buffers.text.len() > TEXT_BYTES || buffers.numbers.len() >= TEXT_LINES;
         let body = line.strip_suffix(b"\n").unwrap_or(line);
         if self.text_bytes > SMALL_BYTES + GROWTH_MAX * self.line_bytes {
-            self.is_whole = false;
-            self.encode(out);
-            return self.batches.push(found, out);
+            self.encode_part(out);
+            return self.push_to_batch(found, out);
         }
         if position.lines > 1 || body.len() > LINE_BYTES_MAX {
-            self.is_whole = false;
-            self.encode(out);
-            self.batches.push(found, out)?;
-            self.batches.encode(&mut out.frames);
+            self.encode_part(out);
+            self.push_to_batch(found, out)?;
+            self.encode(&mut out.frames);
             return Ok(());
         }
-        self.batches.check(position)?;
-        if position.number < self.batches.options.first_line {
+        self.check(position)?;
+        if position.number < self.options.first_line {
             return Ok(());
         }
-        if is_full {
-            self.is_whole = false;
-            self.encode(out);
+        if (self.buffers.as_text.as_ref()).is_some_and(TextBuffers::is_full) {
+            self.encode_part(out);
         }
-        let buffers = self.text.as_mut().expect("matches are sent as text");
+        let buffers = self.buffers.as_text.get_or_insert_default();
         let start = buffers.text.len() as u32;
         let number = position.number;
         buffers.write.push(number, body, &mut buffers.text);
         self.line_bytes += line.len();
         self.text_bytes += buffers.text.len() - start as usize;
         buffers.numbers.push(number);
-        if self.order == TextOrder::Ranked {
+        if self.options.text == TextOrder::Ranked {
             buffers.lines.push(TextLine {
                 key: RankKey::of(found.rank),
                 number,
                 part: (start, buffers.text.len() as u32),
             });
         }
-        out.keys.push((self.batches.document.id, position.number));
+        out.keys.push((self.document.id, position.number));
         Ok(())
     }
 
-    pub(crate) fn push_name(&mut self, rank: f32, ranges: &[(usize, usize)], out: &mut Packed) {
-        self.batches.push_name(rank, ranges, out);
+    /// Encodes lines of a document that has others.
+    fn encode_part(&mut self, out: &mut Packed) {
+        self.options.is_whole = false;
+        self.encode_text(out);
     }
 
-    /// Encodes the rest, and returns the empty buffers.
-    pub(crate) fn finish(mut self, out: &mut Packed) -> Result<PackBuffers, ShardError> {
-        self.encode(out);
-        Ok(PackBuffers {
-            batches: self.batches.finish(out)?,
-            text: self.text,
-        })
-    }
-
-    fn encode(&mut self, out: &mut Packed) {
-        let batches = &mut self.batches;
-        let Some(buffers) = self.text.as_mut().filter(|text| !text.numbers.is_empty()) else {
+    pub(super) fn encode_text(&mut self, out: &mut Packed) {
+        let buffers = self.buffers.as_text.as_mut();
+        let Some(buffers) = buffers.filter(|text| !text.numbers.is_empty()) else {
             return;
         };
-        match self.order {
-            TextOrder::Ranked => buffers.run_by_rank(self.is_whole),
+        match self.options.text {
+            TextOrder::Ranked => buffers.run_by_rank(self.options.is_whole),
             TextOrder::Found | TextOrder::None => buffers.run_all(),
         }
         let batch = TextBatch {
-            shard: batches.shard_index,
-            document: batches.document.id.0,
-            package: batches.package,
-            path: batches.document.path,
-            hash: batches.document.hash,
-            is_revision: batches.revisions.count > 0,
+            shard: self.shard_index,
+            document: self.document.id.0,
+            package: self.package,
+            path: self.document.path,
+            hash: self.document.hash,
+            is_revision: self.revisions.count > 0,
             numbers: &buffers.numbers,
             runs: &buffers.runs,
             text: TextParts {
@@ -179,6 +107,10 @@ impl<'a> Packer<'a> {
 }
 
 impl TextBuffers {
+    fn is_full(&self) -> bool {
+        self.text.len() > TEXT_BYTES || self.numbers.len() >= TEXT_LINES
+    }
+
     fn run_all(&mut self) {
         self.parts.push((0, self.text.len() as u32));
         self.runs.push(TextRun {

@@ -17,7 +17,7 @@ use super::request::{Interrupted, Request, ShardTask, SharedEvaluations, Sink, S
 use super::top_k::{DocumentPlace, PendingMatch, Threshold, TopMatches};
 use super::verify::Verifier;
 use super::{Matchers, Worker};
-use crate::pack::batch::Packed;
+use crate::pack::Packed;
 use crate::rank::{self, Defined};
 use fnv::{FnvHashMap, FnvHashSet};
 use index::plan::TrigramQuery;
@@ -37,30 +37,15 @@ const BLOCKS_MAX: u64 = 8192;
 /// Documents seen in a shard. Each costs about a microsecond.
 const DOCUMENTS_MAX: usize = 16 << 10;
 
-/// Unit of the limit in a best-first search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Best {
-    /// Whatever the request wants.
-    Matches,
-    /// Documents, each as good as its best match. Sends one match with the best score, and others
-    /// of the same and following blocks.
-    Documents {
-        /// Matches of each, from 1 to [`PER_DOCUMENT_MAX`].
-        matches: usize,
-    },
-}
-
 /// Matches per document, at most.
-pub const PER_DOCUMENT_MAX: usize = 10;
+const PER_DOCUMENT_MAX: u32 = 10;
 
 impl Request<'_> {
-    /// Finds the best matches or documents without counting all. `None` if a search of all
-    /// candidates may be as cheap.
-    pub fn run_best_first(
-        &self,
-        best: Best,
-        sink: &mut dyn Sink,
-    ) -> Result<Option<Vec<ShardEnd>>, Stopped> {
+    /// Finds the best matches without counting all or, with [`per_document`](schema::message::Search::per_document), the best
+    /// documents, each as good as its best match. Of these it sends one match with the best score,
+    /// and others of the same and following blocks. `None` if a search of all candidates may be as
+    /// cheap.
+    pub fn run_best_first(&self, sink: &mut dyn Sink) -> Result<Option<Vec<ShardEnd>>, Stopped> {
         let (Some(limit), Some(passes)) = (self.top_k(), self.passes()) else {
             return Ok(None);
         };
@@ -73,7 +58,7 @@ impl Request<'_> {
         let mut blocks = 0;
         for pass in &passes {
             for found in searches.iter_mut().filter(|it| it.end.failure.is_empty()) {
-                let mut search = ShardSearch::new(found, pass, (best, &mut top), blocks);
+                let mut search = ShardSearch::new(found, pass, &mut top, blocks);
                 match search.run() {
                     Ok(true) => {}
                     Ok(false) => return Ok(None),
@@ -95,7 +80,7 @@ impl Request<'_> {
         let mut ends = Vec::with_capacity(searches.len());
         for search in searches {
             let (mut found, mut skips, mut end) = (search.matches, search.skips, search.end);
-            if best == Best::Matches {
+            if self.search.per_document == 0 {
                 found.retain(|pending| !top.leaves_out(&pending.key));
             } else {
                 let of_documents = found.chunk_by(|a, b| a.document == b.document);
@@ -170,7 +155,6 @@ struct ShardSearch<'s, 'a> {
     task: ShardTask<'a>,
     pass: &'s Pass,
     query: Cow<'s, TrigramQuery>,
-    best: Best,
     /// Best matches, or one for each of the best documents.
     top: &'s mut TopMatches,
     worker: Worker<'a>,
@@ -192,18 +176,12 @@ struct ShardSearch<'s, 'a> {
 }
 
 impl<'s, 'a> ShardSearch<'s, 'a> {
-    fn new(
-        found: &'s mut Found<'a>,
-        pass: &'s Pass,
-        (best, top): (Best, &'s mut TopMatches),
-        blocks: u64,
-    ) -> Self {
+    fn new(found: &'s mut Found<'a>, pass: &'s Pass, top: &'s mut TopMatches, blocks: u64) -> Self {
         let task = found.task;
         ShardSearch {
             task,
             pass,
             query: without_long_ors(&pass.query),
-            best,
             top,
             worker: Worker {
                 verifier: Verifier::new(task),
@@ -286,7 +264,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             self.out.lines = self.kept;
         }
         self.out
-            .count_in(&mut self.found.end, self.task.request.want);
+            .count_in(&mut self.found.end, self.task.request.search.want);
         self.found.skips.append(&mut self.out.skips);
         Ok(true)
     }
@@ -301,9 +279,8 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
     /// True if documents are searched whole, not by defining blocks first.
     fn searches_whole_documents(&self) -> bool {
         // The first line of a document may be in any block.
-        self.task.request.want == Want::Documents
-            || self.best != Best::Matches
-            || self.pass.is_of_phrase()
+        let search = self.task.request.search;
+        search.want == Want::Documents || search.per_document > 0 || self.pass.is_of_phrase()
     }
 
     fn other_definition(&self) -> Defined {

@@ -9,8 +9,7 @@ use crate::matcher::document_matcher::PatternSet;
 use crate::matcher::line_matcher;
 use crate::matcher::long_line::{Effort, LINE_STEPS_MAX};
 use crate::matcher::phrase::{NEAR_BYTES, Phrase};
-use crate::pack::batch::{BatchPacker, LinePosition, Match, PackOptions, Packed};
-use crate::pack::text_batch::{PackBuffers, Packer};
+use crate::pack::{LinePosition, Match, PackBuffers, PackOptions, Packed, Packer};
 use crate::rank::{self, Defined, Tier};
 use index::document;
 use index::shard::{DocId, Document, ShardError, TextCache};
@@ -70,7 +69,8 @@ impl<'a> DocumentMatches<'a> {
             package,
             document_rank: rank,
             may_define: Cell::new(None),
-            counts_only: task.request.want == Want::Count || task.threshold.leaves_out(highest),
+            counts_only: task.request.search.want == Want::Count
+                || task.threshold.leaves_out(highest),
             matched: false,
             has_given_up: false,
             patterns: PatternSet::default(),
@@ -218,20 +218,21 @@ impl<'a> DocumentMatches<'a> {
     #[inline]
     fn packer(&mut self) -> Result<&mut Packer<'a>, ShardError> {
         if self.packer.is_none() {
-            let request = self.task.request;
-            let batches = BatchPacker::new(
+            let search = self.task.request.search;
+            let packer = Packer::new(
                 (self.task.shard, self.task.index),
                 self.document.clone(),
                 self.package,
                 PackOptions {
-                    context_lines: request.context_lines,
+                    context_lines: search.context_lines,
                     first_line: self.task.first_line(self.document.id),
-                    first_range: request.first_range,
+                    first_range: search.first_range,
+                    text: search.text,
+                    is_whole: self.is_whole,
                 },
-                (mem::take(&mut self.buffers.batches), Rc::clone(&self.texts)),
+                (mem::take(&mut self.buffers), Rc::clone(&self.texts)),
             )?;
-            let parts = (batches, self.buffers.text.take());
-            self.packer = Some(Packer::new(parts, request.text, self.is_whole));
+            self.packer = Some(packer);
         }
         Ok(self.packer.as_mut().expect("it was just created"))
     }
@@ -264,7 +265,7 @@ impl LineSink for DocumentMatches<'_> {
     }
 
     fn is_done(&self) -> bool {
-        self.matched && self.task.request.want == Want::Documents
+        self.matched && self.task.request.search.want == Want::Documents
     }
 
     fn count(&mut self, lines: u64, out: &mut UnitResult) {
@@ -273,7 +274,7 @@ impl LineSink for DocumentMatches<'_> {
     }
 
     fn push(&mut self, found: &Match<'_>, out: &mut UnitResult) -> Result<(), ShardError> {
-        let (rank, tier) = match self.task.request.text {
+        let (rank, tier) = match self.task.request.search.text {
             TextOrder::Found => (0.0, Tier::default()),
             _ => self.line_rank(found)?,
         };

@@ -6,14 +6,14 @@
 use super::document_matches::{DocumentMatches, LineSink, UnitResult};
 use super::line_locator::LineLocator;
 use super::request::{Evaluation, Interrupted, ShardTask};
-use super::slices::{BlockRanges, DocumentSlice, DocumentSlices};
+use super::slices::{BlockRanges, Slice, Slices};
 use super::spans;
 use super::top_k::PendingMatch;
 use super::verify::Verifier;
 use crate::matcher::document_matcher::{DocumentMatcher, PatternSet, TextMatcher};
 use crate::matcher::line_matcher::{self, LineMatcher, LineSearch};
 use crate::matcher::long_line::Effort;
-use crate::pack::batch::Match;
+use crate::pack::Match;
 use index::filter::DocumentFacts;
 use index::shard::{DocId, Document, Shard, ShardError, TextCache, TextId};
 use schema::message::Expr;
@@ -38,27 +38,23 @@ const LINE_MATCHERS_MAX: usize = 4;
 pub(super) struct DocumentSearch<'s, 'a> {
     pub(super) verifier: &'s mut Verifier<'a>,
     pub(super) matchers: &'s mut DocumentMatchers<'a>,
-    pub(super) slices: &'s DocumentSlices<'s>,
+    pub(super) slices: &'s Slices<'s>,
     pub(super) out: &'s mut UnitResult,
 }
 
 impl<'a> DocumentSearch<'_, 'a> {
-    pub(super) fn search(&mut self, slices: &[DocumentSlice]) -> Result<(), Interrupted> {
+    pub(super) fn search(&mut self, slices: &[Slice]) -> Result<(), Interrupted> {
         self.matchers.known = KnownTerms::default();
         for slice in slices {
             let ShardTask { request, shard, .. } = self.verifier.task;
             request.cancel.check()?;
-            self.search_slice(slice, shard.document(DocId(slice.document))?)?;
+            self.search_slice(slice, shard.document(DocId(slice.documents.start))?)?;
         }
         Ok(())
     }
 
-    fn search_slice(
-        &mut self,
-        slice: &DocumentSlice,
-        document: Document<'a>,
-    ) -> Result<(), Interrupted> {
-        self.out.blocks += slice.weight();
+    fn search_slice(&mut self, slice: &Slice, document: Document<'a>) -> Result<(), Interrupted> {
+        self.out.blocks += self.slices.weight(slice);
         let evaluation = self.evaluation(slice, &document)?;
         let mut matches = self.verifier.begin(document)?;
         matches.is_whole = slice.is_whole;
@@ -74,7 +70,7 @@ impl<'a> DocumentSearch<'_, 'a> {
                 if !only_name && !self.matchers.matcher.is_multiline() {
                     self.verifier.task.request.cancel.check()?;
                     let matcher = self.matchers.line_matcher(patterns);
-                    let blocks = self.slices.block_ranges(slice.range());
+                    let blocks = self.slices.block_ranges(slice.blocks.clone());
                     (self.verifier).search_blocks(matcher, blocks, &mut matches, self.out)?;
                 } else {
                     // The first slice has all matches of the document.
@@ -93,7 +89,7 @@ impl<'a> DocumentSearch<'_, 'a> {
     /// Evaluation of a slice's document, shared with its other units.
     fn evaluation(
         &mut self,
-        slice: &DocumentSlice,
+        slice: &Slice,
         document: &Document<'a>,
     ) -> Result<Evaluation, Interrupted> {
         let evaluations = self.verifier.task.evaluations;
@@ -102,7 +98,7 @@ impl<'a> DocumentSearch<'_, 'a> {
         if slice.is_whole {
             evaluate()
         } else {
-            evaluations.get_or_evaluate(slice.document, evaluate)
+            evaluations.get_or_evaluate(slice.documents.start, evaluate)
         }
     }
 
@@ -222,7 +218,7 @@ impl<'a> DocumentMatchers<'a> {
         &mut self,
         verifier: &mut Verifier<'a>,
         document: &Document<'a>,
-        (slice, slices): (&DocumentSlice, &DocumentSlices<'_>),
+        (slice, slices): (&Slice, &Slices<'_>),
         out: &mut UnitResult,
     ) -> Result<Evaluation, Interrupted> {
         let shard = verifier.task.shard;

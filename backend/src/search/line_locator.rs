@@ -1,6 +1,6 @@
 //! Finds block and number of lines in consecutive blocks.
 
-use crate::pack::batch::LinePosition;
+use crate::pack::LinePosition;
 use index::shard::{BlockId, Shard, ShardError};
 use std::ops::Range;
 

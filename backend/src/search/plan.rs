@@ -6,8 +6,7 @@
 
 use super::pool::{self, Workers};
 use super::request::{Interrupted, Request, Stopped};
-use super::slices::{DocumentSlice, DocumentSlices};
-use super::text_slices::{TextSlice, TextSlices};
+use super::slices::Slices;
 use crate::matcher::compiled_query::Strategy;
 use index::plan::{DocumentQuery, TrigramQuery};
 use index::shard::{Candidates, DocId, DocumentCandidates, PackageId, Shard, ShardError};
@@ -240,6 +239,13 @@ pub(super) enum ShardCandidates {
 }
 
 impl ShardCandidates {
+    pub(super) fn slices(&self, shard: &Shard) -> Result<Slices<'_>, ShardError> {
+        match self {
+            ShardCandidates::Blocks(blocks) => Slices::of_texts(blocks, shard),
+            ShardCandidates::Documents(documents) => Slices::of_documents(documents, shard),
+        }
+    }
+
     pub(super) fn blocks(&self) -> u64 {
         match self {
             ShardCandidates::Blocks(_) => self.weight(),
@@ -299,73 +305,4 @@ impl ShardCandidates {
 
 fn total_len(ranges: &[Range<u32>]) -> u64 {
     ranges.iter().map(|range| range.len() as u64).sum()
-}
-
-pub(super) enum WorkList<'a> {
-    Texts(TextSlices<'a>),
-    Documents(DocumentSlices<'a>),
-}
-
-pub(super) enum WorkUnit<'a> {
-    Texts(&'a [TextSlice], &'a TextSlices<'a>),
-    Documents(&'a [DocumentSlice], &'a DocumentSlices<'a>),
-}
-
-impl<'a> WorkList<'a> {
-    pub(super) fn new(candidates: &'a ShardCandidates, shard: &Shard) -> Result<Self, ShardError> {
-        Ok(match candidates {
-            ShardCandidates::Blocks(blocks) => WorkList::Texts(TextSlices::new(blocks, shard)?),
-            ShardCandidates::Documents(documents) => {
-                WorkList::Documents(DocumentSlices::new(documents, shard)?)
-            }
-        })
-    }
-
-    pub(super) fn len(&self) -> usize {
-        match self {
-            WorkList::Texts(slices) => slices.unit_count(),
-            WorkList::Documents(slices) => slices.unit_count(),
-        }
-    }
-
-    pub(super) fn units_before(&self, document: DocId) -> usize {
-        let ends_before = |index: &usize| self.get(*index).last_document() < Some(document);
-        (0..self.len()).take_while(ends_before).count()
-    }
-
-    pub(super) fn get(&self, index: usize) -> WorkUnit<'_> {
-        match self {
-            WorkList::Texts(slices) => WorkUnit::Texts(slices.unit(index), slices),
-            WorkList::Documents(slices) => WorkUnit::Documents(slices.unit(index), slices),
-        }
-    }
-}
-
-impl WorkUnit<'_> {
-    pub(super) fn blocks(&self) -> Vec<Range<u32>> {
-        match self {
-            WorkUnit::Texts(slices, all) => {
-                let ranges = slices.iter().map(|slice| slice.blocks.clone());
-                ranges.flat_map(|range| all.block_ranges(range)).collect()
-            }
-            WorkUnit::Documents(slices, all) => {
-                let ranges = slices.iter().map(DocumentSlice::range);
-                ranges.flat_map(|range| all.block_ranges(range)).collect()
-            }
-        }
-    }
-
-    pub(super) fn weight(&self) -> u64 {
-        match self {
-            WorkUnit::Texts(slices, _) => slices.iter().map(TextSlice::weight).sum(),
-            WorkUnit::Documents(slices, _) => slices.iter().map(DocumentSlice::weight).sum(),
-        }
-    }
-
-    pub(super) fn last_document(&self) -> Option<DocId> {
-        match self {
-            WorkUnit::Texts(slices, _) => Some(DocId(slices.last()?.documents.end - 1)),
-            WorkUnit::Documents(slices, _) => Some(DocId(slices.last()?.document)),
-        }
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** at most [`UNITS_AHEAD`] units are read ahead of the last one taken.
 
-use super::plan::WorkList;
+use super::slices::Slices;
 use index::shard::{Shard, ShardError};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -31,14 +31,14 @@ impl ReadAhead {
     pub(super) fn before(
         &self,
         index: usize,
-        units: &WorkList<'_>,
+        units: &Slices<'_>,
         shard: &Shard,
     ) -> Result<(), ShardError> {
-        let end = units.len().min(index + UNITS_AHEAD);
+        let end = units.unit_count().min(index + UNITS_AHEAD);
         let advance = |next| (next < end).then_some(next + 1);
         while let Ok(unit) = self.next.fetch_update(Relaxed, Relaxed, advance) {
             // False if it seems not to be in memory.
-            if !shard.read_text_ahead(units.get(unit).blocks().into_iter())? {
+            if !shard.read_text_ahead(units.unit_blocks(unit).into_iter())? {
                 self.is_cold.store(true, Relaxed);
             }
         }

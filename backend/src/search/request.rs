@@ -8,10 +8,10 @@ use crate::matcher::compiled_query::CompiledQuery;
 use crate::matcher::document_matcher::PatternSet;
 use crate::matcher::line_matcher::{self, LineMatcher};
 use crate::matcher::long_line::Effort;
-use crate::pack::batch::LINE_BYTES_MAX;
+use crate::pack::LINE_BYTES_MAX;
 use crate::rank;
 use index::shard::{DocId, Shard, ShardError};
-use schema::message::{Progress, ResumePoint, ShardEnd, TextOrder, Want};
+use schema::message::{Progress, ResumePoint, Search, ShardEnd, TextOrder, Want};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,23 +26,14 @@ pub struct Request<'a> {
     pub shards: &'a [Arc<Shard>],
     /// Compiled expression and filters.
     pub query: &'a CompiledQuery,
-    /// Kind of answer: all matching lines, the first of every document, or a count.
-    pub want: Want,
-    /// Best matches to send; 0 or above [`LIMIT_MAX`] means all.
-    pub limit: u64,
-    /// Lines around a match.
-    pub context_lines: u32,
-    /// Send only the first range of each match.
-    pub first_range: bool,
-    /// Send lines as text, without limit or context.
-    pub text: TextOrder,
+    /// Kind and bounds of the answer. A limit above [`LIMIT_MAX`] means all. Lines are sent as text
+    /// only without limit and context. Of `resume`, nothing is sent again, nor searched again if
+    /// all matches are wanted.
+    pub search: &'a Search,
     /// Threads that verify candidates.
     pub workers: usize,
     /// Stops the search.
     pub cancel: &'a Cancel,
-    /// Another backend's answer so far for each shard, or empty. Not sent again, nor searched again
-    /// if all matches are wanted.
-    pub resume: &'a [ResumePoint],
 }
 
 impl Request<'_> {
@@ -55,13 +46,13 @@ impl Request<'_> {
         effort: &mut Effort<'_>,
         out: &mut Vec<(usize, usize)>,
     ) {
-        let is_unranked = is_unranked || self.text == TextOrder::Found;
+        let is_unranked = is_unranked || self.search.text == TextOrder::Found;
         // Shorter, because a carriage return may follow.
         if is_unranked && line.len() < LINE_BYTES_MAX {
             // A search for text does not send ranges.
             out.clear();
             out.push((0, 0));
-        } else if self.first_range {
+        } else if self.search.first_range {
             let decides = |range| rank::is_ranked_by(line, range);
             line_matcher::first_range(matcher, line, effort, decides, out);
         } else {
@@ -72,13 +63,14 @@ impl Request<'_> {
     /// The only possible byte of a range, in ranked text: there ranges only decide ranks.
     pub(super) fn single_byte(&self, matcher: &LineMatcher) -> Option<u8> {
         let byte = matcher.single_byte();
-        byte.filter(|_| self.text == TextOrder::Ranked)
+        byte.filter(|_| self.search.text == TextOrder::Ranked)
     }
 
     /// Number of top matches wanted; `None` for all.
     pub(super) fn top_k(&self) -> Option<usize> {
-        let limited = self.want != Want::Count && (1..=LIMIT_MAX).contains(&self.limit);
-        limited.then_some(self.limit as usize)
+        let limited =
+            self.search.want != Want::Count && (1..=LIMIT_MAX).contains(&self.search.limit);
+        limited.then_some(self.search.limit as usize)
     }
 }
 
@@ -175,7 +167,7 @@ impl<'a> ShardTask<'a> {
         threshold: &'a Threshold,
         evaluations: &'a SharedEvaluations,
     ) -> ShardTask<'a> {
-        let resume = request.resume.get(index);
+        let resume = request.search.resume.get(index);
         ShardTask {
             request,
             shard: &request.shards[index],

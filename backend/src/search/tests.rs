@@ -4,7 +4,7 @@ use super::*;
 use crate::CompiledQuery;
 use index::directory::Index;
 use index::{corpus, indexing};
-use schema::message::{Expr, Pattern, Skip, Syntax, TextOrder};
+use schema::message::{Expr, Pattern, Search, Skip, Syntax};
 use std::cell::Cell;
 
 struct Collector(Vec<u8>);
@@ -34,14 +34,9 @@ fn with_request<T>(text: &str, expr: &Expr, each: impl FnOnce(Request<'_>) -> T)
     each(Request {
         shards: &Index::open(&out).unwrap().shards,
         query: &CompiledQuery::new(expr, false).unwrap(),
-        want: Want::Matches,
-        limit: 0,
-        context_lines: 0,
-        first_range: false,
-        text: TextOrder::None,
+        search: &Search::default(),
         workers: 2,
         cancel: &Cancel::default(),
-        resume: &[],
     })
 }
 

@@ -9,7 +9,7 @@
 
 use super::slices::UNIT_DOCUMENTS;
 use crate::matcher::document_matcher::PatternSet;
-use crate::pack::batch::LinePosition;
+use crate::pack::LinePosition;
 use crate::rank::Tier;
 use index::shard::DocId;
 use schema::order::{self, RankKey};

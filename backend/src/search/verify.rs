@@ -7,13 +7,11 @@ use super::document_matches::{DocumentMatches, LineSink, UnitResult};
 use super::line_locator::LineLocator;
 use super::lone_byte::LoneByte;
 use super::request::{Interrupted, ShardTask};
-use super::slices::BlockRanges;
-use super::text_slices::{TextSlice, TextSlices};
+use super::slices::{BlockRanges, Slice, Slices};
 use crate::matcher::line_matcher::{self, LineMatcher, LineSearch};
 use crate::matcher::long_line::Effort;
 use crate::matcher::phrase::Phrase;
-use crate::pack::batch::{LinePosition, Match, Packed};
-use crate::pack::text_batch::PackBuffers;
+use crate::pack::{LinePosition, Match, PackBuffers, Packed};
 use index::shard::{DocId, Document, Package, PackageId, ShardError, TextBytes, TextCache};
 use schema::message::Want;
 use std::mem;
@@ -79,14 +77,14 @@ impl<'a> Verifier<'a> {
     pub(super) fn search_texts(
         &mut self,
         matcher: &LineMatcher,
-        slices: &[TextSlice],
-        all: &TextSlices<'_>,
+        slices: &[Slice],
+        all: &Slices<'_>,
         out: &mut UnitResult,
     ) -> Result<(), Interrupted> {
         let ShardTask { shard, request, .. } = self.task;
         for slice in slices {
             request.cancel.check()?;
-            out.blocks += slice.weight();
+            out.blocks += all.weight(slice);
             self.find_accepted(slice)?;
             let matched_before = out.matched_blocks;
             if let [id] = self.documents[..] {
@@ -113,7 +111,7 @@ impl<'a> Verifier<'a> {
     fn search_copies(
         &mut self,
         matcher: &LineMatcher,
-        (slice, all): (&TextSlice, &TextSlices<'_>),
+        (slice, all): (&Slice, &Slices<'_>),
         out: &mut UnitResult,
     ) -> Result<(), Interrupted> {
         let ShardTask { shard, request, .. } = self.task;
@@ -125,7 +123,7 @@ impl<'a> Verifier<'a> {
         }
         let mut found = FoundLines {
             counts_only: copies.iter().all(DocumentMatches::counts_only),
-            want: request.want,
+            want: request.search.want,
             ..FoundLines::default()
         };
         self.search_blocks(
@@ -155,7 +153,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Finds accepted documents. A text's only document is accepted already.
-    fn find_accepted(&mut self, slice: &TextSlice) -> Result<(), ShardError> {
+    fn find_accepted(&mut self, slice: &Slice) -> Result<(), ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         self.documents.clear();
         for id in slice.documents.clone().map(DocId) {

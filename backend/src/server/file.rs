@@ -1,7 +1,7 @@
 //! Answers FILE: reads a range of a document in its default or another revision.
 
 use crate::live::Generation;
-use crate::pack::batch::RevisionNames;
+use crate::pack::RevisionNames;
 use index::corpus::TextEncoding;
 use index::shard::{BlockId, DocId, Document, Shard, ShardError, TextCache};
 use language::Language;

@@ -16,9 +16,7 @@ use crate::live::LiveShards;
 use crate::matcher::compile_cost::CompileCost;
 use crate::matcher::compiled_query::CompiledQuery;
 use crate::matcher::compiler::{Compiler, KeptMatchers};
-use crate::search::{
-    Best, Cancel, HEAVY_BLOCKS, PER_DOCUMENT_MAX, Plan, PlanError, Request, Stopped, yielding,
-};
+use crate::search::{Cancel, HEAVY_BLOCKS, Plan, PlanError, Request, Stopped, yielding};
 use index::shard::Shard;
 use schema::message::{
     End, Failure, FailureKind, MessageError, Phases, Progress, Search, ShardEnd, TextOrder,
@@ -138,12 +136,19 @@ impl SearchService {
         true
     }
 
-    fn job(&self, search: Search, trace: TraceSpan) -> Result<SearchJob, Failure> {
+    fn job(&self, mut search: Search, trace: TraceSpan) -> Result<SearchJob, Failure> {
         let find = |id| visible::served(&self.live, id, "a shard of the search");
         if !search.resume.is_empty() && search.resume.len() != search.shards.len() {
             let message = "the search does not say how far each of its shards was answered";
             return Err(Failure::new(FailureKind::Protocol, message));
         }
+        if search.limit > 0 || search.context_lines > 0 {
+            search.text = TextOrder::None;
+        }
+        search.context_lines = match search.want {
+            Want::Matches | Want::Documents => search.context_lines.min(CONTEXT_LINES_MAX),
+            Want::Count | Want::Estimate => 0,
+        };
         Ok(SearchJob {
             shards: search.shards.iter().map(find).collect::<Result<_, _>>()?,
             search,
@@ -246,7 +251,13 @@ impl SearchJob {
         let query = query.preferring(&self.search.phrase);
         self.is_queued.store(false, Relaxed);
         let shards = self.narrowed_shards().map_err(Incomplete::Failed)?;
-        let mut request = self.request(&shards, &query);
+        let mut request = Request {
+            shards: &shards,
+            query: &query,
+            search: &self.search,
+            workers: self.service.workers,
+            cancel: &self.cancel,
+        };
         let planned = Instant::now();
         if (self.search.uncounted || self.search.per_document > 0)
             && let Some(finished) = self.run_best_first(&request, started, queue)?
@@ -406,22 +417,14 @@ impl SearchJob {
     ) -> Result<Option<Finished>, Incomplete> {
         let compiled = started.elapsed();
         let mut chunks = ChunkWriter::new(queue, Progress::default())?;
-        let best = match self.search.per_document as usize {
-            0 => Best::Matches,
-            matches => Best::Documents {
-                matches: matches.min(PER_DOCUMENT_MAX),
-            },
-        };
-        let Some(shards) = request.run_best_first(best, &mut chunks)? else {
-            return match best {
-                Best::Matches => Ok(None),
-                Best::Documents { .. } => {
-                    // Neither a retry nor another backend would help.
-                    let message = "the best documents cannot be found with little work";
-                    let failure = Failure::new(FailureKind::BadQuery, message);
-                    Err(Incomplete::Failed(failure))
-                }
-            };
+        let Some(shards) = request.run_best_first(&mut chunks)? else {
+            if self.search.per_document == 0 {
+                return Ok(None);
+            }
+            // Neither a retry nor another backend would help.
+            let message = "the best documents cannot be found with little work";
+            let failure = Failure::new(FailureKind::BadQuery, message);
+            return Err(Incomplete::Failed(failure));
         };
         let (rest, waited) = chunks.finish();
         let phases = [compiled, Duration::ZERO, started.elapsed() - compiled];
@@ -458,28 +461,6 @@ impl SearchJob {
             return Err(Failure::new(FailureKind::Protocol, message));
         }
         visible::views(&self.service.live, visible)
-    }
-
-    fn request<'a>(&'a self, shards: &'a [Arc<Shard>], query: &'a CompiledQuery) -> Request<'a> {
-        Request {
-            shards,
-            query,
-            want: self.search.want,
-            limit: self.search.limit,
-            context_lines: match self.search.want {
-                Want::Matches | Want::Documents => self.search.context_lines.min(CONTEXT_LINES_MAX),
-                Want::Count | Want::Estimate => 0,
-            },
-            first_range: self.search.first_range,
-            text: if self.search.limit == 0 && self.search.context_lines == 0 {
-                self.search.text
-            } else {
-                TextOrder::None
-            },
-            workers: self.service.workers,
-            cancel: &self.cancel,
-            resume: &self.search.resume,
-        }
     }
 
     fn plan(&self, request: &Request<'_>) -> Result<Plan, Incomplete> {

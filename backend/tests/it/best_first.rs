@@ -5,7 +5,6 @@ use crate::corpus::{Build, Built, write_package};
 use crate::found::{Found, How, find, find_best_first};
 use crate::wants::{Match, matches};
 use backend::CompiledQuery;
-use backend::search::Best;
 use index::ContentCodec;
 use index::corpus::sources;
 use index::directory::Index;
@@ -317,7 +316,7 @@ proptest! {
                 let expected = best(&find(&index.shards, &query, how));
                 for limit in [1, 10, 100] {
                     let how = How { limit, ..how };
-                    let found = find_best_first(&index.shards, &query, how, Best::Matches);
+                    let found = find_best_first(&index.shards, &query, how, 0);
                     let found = found.expect("few blocks are searched best first");
                     let there = expected.len().min(limit as usize);
                     let reported: u64 = found.ends.iter().map(|end| end.found).sum();
@@ -333,7 +332,7 @@ proptest! {
             let all = by_document(&find(&index.shards, &query, How::all(1)));
             for (limit, matches) in [(1, 1), (3, 2), (10, 3)] {
                 let how = How { limit, ..How::all(1) };
-                let found = find_best_first(&index.shards, &query, how, Best::Documents { matches });
+                let found = find_best_first(&index.shards, &query, how, matches as u32);
                 let found = by_document(&found.expect("few blocks are searched best first"));
                 prop_assert_eq!(found.len(), all.len().min(limit as usize));
                 for (found, all) in found.iter().zip(&all) {

@@ -1,12 +1,12 @@
 //! Searches shards, and decodes frames.
 
 use backend::CompiledQuery;
-use backend::search::{Best, Cancel, Request, Sink, Stopped};
+use backend::search::{Cancel, Request, Sink, Stopped};
 use index::shard::Shard;
 use schema::frame::{self, Decoder, Frame, Kind};
 use schema::message::{
-    BatchReader, BatchView, LineView, Progress, ResumePoint, ShardEnd, TextOrder, TextReader,
-    TextRun, Want,
+    BatchReader, BatchView, LineView, Progress, ResumePoint, Search, ShardEnd, TextOrder,
+    TextReader, TextRun, Want,
 };
 use schema::order::document_hash;
 use std::ops::Range;
@@ -221,23 +221,14 @@ impl How {
         }
     }
 
-    fn request<'a>(
-        self,
-        shards: &'a [Arc<Shard>],
-        query: &'a CompiledQuery,
-        cancel: &'a Cancel,
-    ) -> Request<'a> {
-        Request {
-            shards,
-            query,
+    fn search(self) -> Search {
+        Search {
             want: self.want,
             limit: self.limit,
             context_lines: self.context_lines,
             first_range: self.first_range,
             text: self.text,
-            workers: self.workers,
-            cancel,
-            resume: &[],
+            ..Search::default()
         }
     }
 }
@@ -254,9 +245,16 @@ pub(crate) fn find_rest(
     resume: &[ResumePoint],
 ) -> Found {
     let cancel = Cancel::default();
+    let search = Search {
+        resume: resume.to_vec(),
+        ..how.search()
+    };
     let request = Request {
-        resume,
-        ..how.request(shards, compiled, &cancel)
+        shards,
+        query: compiled,
+        search: &search,
+        workers: how.workers,
+        cancel: &cancel,
     };
     let plan = request.plan(true).expect("not cancelled");
     let mut sink = Collect {
@@ -276,18 +274,28 @@ pub(crate) fn find_rest(
     }
 }
 
-/// Searches best first, if possible.
+/// Searches best first, if possible: for matches, or for documents with up to `per_document`.
 pub(crate) fn find_best_first(
     shards: &[Arc<Shard>],
     compiled: &CompiledQuery,
     how: How,
-    best: Best,
+    per_document: u32,
 ) -> Option<Found> {
     let cancel = Cancel::default();
-    let request = how.request(shards, compiled, &cancel);
+    let search = Search {
+        per_document,
+        ..how.search()
+    };
+    let request = Request {
+        shards,
+        query: compiled,
+        search: &search,
+        workers: how.workers,
+        cancel: &cancel,
+    };
     let mut frames = Frames::default();
     let ends = request
-        .run_best_first(best, &mut frames)
+        .run_best_first(&mut frames)
         .expect("not cancelled")?;
     let sent: u64 = ends.iter().map(|end| end.matches).sum();
     assert_eq!(frames.matches, sent);

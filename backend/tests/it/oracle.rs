@@ -10,7 +10,7 @@ use crate::naive::{self, Document, compile};
 use crate::query::{Query, Recipe, recipes};
 use crate::revisions;
 use crate::wants;
-use backend::batch::LINE_BYTES_MAX;
+use backend::LINE_BYTES_MAX;
 use backend::compiled_query::{CompiledQuery, Strategy};
 use backend::line_matcher::RANGES_MAX;
 use index::ContentCodec;

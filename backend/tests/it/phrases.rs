@@ -6,7 +6,6 @@ use crate::corpus::Build;
 use crate::found::{Found, How, find, find_best_first};
 use crate::wants::{self, Match, matches};
 use backend::CompiledQuery;
-use backend::search::Best;
 use index::ContentCodec;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -162,7 +161,7 @@ proptest! {
             let expected = best(&all);
             for limit in [1, 3, 20] {
                 let how = How { limit, ..How::all(1) };
-                let found = find_best_first(&index.shards, &phrase, how, Best::Matches);
+                let found = find_best_first(&index.shards, &phrase, how, 0);
                 let there = expected.len().min(limit as usize);
                 prop_assert_eq!(found.is_some(), on_one_line(expected.iter()) >= limit as usize);
                 if let Some(found) = found {
@@ -172,7 +171,7 @@ proptest! {
             let all = by_document(&all);
             for (limit, matches) in [(1, 1), (3, 2), (10, 3)] {
                 let how = How { limit, ..How::all(1) };
-                let found = find_best_first(&index.shards, &phrase, how, Best::Documents { matches });
+                let found = find_best_first(&index.shards, &phrase, how, matches as u32);
                 let firsts = all.iter().map(|of_one| &of_one[0]);
                 prop_assert_eq!(found.is_some(), on_one_line(firsts) >= limit as usize);
                 let found = found.map(|found| by_document(&found)).unwrap_or_default();
@@ -197,11 +196,11 @@ proptest! {
         let all = find(&index.shards, &query, How::all(1));
         let expected = best(&all);
         let how = How { limit, ..How::all(1) };
-        let found = find_best_first(&index.shards, &query, how, Best::Matches);
+        let found = find_best_first(&index.shards, &query, how, 0);
         let there = expected.len().min(limit as usize);
         prop_assert_eq!(&best(&found.expect("few blocks"))[..], &expected[..there]);
         let all = by_document(&all);
-        let found = find_best_first(&index.shards, &query, how, Best::Documents { matches: 2 });
+        let found = find_best_first(&index.shards, &query, how, 2);
         let found = by_document(&found.expect("few blocks"));
         prop_assert_eq!(found.len(), all.len().min(limit as usize));
         for (found, all) in found.iter().zip(&all) {

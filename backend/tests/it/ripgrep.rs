@@ -9,7 +9,7 @@ use crate::found::{How, find};
 use crate::naive::{self, Document};
 use crate::query::{Query, recipes};
 use backend::CompiledQuery;
-use backend::batch::LINE_BYTES_MAX;
+use backend::LINE_BYTES_MAX;
 use proptest::prelude::*;
 use schema::message::{Expr, Syntax};
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,7 +10,7 @@ use index::indexing::{BuildOptions, Progress, build};
 use index::manifest::{Manifest, Options};
 use index::shard::{BlockId, PackageId, Shard, ShardError, TextCache};
 use index::trigram::Trigram;
-use schema::message::{self, Expr, Field, Filter, Pattern, Reading, Syntax, TextOrder, Want};
+use schema::message::{self, Expr, Field, Filter, Pattern, Reading, Search, Syntax, Want};
 use std::fs;
 use std::path::Path;
 use std::slice;
@@ -164,14 +164,15 @@ fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
         let request = Request {
             shards: slice::from_ref(shard),
             query: compiled,
-            want,
-            limit,
-            context_lines: 2,
-            first_range: want == Want::Documents,
-            text: TextOrder::None,
+            search: &Search {
+                want,
+                limit,
+                context_lines: 2,
+                first_range: want == Want::Documents,
+                ..Search::default()
+            },
             workers,
             cancel: &Cancel::default(),
-            resume: &[],
         };
         let plan = request.plan(true).expect("nothing cancels the search");
         let mut frames = Frames::default();

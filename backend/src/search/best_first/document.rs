@@ -1,6 +1,6 @@
 //! Search of one document, within the bound of verified blocks.
 
-use super::{BLOCKS_MAX, Best, Part, ShardSearch};
+use super::{BLOCKS_MAX, PER_DOCUMENT_MAX, Part, ShardSearch};
 use crate::search::plan::{SLOW_LINE_BYTES, ShardCandidates};
 use crate::search::request::{Interrupted, ShardTask};
 use crate::search::slices::BlockRanges;
@@ -20,8 +20,9 @@ const SINGLE_DOCUMENTS: usize = 32;
 impl<'a> ShardSearch<'_, 'a> {
     /// Returns `false` if it would verify too many blocks.
     pub(super) fn search(&mut self, id: DocId, part: Part) -> Result<bool, Interrupted> {
-        if let Best::Documents { matches } = self.best {
-            return self.search_for_score(id, matches);
+        let matches = self.task.request.search.per_document.min(PER_DOCUMENT_MAX);
+        if matches > 0 {
+            return self.search_for_score(id, matches as usize);
         }
         let document = self.task.shard.document(id)?;
         let is_whole = self.searches_whole_documents();

@@ -15,7 +15,7 @@ impl Request<'_> {
     pub(super) fn passes(&self) -> Option<Vec<Pass>> {
         match (&self.query.strategy, &self.query.phrase) {
             (Strategy::Lines { matcher, query }, None) => Some(vec![Pass::last(matcher, query)]),
-            (_, Some(_)) if self.want == Want::Documents => None,
+            (_, Some(_)) if self.search.want == Want::Documents => None,
             (Strategy::Lines { matcher, query }, Some(phrase)) => {
                 let query_of_phrase = TrigramQuery::and([query.clone(), phrase.plan()]);
                 let first = Pass {
