@@ -19,7 +19,6 @@ mod visible;
 pub use connection::{ConnectionError, Duplex};
 
 use crate::live::LiveShards;
-use crate::lookup::git_repositories::RecordedLocations;
 use crate::lookup::repositories::LookUp;
 use crate::matcher::compiler::KeptMatchers;
 use admission::Admission;
@@ -85,7 +84,8 @@ pub struct Backend {
     lookups: LookupService,
     object_files: Arc<ObjectFiles>,
     is_draining: AtomicBool,
-    requests: watch::Sender<usize>,
+    /// A receiver for each request in progress.
+    requests: watch::Sender<()>,
 }
 
 impl Backend {
@@ -120,7 +120,7 @@ impl Backend {
             lookups,
             object_files: Arc::default(),
             is_draining: AtomicBool::new(false),
-            requests: watch::Sender::new(0),
+            requests: watch::Sender::new(()),
         })
     }
 
@@ -128,9 +128,7 @@ impl Backend {
     /// progress.
     pub async fn drain(&self) {
         self.is_draining.store(true, Relaxed);
-        let mut requests = self.requests.subscribe();
-        // The sender is in self.
-        let _ = requests.wait_for(|requests| *requests == 0).await;
+        self.requests.closed().await;
     }
 
     /// True while searches are refused before the process ends.
@@ -228,7 +226,7 @@ impl Backend {
             let Some((kind, payload)) = frame else {
                 return Ok(());
             };
-            let _counted = Counted::new(&self.requests);
+            let _counted = self.requests.subscribe();
             match ClientRequest::decode(kind, &payload) {
                 Ok(ClientRequest::Search(_)) if self.is_draining() => {
                     let message = "this backend is about to stop";
@@ -242,7 +240,7 @@ impl Backend {
                     let repositories = self.lookups.repositories.clone();
                     let files = Arc::clone(&self.object_files);
                     let read = move |live: &LiveShards| {
-                        files.read(live, &readers(repositories.as_deref()), &request)
+                        files.read(live, repositories.as_deref(), &request)
                     };
                     self.answer_read(&mut connection, read, FileReply::encode)
                         .await?;
@@ -250,7 +248,7 @@ impl Backend {
                 Ok(ClientRequest::List(request)) => {
                     let repositories = self.lookups.repositories.clone();
                     let read = move |live: &LiveShards| {
-                        list::read(live, &readers(repositories.as_deref()), &request)
+                        list::read(live, repositories.as_deref(), &request)
                     };
                     self.answer_read(&mut connection, read, ListReply::encode)
                         .await?;
@@ -300,27 +298,6 @@ impl Backend {
         };
         connection.answer(encode).await
     }
-}
-
-struct Counted<'a>(&'a watch::Sender<usize>);
-
-impl Counted<'_> {
-    fn new(requests: &watch::Sender<usize>) -> Counted<'_> {
-        requests.send_modify(|requests| *requests += 1);
-        Counted(requests)
-    }
-}
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.send_modify(|requests| *requests -= 1);
-    }
-}
-
-/// Readers of the index's repositories: the given ones, and the recorded locations.
-fn readers(given: Option<&dyn LookUp>) -> Vec<&dyn LookUp> {
-    let found: &dyn LookUp = &RecordedLocations;
-    given.into_iter().chain([found]).collect()
 }
 
 fn counted<T>(served: Result<T, ConnectionError>) -> Result<T, ConnectionError> {

@@ -6,7 +6,7 @@
 use git::Blob;
 use schema::message::{
     Blame, BlameSource, Change, Commit, CommitLog, Lookup, LookupAnswer, LookupProblem,
-    LookupProblemKind, RecordedRepository, RecordedRevision, Reference, ReferenceList,
+    LookupProblemKind, RecordedRevision, Reference, ReferenceList,
 };
 
 /// Bytes of an answer in a frame, at most.
@@ -36,8 +36,8 @@ pub trait LookUp: Send + Sync {
         Vec::new()
     }
 
-    /// Counts commits of a revision that the index lacks; `None` if unknown.
-    fn behind(&self, _: &RecordedRepository, _: &RecordedRevision) -> Option<u32> {
+    /// Counts commits of a repository's revision that the index lacks; `None` if unknown.
+    fn behind(&self, _: &str, _: &RecordedRevision) -> Option<u32> {
         None
     }
 }
@@ -47,8 +47,6 @@ pub trait LookUp: Send + Sync {
 pub struct WantedFile<'a> {
     /// Name of the repository.
     pub repository: &'a str,
-    /// The index's record of it, if any.
-    pub recorded: Option<&'a RecordedRepository>,
     /// Revision; empty for the default branch.
     pub revision: &'a str,
     /// Path in the commit.

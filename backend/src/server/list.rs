@@ -12,6 +12,7 @@ mod repositories;
 
 use super::visible;
 use crate::live::{Generation, LiveShards};
+use crate::lookup::git_repositories::read_first;
 use crate::lookup::repositories::{LookUp, WantedFile};
 use index::corpus::SkipReason;
 use index::revisions::RevisionRef;
@@ -28,20 +29,20 @@ use std::time::UNIX_EPOCH;
 /// Bytes of a reason's detail: a rule, or a system message.
 const DETAIL_BYTES_MAX: usize = 4 << 10;
 
-/// Only repositories need `readers`.
+/// Only repositories need `given`.
 pub(super) fn read(
     live: &LiveShards,
-    readers: &[&dyn LookUp],
+    given: Option<&dyn LookUp>,
     request: &ListRequest,
 ) -> Result<ListReply, Failure> {
     let of_repositories = |_: &[u8]| request.kind == ListKind::Repositories;
     let generation = || visible::generation(live, request.visible.as_deref(), of_repositories);
     let reply = match request.kind {
-        ListKind::Repositories => repositories::read(&generation()?.recorded, readers, request),
+        ListKind::Repositories => repositories::read(&generation()?.recorded, given, request),
         ListKind::Packages => packages(generation()?.as_ref(), request),
         ListKind::Children => {
             let generation = generation()?;
-            match unindexed_children(&generation, readers, request) {
+            match unindexed_children(&generation, given, request) {
                 Some(reply) => Ok(reply),
                 None => children(&generation, request),
             }
@@ -282,22 +283,23 @@ fn child<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
 /// without a repository, or for an indexed revision.
 fn unindexed_children(
     generation: &Generation,
-    readers: &[&dyn LookUp],
+    given: Option<&dyn LookUp>,
     request: &ListRequest,
 ) -> Option<ListReply> {
     let recorded = generation.recorded.repository(&request.package)?;
     if request.revision.is_empty() || is_indexed(recorded, request.revision.as_bytes()) {
         return None;
     }
-    let wanted = WantedFile {
-        repository: str::from_utf8(&request.package).ok()?,
-        recorded: Some(recorded),
-        revision: &request.revision,
-        path: &request.prefix,
-        bytes_max: 0,
-    };
-    let mut found = readers.iter().map(|reader| reader.directory(&wanted));
-    let names = found.find(|names| !names.is_empty())?;
+    str::from_utf8(&request.package).ok()?;
+    let names = read_first(given, &request.package, Some(recorded), |it, repository| {
+        let names = it.directory(&WantedFile {
+            repository,
+            revision: &request.revision,
+            path: &request.prefix,
+            bytes_max: 0,
+        });
+        Some(names).filter(|names| !names.is_empty())
+    })?;
     let mut reply = ReplyBuilder::new(request);
     for name in names {
         let path = [&request.prefix[..], &name].concat();

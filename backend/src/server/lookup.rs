@@ -12,9 +12,9 @@ use schema::frame::FRAME_BYTES_MAX;
 use schema::message::{
     Lookup, LookupAnswer, LookupProblem, LookupProblemKind, LookupReply, LookupRequest, Recorded,
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 
 /// Frontends give up after 3 s of silence.
 const TIME_MAX: Duration = Duration::from_secs(2);
@@ -37,22 +37,14 @@ pub(super) struct LookupService {
     pub(super) permits: Arc<Semaphore>,
 }
 
-/// Answers so far; `None` after the reply.
-type Answers = Arc<Mutex<Option<Vec<LookupAnswer>>>>;
-
 impl LookupService {
     /// Answers the first look-ups, within time and frame size.
     pub(super) async fn answer(&self, request: LookupRequest) -> LookupReply {
         if request.lookups.is_empty() {
             return LookupReply::default();
         }
-        let answers: Answers = Arc::new(Mutex::new(Some(Vec::new())));
-        let ended = tokio::time::timeout(TIME_MAX, self.run(request, Arc::clone(&answers))).await;
-        let taken = answers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let mut answers = taken.expect("taken once");
+        let mut answers = Vec::new();
+        let ended = tokio::time::timeout(TIME_MAX, self.run(request, &mut answers)).await;
         if answers.is_empty() {
             let (kind, reason) = match ended {
                 Err(_) => {
@@ -70,28 +62,27 @@ impl LookupService {
         LookupReply { answers }
     }
 
-    async fn run(&self, request: LookupRequest, answers: Answers) {
+    async fn run(&self, request: LookupRequest, answers: &mut Vec<LookupAnswer>) {
         let permit = Arc::clone(&self.permits).acquire_owned().await;
         let service = self.clone();
-        let work = tokio::task::spawn_blocking(move || {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            service.look_up_all(&request.lookups, &answers);
+            service.look_up_all(&request.lookups, &sender);
         });
-        // A panic is in the log.
-        let _ = work.await;
+        // Ends with the thread; a panic is in the log.
+        while let Some(answer) = receiver.recv().await {
+            answers.push(answer);
+        }
     }
 
-    fn look_up_all(&self, lookups: &[Lookup], answers: &Answers) {
+    fn look_up_all(&self, lookups: &[Lookup], answers: &mpsc::UnboundedSender<LookupAnswer>) {
         let (began, mut bytes) = (Instant::now(), 0);
         for lookup in lookups {
             let answer = self.timed(lookup);
             bytes += answer_bytes(&answer);
-            let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(answers) = &mut *answers else {
-                return;
-            };
-            answers.push(answer);
-            if bytes > REPLY_BYTES || began.elapsed() > TIME_GOAL {
+            let is_late = answers.send(answer).is_err();
+            if is_late || bytes > REPLY_BYTES || began.elapsed() > TIME_GOAL {
                 return;
             }
         }

@@ -9,6 +9,7 @@
 use super::file::{self, REPLY_BYTES_MAX, skip_lines};
 use super::visible;
 use crate::live::{Generation, LiveShards};
+use crate::lookup::git_repositories::read_first;
 use crate::lookup::repositories::{LookUp, WantedFile};
 use git::Blob;
 use index::corpus::{ReadOutcome, TextEncoding, read_bytes};
@@ -67,13 +68,13 @@ impl ObjectFiles {
     pub(super) fn read(
         &self,
         live: &LiveShards,
-        readers: &[&dyn LookUp],
+        given: Option<&dyn LookUp>,
         request: &FileRequest,
     ) -> Result<FileReply, Failure> {
         let only_text = request.source == FileSource::Text && request.revision.is_empty();
         let reads = |package: &[u8]| !only_text && package == request.package;
         let generation = visible::generation(live, request.visible.as_deref(), reads)?;
-        let reply = self.answer(&generation, readers, request);
+        let reply = self.answer(&generation, given, request);
         reply.map_err(visible::unavailable)
     }
 
@@ -81,7 +82,7 @@ impl ObjectFiles {
     fn answer(
         &self,
         generation: &Generation,
-        readers: &[&dyn LookUp],
+        given: Option<&dyn LookUp>,
         request: &FileRequest,
     ) -> Result<FileReply, ShardError> {
         // Only repositories of the generation are visible.
@@ -91,7 +92,7 @@ impl ObjectFiles {
         let read = |bytes_max| {
             let permit = Handle::current().block_on(self.permits.acquire());
             let _permit = permit.expect("never closed");
-            read_file(generation, readers, request, bytes_max)
+            read_file(generation, given, request, bytes_max)
         };
         if request.source == FileSource::Original {
             let original = self.original(read, request);
@@ -190,7 +191,7 @@ impl ObjectFiles {
 
 fn read_file(
     generation: &Generation,
-    readers: &[&dyn LookUp],
+    given: Option<&dyn LookUp>,
     request: &FileRequest,
     bytes_max: u64,
 ) -> Option<(String, Blob)> {
@@ -204,14 +205,15 @@ fn read_file(
         "" if !is_any_repository => &indexed?.commit.id,
         revision => revision,
     };
-    let wanted = WantedFile {
-        repository: str::from_utf8(&request.package).ok()?,
-        recorded,
-        revision,
-        path: &request.path,
-        bytes_max,
-    };
-    readers.iter().find_map(|it| it.file(&wanted))
+    str::from_utf8(&request.package).ok()?;
+    read_first(given, &request.package, recorded, |it, repository| {
+        it.file(&WantedFile {
+            repository,
+            revision,
+            path: &request.path,
+            bytes_max,
+        })
+    })
 }
 
 /// Range of a file's text, if it is text.
@@ -345,7 +347,9 @@ mod tests {
                         source: FileSource::Original,
                         visible: None,
                     };
-                    files.answer(&generation, &[&repository], &request).unwrap()
+                    files
+                        .answer(&generation, Some(&repository), &request)
+                        .unwrap()
                 };
                 let mut reply = ask("main", 0);
                 let reason = reply.reason.clone();

@@ -1,6 +1,7 @@
 //! Lists packages that are git repositories, with recorded and newer commits.
 
 use super::reply_builder::ReplyBuilder;
+use crate::lookup::git_repositories::read_first;
 use crate::lookup::repositories::LookUp;
 use schema::message::{
     INDEXED_REVISIONS_MAX, IndexedRepository, IndexedRevision, ListEntry, ListReply, ListRequest,
@@ -17,10 +18,10 @@ const NAME_BYTES_MAX: usize = 1 << 10;
 /// Time to count newer commits; beyond it they are unknown.
 const TIME_MAX: Duration = Duration::from_secs(1);
 
-/// The first of `readers` with an answer counts newer commits.
+/// Newer commits are counted in `given` repositories, else at the recorded locations.
 pub(super) fn read<E>(
     recorded: &Recorded,
-    readers: &[&dyn LookUp],
+    given: Option<&dyn LookUp>,
     request: &ListRequest,
 ) -> Result<ListReply, E> {
     let mut reply = ReplyBuilder::new(request);
@@ -35,10 +36,11 @@ pub(super) fn read<E>(
     let began = Instant::now();
     reply.finish(|repository| {
         let behind = |revision: &RecordedRevision| {
-            let mut readers = readers.iter();
-            (began.elapsed() < TIME_MAX)
-                .then(|| readers.find_map(|reader| reader.behind(repository, revision)))
-                .flatten()
+            let is_in_time = began.elapsed() < TIME_MAX;
+            let recorded = Some(repository).filter(|_| is_in_time)?;
+            read_first(given, &repository.package, recorded, |it, name| {
+                it.behind(name, revision)
+            })
         };
         Ok(entry(repository, behind))
     })
@@ -95,7 +97,7 @@ mod tests {
             unreachable!("only asked how far behind the index is")
         }
 
-        fn behind(&self, _: &RecordedRepository, revision: &RecordedRevision) -> Option<u32> {
+        fn behind(&self, _: &str, revision: &RecordedRevision) -> Option<u32> {
             (revision.name == b"refs/heads/main").then_some(3)
         }
     }
@@ -140,7 +142,7 @@ mod tests {
     #[test]
     fn repositories_are_listed_with_their_revisions_and_how_far_behind_they_are() {
         let Ok(reply): Result<_, Infallible> =
-            read(&recorded(3, 0), &[&Behind], &request("p0007", b""));
+            read(&recorded(3, 0), Some(&Behind), &request("p0007", b""));
         let [entry] = &reply.entries[..] else {
             panic!("{reply:?}");
         };
@@ -149,7 +151,7 @@ mod tests {
         assert_eq!(repository.problem, "it is gone");
         let behind: Vec<_> = repository.revisions.iter().map(|it| it.behind).collect();
         assert_eq!(behind, [Some(3), None, None]);
-        let Ok(reply): Result<_, Infallible> = read(&recorded(3, 0), &[], &request("p0007", b""));
+        let Ok(reply): Result<_, Infallible> = read(&recorded(3, 0), None, &request("p0007", b""));
         let repository = reply.entries[0].repository.as_ref().unwrap();
         assert_eq!(repository.revisions[0].behind, None);
     }
@@ -158,7 +160,7 @@ mod tests {
     fn replies_fit_into_frames_and_have_every_repository() {
         let (recorded, mut found, mut after) = (recorded(100, 60), 0, Vec::new());
         loop {
-            let Ok(reply): Result<_, Infallible> = read(&recorded, &[], &request("", &after));
+            let Ok(reply): Result<_, Infallible> = read(&recorded, None, &request("", &after));
             let mut frame = Vec::new();
             reply.encode(&mut frame).unwrap();
             assert!(frame.len() < FRAME_BYTES_MAX);
