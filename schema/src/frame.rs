@@ -237,9 +237,7 @@ impl<'a> OwnFrames<'a> {
                 start: 0,
             })
     }
-}
 
-impl OwnFrames<'_> {
     /// True if all were decoded.
     pub fn is_done(&self) -> bool {
         self.start == self.bytes.len()
@@ -298,19 +296,6 @@ impl Decoder {
             start: 0,
             end: 0,
             frame_bytes_max,
-        }
-    }
-
-    /// Decoder of a whole stream.
-    pub fn of(stream: &[u8]) -> Self {
-        let mut buffer = vec![0; stream.len().div_ceil(8)];
-        buffer.as_mut_bytes()[..stream.len()].copy_from_slice(stream);
-        Decoder {
-            buffer,
-            mark: 0,
-            start: 0,
-            end: stream.len(),
-            frame_bytes_max: FRAME_BYTES_MAX,
         }
     }
 

@@ -22,14 +22,21 @@ fn here(served: &Served, search: &Search) -> Option<Vec<(Kind, Vec<u8>)>> {
     let is_answered = served
         .backend
         .answer_here(search, &Arc::default(), &mut take);
-    let mut decoder = Decoder::of(&answer);
-    let mut frames = Vec::new();
-    while let Some(frame) = decoder.decode().unwrap() {
-        frames.push((frame.kind, frame.payload.to_vec()));
-    }
-    decoder.finish().unwrap();
+    let frames = decoded(&answer);
     assert!(is_answered || frames.is_empty());
     is_answered.then_some(frames)
+}
+
+fn decoded(mut bytes: &[u8]) -> Vec<(Kind, Vec<u8>)> {
+    let (mut decoder, mut frames) = (Decoder::new(), Vec::new());
+    while !bytes.is_empty() {
+        bytes = decoder.take_from(bytes);
+        while let Some(frame) = decoder.decode().unwrap() {
+            frames.push((frame.kind, frame.payload.to_vec()));
+        }
+    }
+    decoder.finish().unwrap();
+    frames
 }
 
 /// Answers on a connection, without HELLO.
@@ -190,11 +197,7 @@ async fn heavy_searches_wait_for_a_permit_until_they_are_stopped() {
 }
 
 fn kinds(frames: &[u8]) -> Vec<Kind> {
-    let (mut decoder, mut kinds) = (Decoder::of(frames), Vec::new());
-    while let Some(frame) = decoder.decode().unwrap() {
-        kinds.push(frame.kind);
-    }
-    kinds
+    decoded(frames).iter().map(|(kind, _)| *kind).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -225,10 +228,9 @@ async fn ends_when_nobody_wants_more() {
         ..client.regexp("")
     };
     let failure = |frames: &[u8]| {
-        let mut decoder = Decoder::of(frames);
-        let frame = decoder.decode().unwrap().unwrap();
-        assert_eq!(frame.kind, Kind::Error);
-        Failure::decode(frame.payload).unwrap().kind
+        let (kind, payload) = decoded(frames).remove(0);
+        assert_eq!(kind, Kind::Error);
+        Failure::decode(&payload).unwrap().kind
     };
     let mut calls = Vec::new();
     let mut take = |frames: &[u8]| {
