@@ -6,7 +6,7 @@
 //!   context for a [`search::Sink`], in an order independent of workers.
 //! - [`LiveShards`] are the shards of an index directory, replaced by each new manifest.
 //! - [`Backend`] serves them: HELLO, SEARCH, FILE, LIST, LOOKUP ([`server`]).
-//! - [`repositories`] answers look-ups of commits.
+//! - [`LookUp`] answers look-ups of commits.
 //!
 //! **Invariant:** memory does not grow with the number of matches: workers wait for the sink, and
 //! frames for the other end to read.
@@ -65,8 +65,7 @@ pub mod search;
 pub mod server;
 
 pub use live::{Generation, LiveShards};
-pub use lookup::git_repositories::GitRepositories;
-pub use lookup::repositories;
+pub use lookup::{LookUp, WantedFile};
 pub use matcher::bad_expr::BadExpr;
 pub use matcher::compiled_query::CompiledQuery;
 pub use matcher::{compiled_query, compiler, document_matcher, line_matcher, long_line, pattern};

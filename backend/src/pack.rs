@@ -13,8 +13,8 @@ use index::shard::{DocId, Document, Shard, ShardError, TextCache};
 use language::Language;
 use schema::line_text::LineText;
 use schema::message::{
-    Batch, DocumentKind, Line, REVISIONS_BYTES_MAX, REVISIONS_MAX, Range, Span, TextOrder, TextRun,
-    Window,
+    Batch, DocumentKind, Line, REVISIONS_BYTES_MAX, REVISIONS_MAX, Range, Search, Span, TextOrder,
+    TextRun, Window,
 };
 use schema::order::RankKey;
 use std::ops;
@@ -92,26 +92,15 @@ impl<'l> Match<'l> {
     }
 }
 
-/// Options of a packer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PackOptions {
-    /// Lines before and after a match.
-    pub(crate) context_lines: u32,
-    /// Matches in earlier lines are left out.
-    pub(crate) first_line: u32,
-    /// Pack only the first range of each match.
-    pub(crate) first_range: bool,
-    /// `None` sends all matches in batches.
-    pub(crate) text: TextOrder,
-    /// True if the packer gets all matches of the document.
-    pub(crate) is_whole: bool,
-}
-
 /// Packs lines of one document.
 pub(crate) struct Packer<'a> {
     shard: &'a Shard,
     shard_index: u32,
-    options: PackOptions,
+    search: &'a Search,
+    /// Matches in earlier lines are left out.
+    first_line: u32,
+    /// True if the packer gets all matches of the document.
+    is_whole: bool,
     document: Document<'a>,
     package: &'a [u8],
     language: &'static str,
@@ -174,11 +163,10 @@ impl<'a> Packer<'a> {
         (shard, shard_index): (&'a Shard, u32),
         document: Document<'a>,
         package: &'a [u8],
-        mut options: PackOptions,
+        (search, first_line, is_whole): (&'a Search, u32, bool),
         (mut buffers, texts): (PackBuffers, Rc<TextCache>),
     ) -> Result<Self, ShardError> {
-        options.is_whole &= options.first_line == 0;
-        if options.text != TextOrder::None {
+        if search.text != TextOrder::None {
             let as_text = buffers.as_text.get_or_insert_default();
             as_text.write.begin(package, document.path);
         }
@@ -189,7 +177,9 @@ impl<'a> Packer<'a> {
         Ok(Packer {
             shard,
             shard_index,
-            options,
+            search,
+            first_line,
+            is_whole: is_whole && first_line == 0,
             document,
             package,
             language,
@@ -207,7 +197,7 @@ impl<'a> Packer<'a> {
 
     /// Adds a match. Lines ascend.
     pub(crate) fn push(&mut self, found: &Match<'_>, out: &mut Packed) -> Result<(), ShardError> {
-        match self.options.text {
+        match self.search.text {
             TextOrder::None => self.push_to_batch(found, out),
             TextOrder::Ranked | TextOrder::Found => self.push_as_text(found, out),
         }
@@ -216,7 +206,7 @@ impl<'a> Packer<'a> {
     fn push_to_batch(&mut self, found: &Match<'_>, out: &mut Packed) -> Result<(), ShardError> {
         let position = found.position;
         self.check(position)?;
-        if position.number < self.options.first_line {
+        if position.number < self.first_line {
             return Ok(());
         }
         if self.buffers.text.len() > BATCH_TEXT_BYTES || self.buffers.lines.len() > BATCH_LINES {
@@ -229,7 +219,7 @@ impl<'a> Packer<'a> {
         }
         self.push_context_before(position)?;
         self.push_line(found);
-        self.due = self.options.context_lines;
+        self.due = self.search.context_lines;
         out.keys.push((self.document.id, position.number));
         Ok(())
     }
@@ -243,7 +233,7 @@ impl<'a> Packer<'a> {
 
     /// Adds the document's name as the only match; `ranges` are in its path.
     pub(crate) fn push_name(&mut self, rank: f32, ranges: &[(usize, usize)], out: &mut Packed) {
-        if self.options.first_line > 0 {
+        if self.first_line > 0 {
             return;
         }
         let position = LinePosition::of_name(&self.document, self.document_text.start);
@@ -310,7 +300,7 @@ impl<'a> Packer<'a> {
         let packed = self.last.map_or(0, |last| last.number + last.lines - 1);
         let mut positions = Vec::new();
         let mut position = of;
-        while positions.len() < self.options.context_lines as usize
+        while positions.len() < self.search.context_lines as usize
             && let Some(before) = self.line_before(position)?
             && before.number > packed
         {
@@ -388,7 +378,7 @@ impl<'a> Packer<'a> {
             });
         }
         let first = buffers.ranges.len();
-        let count = if self.options.first_range {
+        let count = if self.search.first_range {
             1
         } else {
             usize::MAX

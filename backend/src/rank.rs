@@ -183,11 +183,6 @@ pub fn line_rank<E>(
     Ok(order::rank(defined_bound(document_rank, defined), place))
 }
 
-/// True if a range decides the line's rank, unless an earlier one does.
-pub fn is_ranked_by(line: &[u8], (start, end): (usize, usize)) -> bool {
-    definition::words_in(line, start, end).is_some()
-}
-
 /// Highest score of a match on such a line.
 pub fn defined_bound(document_rank: f32, Defined { level, favour }: Defined) -> f32 {
     if level == 0 {

@@ -14,7 +14,6 @@ mod line_locator;
 mod lone_byte;
 mod plan;
 mod pool;
-mod read_ahead;
 mod request;
 mod slices;
 mod spans;
@@ -34,10 +33,9 @@ use document_search::{DocumentMatchers, DocumentSearch, find_ranges};
 use index::shard::{DocId, ShardError};
 use plan::ShardCandidates;
 use pool::Workers;
-use read_ahead::ReadAhead;
 use request::{Interrupted, ShardTask, SharedEvaluations};
 use schema::message::{Progress, ShardEnd, Want};
-use slices::{Slice, Slices, is_dense};
+use slices::{ReadAhead, Slice, Slices, is_dense};
 use std::mem;
 use top_k::{PendingMatch, PendingMatches, Threshold, TopMatches};
 use verify::Verifier;
@@ -325,7 +323,7 @@ impl<'a> Worker<'a> {
                 let found = Match::new(position, line, &verifier.ranges);
                 matches.pack(&Match { rank, ..found }, &mut packed)?;
             }
-            verifier.end(matches, &mut packed)?;
+            verifier.buffers = matches.finish(&mut packed)?;
         }
         // Ranges are missing if the search was stopped meanwhile.
         request.cancel.check()?;

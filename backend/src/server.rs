@@ -19,18 +19,16 @@ mod visible;
 pub use connection::{ConnectionError, Duplex};
 
 use crate::live::LiveShards;
-use crate::lookup::repositories::LookUp;
+use crate::lookup::LookUp;
 use crate::matcher::compiler::KeptMatchers;
 use admission::Admission;
 use connection::{Connection, ErrorLog};
-use lookup::LookupService;
 use object_file::ObjectFiles;
 use schema::frame::Kind;
 use schema::message::{
     self, Failure, FailureKind, FileReply, FileRequest, ListReply, ListRequest, LookupRequest,
     Search,
 };
-use search::SearchService;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -80,9 +78,12 @@ impl Default for Options {
 /// Serves live shards.
 pub struct Backend {
     live: Arc<LiveShards>,
-    searches: SearchService,
-    lookups: LookupService,
-    object_files: Arc<ObjectFiles>,
+    repositories: Option<Arc<dyn LookUp>>,
+    workers: usize,
+    admission: Admission,
+    kept: KeptMatchers,
+    lookup_permits: Arc<Semaphore>,
+    object_files: ObjectFiles,
     is_draining: AtomicBool,
     /// A receiver for each request in progress.
     requests: watch::Sender<()>,
@@ -99,26 +100,18 @@ impl Backend {
         crate::metrics::describe();
         let live = Arc::new(live);
         tokio::spawn(live.clone().watch());
-        let searches = SearchService {
-            live: live.clone(),
+        Arc::new(Backend {
+            live,
+            repositories,
             workers: options.workers,
-            admission: Arc::new(Admission::new(
+            admission: Admission::new(
                 options.searches,
                 options.heavy_searches,
                 options.pattern_bytes,
-            )),
+            ),
             kept: KeptMatchers::default(),
-        };
-        let lookups = LookupService {
-            repositories,
-            live: live.clone(),
-            permits: Arc::new(Semaphore::new(options.lookups)),
-        };
-        Arc::new(Backend {
-            live,
-            searches,
-            lookups,
-            object_files: Arc::default(),
+            lookup_permits: Arc::new(Semaphore::new(options.lookups)),
+            object_files: ObjectFiles::default(),
             is_draining: AtomicBool::new(false),
             requests: watch::Sender::new(()),
         })
@@ -139,20 +132,6 @@ impl Backend {
     /// Served shards.
     pub fn live(&self) -> &LiveShards {
         &self.live
-    }
-
-    /// Answers a search on the calling thread, if it can start at once; a heavy one waits for its
-    /// permit. Returns false if it needs a connection.
-    ///
-    /// The thread must belong to a runtime and may block. `send` gets whole frames, without HELLO,
-    /// and returns true while more are wanted. `stop` ends the search.
-    pub fn answer_here(
-        &self,
-        search: &Search,
-        stop: &Arc<AtomicBool>,
-        send: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> bool {
-        self.searches.answer_here(search, stop, send)
     }
 
     /// Accepts and serves connections for ever, over TLS with the current configuration of `tls`.
@@ -187,12 +166,12 @@ impl Backend {
     }
 
     /// Serves one connection to its end, and counts its error.
-    pub async fn serve<S: Duplex>(&self, stream: S) -> Result<(), ConnectionError> {
+    pub async fn serve<S: Duplex>(self: &Arc<Self>, stream: S) -> Result<(), ConnectionError> {
         counted(self.serve_requests(stream).await)
     }
 
     async fn serve_accepted(
-        &self,
+        self: &Arc<Self>,
         stream: TcpStream,
         tls: Option<Arc<ServerConfig>>,
     ) -> Result<(), ConnectionError> {
@@ -206,12 +185,9 @@ impl Backend {
         }
     }
 
-    async fn serve_requests<S: Duplex>(&self, stream: S) -> Result<(), ConnectionError> {
-        let mut connection = Connection::new(
-            stream,
-            self.live.clone(),
-            self.lookups.repositories.is_some(),
-        );
+    async fn serve_requests<S: Duplex>(self: &Arc<Self>, stream: S) -> Result<(), ConnectionError> {
+        let mut connection =
+            Connection::new(stream, self.live.clone(), self.repositories.is_some());
         let mut changes = self.live.changes();
         connection.greet().await?;
         loop {
@@ -234,21 +210,19 @@ impl Backend {
                     connection.answer(|out| failure.encode(out)).await?;
                 }
                 Ok(ClientRequest::Search(search)) => {
-                    self.searches.answer(&mut connection, search).await?;
+                    self.answer_search(&mut connection, search).await?;
                 }
                 Ok(ClientRequest::File(request)) => {
-                    let repositories = self.lookups.repositories.clone();
-                    let files = Arc::clone(&self.object_files);
-                    let read = move |live: &LiveShards| {
-                        files.read(live, repositories.as_deref(), &request)
+                    let read = move |backend: &Backend| {
+                        let given = backend.repositories.as_deref();
+                        backend.object_files.read(&backend.live, given, &request)
                     };
                     self.answer_read(&mut connection, read, FileReply::encode)
                         .await?;
                 }
                 Ok(ClientRequest::List(request)) => {
-                    let repositories = self.lookups.repositories.clone();
-                    let read = move |live: &LiveShards| {
-                        list::read(live, repositories.as_deref(), &request)
+                    let read = move |backend: &Backend| {
+                        list::read(&backend.live, backend.repositories.as_deref(), &request)
                     };
                     self.answer_read(&mut connection, read, ListReply::encode)
                         .await?;
@@ -267,30 +241,14 @@ impl Backend {
         }
     }
 
-    async fn answer_lookups<S: Duplex>(
-        &self,
-        connection: &mut Connection<S>,
-        request: LookupRequest,
-    ) -> Result<(), ConnectionError> {
-        if self.lookups.repositories.is_none()
-            && self.live.current().recorded.repositories.is_empty()
-        {
-            let message = "this backend has no repositories: it was started without --repos, and its index has none";
-            let failure = Failure::new(FailureKind::Unavailable, message);
-            return connection.answer(|out| failure.encode(out)).await;
-        }
-        let reply = self.lookups.answer(request).await;
-        connection.answer(|out| reply.encode(out)).await
-    }
-
     async fn answer_read<S: Duplex, T: Send + 'static>(
-        &self,
+        self: &Arc<Self>,
         connection: &mut Connection<S>,
-        read: impl FnOnce(&LiveShards) -> Result<T, Failure> + Send + 'static,
+        read: impl FnOnce(&Backend) -> Result<T, Failure> + Send + 'static,
         encode: impl FnOnce(&T, &mut Vec<u8>) -> Result<(), message::MessageError>,
     ) -> Result<(), ConnectionError> {
-        let live = Arc::clone(&self.live);
-        let reading = tokio::task::spawn_blocking(move || read(&live)).await;
+        let backend = Arc::clone(self);
+        let reading = tokio::task::spawn_blocking(move || read(&backend)).await;
         let reply = reading.unwrap_or_else(|error| Err(visible::unavailable(error)));
         let encode = |out: &mut Vec<u8>| match &reply {
             Ok(reply) => encode(reply, out),

@@ -5,11 +5,11 @@ mod backend;
 pub(crate) use backend::backend;
 
 use crate::cache_dir::{cache_dir, private_temporary_dir, with_free_spool};
-use ::backend::GitRepositories;
-use ::backend::repositories::LookUp;
+use ::backend::LookUp;
 use ::backend::server::Options;
 use anyhow::{Context, Result};
 use frontend::{Config, Coordinator};
+use git::Repositories;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
@@ -43,7 +43,7 @@ pub(crate) fn repositories(repos: Option<&Path>) -> Result<Option<Arc<dyn LookUp
     let Some(directory) = repos else {
         return Ok(None);
     };
-    let repositories = GitRepositories::open(directory)
+    let repositories = Repositories::new(directory)
         .with_context(|| format!("--repos {} cannot be used", directory.display()))?;
     Ok(Some(Arc::new(repositories)))
 }

@@ -137,26 +137,19 @@ pub(crate) fn encode_with(
 
 /// Decodes the first frame; `None` while incomplete.
 pub fn decode(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
-    decode_within(bytes, FRAME_BYTES_MAX)
+    decode_within(bytes, FRAME_BYTES_MAX, true)
 }
 
 /// Decodes a frame without its checksum, for bytes checked or made in this process.
 pub fn decode_unchecked(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
-    let frame = unchecked(bytes, FRAME_BYTES_MAX)?;
-    Ok(frame.map(|(frame, _)| frame))
+    decode_within(bytes, FRAME_BYTES_MAX, false)
 }
 
-fn decode_within(bytes: &[u8], bytes_max: usize) -> Result<Option<Frame<'_>>, FrameError> {
-    let Some((frame, expected)) = unchecked(bytes, bytes_max)? else {
-        return Ok(None);
-    };
-    if checksum(&bytes[..8], frame.payload) != expected {
-        return Err(FrameError::Checksum);
-    }
-    Ok(Some(frame))
-}
-
-fn unchecked(bytes: &[u8], bytes_max: usize) -> Result<Option<(Frame<'_>, u32)>, FrameError> {
+fn decode_within(
+    bytes: &[u8],
+    bytes_max: usize,
+    checks_sum: bool,
+) -> Result<Option<Frame<'_>>, FrameError> {
     let Some(header) = bytes.get(..HEADER_BYTES) else {
         return Ok(None);
     };
@@ -164,13 +157,15 @@ fn unchecked(bytes: &[u8], bytes_max: usize) -> Result<Option<(Frame<'_>, u32)>,
     let Some(payload) = bytes.get(HEADER_BYTES..HEADER_BYTES + length) else {
         return Ok(None);
     };
-    let expected = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
-    let frame = Frame {
+    if checks_sum && checksum(&header[..8], payload).to_le_bytes() != header[8..12] {
+        return Err(FrameError::Checksum);
+    }
+    let bytes = HEADER_BYTES + length;
+    Ok(Some(Frame {
         kind,
         payload,
-        bytes: HEADER_BYTES + length,
-    };
-    Ok(Some((frame, expected)))
+        bytes,
+    }))
 }
 
 fn decode_header(header: &[u8], bytes_max: usize) -> Result<(Kind, usize), FrameError> {
@@ -252,7 +247,7 @@ impl Frames for OwnFrames<'_> {
             return Ok(None);
         }
         let frame = decode_unchecked(&self.bytes[self.start..])?;
-        self.start += frame.as_ref().map_or(0, |frame| frame.bytes);
+        self.start += frame.map_or(0, |frame| frame.bytes);
         Ok(frame)
     }
 
@@ -347,17 +342,15 @@ impl Decoder {
     /// Next frame, or `None` if more bytes are needed.
     pub fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         let bytes = &self.buffer.as_bytes()[self.start..self.end];
-        let frame = decode_within(bytes, self.frame_bytes_max)?;
-        if let Some(frame) = &frame {
-            self.start += frame.bytes;
-        }
+        let frame = decode_within(bytes, self.frame_bytes_max, true)?;
+        self.start += frame.map_or(0, |frame| frame.bytes);
         Ok(frame)
     }
 
     /// Kind of the next frame, or `None` if more bytes are needed.
     pub fn peek(&self) -> Result<Option<Kind>, FrameError> {
         let bytes = &self.buffer.as_bytes()[self.start..self.end];
-        let frame = decode_within(bytes, self.frame_bytes_max)?;
+        let frame = decode_within(bytes, self.frame_bytes_max, true)?;
         Ok(frame.map(|frame| frame.kind))
     }
 

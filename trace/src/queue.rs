@@ -3,7 +3,7 @@
 use crate::otlp::Record;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Some thousand requests. A span takes half a kilobyte, and at most ten.
 pub(crate) const WAITING_MAX: usize = 4096;
@@ -47,35 +47,23 @@ impl Queue {
         let mut state = self.lock();
         state.is_sending = false;
         self.changed.notify_all();
-        let mut until = None;
-        loop {
-            let waiting = state.waiting.len();
-            let now = Instant::now();
-            if waiting == 0 {
-                state = wait(self.changed.wait(state));
-                continue;
-            }
-            let until = *until.get_or_insert(now + BATCH_WAIT);
-            if waiting >= BATCH_MAX || state.is_flushing || now >= until {
-                state.is_sending = true;
-                return state.waiting.drain(..waiting.min(BATCH_MAX)).collect();
-            }
-            (state, _) = wait(self.changed.wait_timeout(state, until - now));
-        }
+        let is_empty = |state: &mut State| state.waiting.is_empty();
+        let state = wait(self.changed.wait_while(state, is_empty));
+        let is_partial = |it: &mut State| it.waiting.len() < BATCH_MAX && !it.is_flushing;
+        let waited = (self.changed).wait_timeout_while(state, BATCH_WAIT, is_partial);
+        let (mut state, _) = wait(waited);
+        state.is_sending = true;
+        let count = state.waiting.len().min(BATCH_MAX);
+        state.waiting.drain(..count).collect()
     }
 
     /// Waits at most `max`. Returns the number of spans left.
     pub(crate) fn flush(&self, max: Duration) -> usize {
-        let until = Instant::now() + max;
         let mut state = self.lock();
         state.is_flushing = true;
         self.changed.notify_all();
-        while !state.waiting.is_empty() || state.is_sending {
-            let Some(left) = until.checked_duration_since(Instant::now()) else {
-                break;
-            };
-            (state, _) = wait(self.changed.wait_timeout(state, left));
-        }
+        let has_some = |it: &mut State| !it.waiting.is_empty() || it.is_sending;
+        let (mut state, _) = wait(self.changed.wait_timeout_while(state, max, has_some));
         state.is_flushing = false;
         state.waiting.len()
     }

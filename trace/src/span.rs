@@ -59,16 +59,8 @@ impl TraceSpan {
 
     /// Begins the span of a frontend's request. The frontend decides about sampling.
     pub fn of_frontend(frontend: Option<TraceContext>, name: &'static str) -> TraceSpan {
-        let Some(frontend) = frontend else {
-            return TraceSpan::default();
-        };
-        match recorder() {
-            Some(recorder) if frontend.is_sampled && recorder.samples(Some(true)) => {
-                let parent = Some(frontend.span);
-                TraceSpan::begin(recorder, frontend.trace, parent, name.into(), Kind::Server)
-            }
-            _ => TraceSpan(State::Known(frontend)),
-        }
+        let begin = |_| TraceSpan::of_request(recorder(), frontend, name.into());
+        frontend.map_or_else(TraceSpan::default, begin)
     }
 
     /// Begins a child span.

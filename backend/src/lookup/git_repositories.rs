@@ -1,10 +1,10 @@
 //! Answers look-ups from git repositories below a directory, with the crate `git`.
 
-use super::repositories::{
+use super::{
     ANSWER_BYTES_MAX, LookUp, WantedFile, blame_bytes, change_bytes, first_references, log_bytes,
     problem,
 };
-use git::{BlameLimits, Blob, LogCursor, LookupError, Repositories, RootError};
+use git::{BlameLimits, Blob, LogCursor, LookupError, Repositories};
 use schema::message::{
     Blame, BlameSource, ChangeList, Commit, CommitLog, Lookup, LookupAnswer, LookupOf,
     LookupProblemKind, RecordedRepository, RecordedRevision, Reference, ReferenceList, Signature,
@@ -29,22 +29,11 @@ const SUBJECT_BYTES_MAX: usize = 120;
 /// Bytes of an author's name in a blame.
 const AUTHOR_BYTES_MAX: usize = 80;
 
-/// Repositories below a directory.
-pub struct GitRepositories(Repositories);
-
-impl GitRepositories {
-    /// Takes a directory. Repositories are opened on demand.
-    pub fn open(directory: &Path) -> Result<GitRepositories, RootError> {
-        Repositories::new(directory).map(GitRepositories)
-    }
-}
-
-impl LookUp for GitRepositories {
+impl LookUp for Repositories {
     fn look_up(&self, lookup: &Lookup) -> LookupAnswer {
         let repository = &lookup.repository;
         let answer = match &lookup.of {
             LookupOf::Commit { revision } => self
-                .0
                 .commit(repository, revision)
                 .map(|found| LookupAnswer::Commit(shortened(found))),
             LookupOf::Log {
@@ -52,22 +41,18 @@ impl LookUp for GitRepositories {
                 path,
                 after,
                 count,
-            } => self
-                .log(repository, revision, path, after, *count)
-                .map(LookupAnswer::Log),
+            } => log(self, repository, revision, path, after, *count).map(LookupAnswer::Log),
             LookupOf::References { after, count } => self
-                .0
                 .refs(repository)
                 .map(|all| LookupAnswer::References(part(all, after, *count))),
             LookupOf::Blame { revision, path } => {
-                let found = (self.0).blame(repository, revision, path, BlameLimits::default());
+                let found = self.blame(repository, revision, path, BlameLimits::default());
                 found.and_then(|found| match found {
                     None => Ok(LookupAnswer::Blame(Blame::default())),
                     Some(found) => blame(found, path).map(LookupAnswer::Blame),
                 })
             }
             LookupOf::Changes { revision, count } => self
-                .0
                 .changes(
                     repository,
                     revision,
@@ -81,18 +66,18 @@ impl LookUp for GitRepositories {
     fn behind(&self, repository: &str, revision: &RecordedRevision) -> Option<u32> {
         let now = str::from_utf8(&revision.name).ok()?;
         let then = &revision.commit.id;
-        (self.0.commits_between(repository, then, now, BEHIND_MAX)).ok()
+        self.commits_between(repository, then, now, BEHIND_MAX).ok()
     }
 
     fn file(&self, wanted: &WantedFile<'_>) -> Option<(String, Blob)> {
         let WantedFile { revision, path, .. } = wanted;
-        let found = (self.0).file(wanted.repository, revision, path, wanted.bytes_max);
+        let found = self.file(wanted.repository, revision, path, wanted.bytes_max);
         let (commit, blob) = found.ok()?;
         Some((commit, blob?))
     }
 
     fn directory(&self, wanted: &WantedFile<'_>) -> Vec<Vec<u8>> {
-        let found = (self.0).directory(wanted.repository, wanted.revision, wanted.path);
+        let found = self.directory(wanted.repository, wanted.revision, wanted.path);
         found.unwrap_or_default()
     }
 }
@@ -128,42 +113,38 @@ pub(crate) fn look_up_at_location(
     is_there.then_some(answer)
 }
 
-fn at_location(repository: &RecordedRepository) -> Option<(GitRepositories, &str)> {
+fn at_location(repository: &RecordedRepository) -> Option<(Repositories, &str)> {
     let path = Path::new(OsStr::from_bytes(&repository.location));
     if repository.is_url || !path.is_absolute() {
         return None;
     }
     let name = path.file_name()?.to_str()?;
-    let repositories = GitRepositories::open(path.parent()?).ok()?;
+    let repositories = Repositories::new(path.parent()?).ok()?;
     Some((repositories, name.strip_suffix(".git").unwrap_or(name)))
 }
 
-impl GitRepositories {
-    fn log(
-        &self,
-        repository: &str,
-        revision: &str,
-        path: &[u8],
-        after: &[u8],
-        count: u32,
-    ) -> Result<CommitLog, LookupError> {
-        let after = cursor(after)?;
-        let mut count = count.clamp(1, COMMITS_MAX) as usize;
-        loop {
-            let found = self
-                .0
-                .log(repository, revision, path, after.as_ref(), count)?;
-            let log = CommitLog {
-                commits: found.commits.into_iter().map(shortened).collect(),
-                next: found
-                    .next
-                    .map_or(Vec::new(), |next| next.to_string().into_bytes()),
-            };
-            if count == 1 || log_bytes(&log) <= ANSWER_BYTES_MAX {
-                return Ok(log);
-            }
-            count /= 2;
+fn log(
+    repositories: &Repositories,
+    repository: &str,
+    revision: &str,
+    path: &[u8],
+    after: &[u8],
+    count: u32,
+) -> Result<CommitLog, LookupError> {
+    let after = cursor(after)?;
+    let mut count = count.clamp(1, COMMITS_MAX) as usize;
+    loop {
+        let found = repositories.log(repository, revision, path, after.as_ref(), count)?;
+        let log = CommitLog {
+            commits: found.commits.into_iter().map(shortened).collect(),
+            next: found
+                .next
+                .map_or(Vec::new(), |next| next.to_string().into_bytes()),
+        };
+        if count == 1 || log_bytes(&log) <= ANSWER_BYTES_MAX {
+            return Ok(log);
         }
+        count /= 2;
     }
 }
 

@@ -4,7 +4,7 @@
 //! Histories and expressions such as `HEAD~25` are refused. Names resolve as in git: tags before
 //! branches.
 
-use super::repositories::{first_references, problem};
+use super::{first_references, problem};
 use schema::message::{
     Commit, Lookup, LookupAnswer, LookupOf, LookupProblemKind, Recorded, RecordedRepository,
     RecordedRevision, Reference, ReferenceKind, ReferenceList,

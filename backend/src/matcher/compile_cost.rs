@@ -5,14 +5,12 @@
 //!
 //! **Invariant:** the cost depends on the expression alone, so all backends agree.
 
-use super::pattern::{self, PATTERNS_BYTES_MAX, Recipe};
+use super::pattern::{self, PATTERNS_BYTES_MAX, Recipe, Traits};
 use index::filter::FILTER_BYTES_MAX;
 use index::plan::BadPattern;
-use regex_syntax::ast::{self, Ast, ClassSetItem, Visitor};
 use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind};
 use regex_syntax::utf8::Utf8Sequences;
 use schema::message::{Expr, Filter, Pattern, Reading};
-use std::convert::Infallible;
 
 /// Compile time of a light search: 15 ms.
 const LIGHT_TIME_MAX: u64 = 1 << 20;
@@ -70,7 +68,7 @@ impl CompileCost {
         let filters: Vec<_> = filters.collect();
         let texts = patterns.iter().map(|pattern| &pattern.text);
         let texts = texts.chain(filters.iter().map(|filter| &filter.text));
-        let classes: u64 = texts.map(|text| LargeClasses::of(text).count).sum();
+        let classes: u64 = texts.map(|text| Traits::of(text).large_classes).sum();
         let counts = classes > LARGE_CLASSES_MAX;
         let automata = patterns.into_iter().map(|it| Automaton::of(it, counts));
         let automata: Vec<_> = automata.collect();
@@ -181,91 +179,9 @@ impl Automaton {
 
 /// Bytes of large classes, if there are some and only they are counted.
 fn counted(text: &str, counts: bool) -> Option<u64> {
-    let bytes = counts.then(|| LargeClasses::of(text).bytes());
+    let copies = counts.then(|| Traits::of(text).class_copies);
+    let bytes = copies.map(|copies| copies.saturating_mul(LARGE_CLASS_BYTES));
     bytes.filter(|&bytes| bytes > 0)
-}
-
-/// Unicode classes of a regular expression, found without parsing them.
-#[derive(Default)]
-struct LargeClasses {
-    count: u64,
-    /// With repetitions.
-    copies: u64,
-    /// Product of the repetitions that enclose a node, for each of them.
-    times: Vec<u64>,
-}
-
-impl LargeClasses {
-    /// No classes for an invalid expression.
-    fn of(text: &str) -> LargeClasses {
-        pattern::visit(text, LargeClasses::default()).unwrap_or_default()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.copies.saturating_mul(LARGE_CLASS_BYTES)
-    }
-
-    fn times(&self) -> u64 {
-        self.times.last().copied().unwrap_or(1)
-    }
-
-    fn visit_class(&mut self) {
-        self.count += 1;
-        self.copies = self.copies.saturating_add(self.times());
-    }
-
-    fn visit_perl(&mut self, class: &ast::ClassPerl) {
-        if class.kind == ast::ClassPerlKind::Word {
-            self.visit_class();
-        }
-    }
-}
-
-impl Visitor for LargeClasses {
-    type Output = LargeClasses;
-    type Err = Infallible;
-
-    fn finish(self) -> Result<LargeClasses, Infallible> {
-        Ok(self)
-    }
-
-    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
-        match ast {
-            Ast::ClassUnicode(_) => self.visit_class(),
-            Ast::ClassPerl(class) => self.visit_perl(class),
-            Ast::Repetition(repetition) => {
-                let times = self.times().saturating_mul(copies(&repetition.op.kind));
-                self.times.push(times);
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn visit_post(&mut self, ast: &Ast) -> Result<(), Infallible> {
-        if let Ast::Repetition(_) = ast {
-            self.times.pop();
-        }
-        Ok(())
-    }
-
-    fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
-        match item {
-            ClassSetItem::Unicode(_) => self.visit_class(),
-            ClassSetItem::Perl(class) => self.visit_perl(class),
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-fn copies(repetition: &ast::RepetitionKind) -> u64 {
-    use ast::RepetitionKind::Range;
-    use ast::RepetitionRange::{AtLeast, Bounded, Exactly};
-    match repetition {
-        Range(Exactly(times) | AtLeast(times) | Bounded(_, times)) => u64::from(*times).max(1),
-        _ => 1,
-    }
 }
 
 pub(crate) fn check_total_size(patterns: &[&Pattern]) -> Result<(), BadPattern> {

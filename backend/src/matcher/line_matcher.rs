@@ -14,7 +14,8 @@ use super::pattern;
 use grep_matcher::LineMatchKind;
 use index::plan::{BadPattern, TrigramQuery};
 use schema::message::{Expr, Pattern};
-use std::ops::{ControlFlow, Range, RangeFrom};
+use std::ops::{ControlFlow, Range};
+use std::slice;
 
 /// Reported ranges of a line, at most. 40 fill a screen.
 pub const RANGES_MAX: usize = 128;
@@ -27,18 +28,10 @@ const RANGES_STEPS_MAX: u64 = LINE_STEPS_MAX / 4;
 #[derive(Clone, Debug)]
 pub struct LineMatcher {
     pub(crate) finder: BoundedMatcher,
-    condition: Option<LineCondition>,
-    /// Matchers of the condition.
+    /// Has to hold for a found line, too.
+    condition: Option<Expr>,
+    /// Matchers of the condition's patterns, in order.
     matchers: Vec<BoundedMatcher>,
-}
-
-#[derive(Clone, Debug)]
-enum LineCondition {
-    /// Index in the matchers.
-    Matches(usize),
-    All(Vec<LineCondition>),
-    Any(Vec<LineCondition>),
-    Not(Box<LineCondition>),
 }
 
 impl LineMatcher {
@@ -55,7 +48,7 @@ impl LineMatcher {
         if has_line(expr) {
             let compile = |it: &Pattern| BoundedMatcher::new(&[it], false, compiler);
             matchers.extend(pattern::each(expr, compile)?);
-            condition = Some(LineCondition::new(expr, &mut (0..)));
+            condition = Some(expr.clone());
         }
         Ok(LineMatcher {
             finder,
@@ -89,7 +82,7 @@ impl LineMatcher {
         let Some(condition) = &self.condition else {
             return Ok(true);
         };
-        condition.matches(&self.matchers, line, effort)
+        holds(condition, true, &mut self.matchers.iter(), line, effort)
     }
 
     fn matches(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
@@ -97,50 +90,37 @@ impl LineMatcher {
     }
 }
 
-impl LineCondition {
-    /// `indexes` are those of the patterns, in order.
-    fn new(expr: &Expr, indexes: &mut RangeFrom<usize>) -> LineCondition {
-        let mut each = |parts: &[Expr]| {
-            let parts = parts.iter().map(|it| LineCondition::new(it, indexes));
-            parts.collect::<Vec<_>>()
-        };
-        match expr {
-            Expr::All(parts) => LineCondition::All(each(parts)),
-            Expr::Any(parts) => LineCondition::Any(each(parts)),
-            Expr::Not(inner) => LineCondition::Not(Box::new(LineCondition::new(inner, indexes))),
-            Expr::Line(inner) => LineCondition::new(inner, indexes),
-            Expr::Filter(_) => LineCondition::All(Vec::new()),
-            Expr::Pattern(_) => LineCondition::Matches(indexes.next().expect("without end")),
+/// False without `counts`, where another part decides: it only takes its `matchers`.
+fn holds(
+    expr: &Expr,
+    counts: bool,
+    matchers: &mut slice::Iter<'_, BoundedMatcher>,
+    line: &[u8],
+    effort: &mut Effort<'_>,
+) -> Result<bool, GivenUp> {
+    Ok(match expr {
+        Expr::Pattern(_) => {
+            let matcher = matchers.next().expect("each pattern has one");
+            counts && matcher.is_match(line, effort)?
         }
-    }
-
-    fn matches(
-        &self,
-        matchers: &[BoundedMatcher],
-        line: &[u8],
-        effort: &mut Effort<'_>,
-    ) -> Result<bool, GivenUp> {
-        Ok(match self {
-            LineCondition::Matches(index) => matchers[*index].is_match(line, effort)?,
-            LineCondition::All(parts) => {
-                for part in parts {
-                    if !part.matches(matchers, line, effort)? {
-                        return Ok(false);
-                    }
-                }
-                true
+        Expr::Filter(_) => counts,
+        Expr::All(parts) => {
+            let mut all = counts;
+            for part in parts {
+                all = holds(part, all, matchers, line, effort)?;
             }
-            LineCondition::Any(parts) => {
-                for part in parts {
-                    if part.matches(matchers, line, effort)? {
-                        return Ok(true);
-                    }
-                }
-                false
+            all
+        }
+        Expr::Any(parts) => {
+            let mut any = false;
+            for part in parts {
+                any |= holds(part, counts && !any, matchers, line, effort)?;
             }
-            LineCondition::Not(inner) => !inner.matches(matchers, line, effort)?,
-        })
-    }
+            any
+        }
+        Expr::Not(inner) => !holds(inner, counts, matchers, line, effort)? && counts,
+        Expr::Line(inner) => holds(inner, counts, matchers, line, effort)?,
+    })
 }
 
 /// Iterator over matching lines, ascending, of a text of whole lines.
@@ -376,15 +356,12 @@ pub(crate) fn join(expr: &Expr, queries: &mut impl Iterator<Item = TrigramQuery>
 pub(crate) fn positive_patterns(expr: &Expr, negated: bool) -> Vec<&Pattern> {
     match expr {
         Expr::Pattern(pattern) if !negated => vec![pattern],
-        Expr::Pattern(_) | Expr::Filter(_) => Vec::new(),
-        Expr::All(parts) | Expr::Any(parts) => {
-            let parts = parts.iter();
-            parts
-                .flat_map(|it| positive_patterns(it, negated))
-                .collect()
-        }
         Expr::Not(inner) => positive_patterns(inner, !negated),
-        Expr::Line(inner) => positive_patterns(inner, negated),
+        _ => {
+            let parts = expr.parts().iter();
+            let patterns = parts.flat_map(|it| positive_patterns(it, negated));
+            patterns.collect()
+        }
     }
 }
 
@@ -400,12 +377,7 @@ fn matches_without_patterns(expr: &Expr) -> bool {
 }
 
 fn has_line(expr: &Expr) -> bool {
-    match expr {
-        Expr::Line(_) => true,
-        Expr::All(parts) | Expr::Any(parts) => parts.iter().any(has_line),
-        Expr::Not(inner) => has_line(inner),
-        Expr::Pattern(_) | Expr::Filter(_) => false,
-    }
+    matches!(expr, Expr::Line(_)) || expr.parts().iter().any(has_line)
 }
 
 /// Pattern to blame if all together are refused: the first refused alone, else the first.

@@ -8,6 +8,7 @@
 
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{self, DFA};
+use regex_automata::hybrid::regex::{self, Regex};
 use regex_automata::nfa::thompson::{self, NFA, State, WhichCaptures};
 use regex_automata::util::prefilter::Prefilter;
 use regex_automata::util::primitives::StateID;
@@ -95,25 +96,15 @@ pub(crate) struct Program {
     /// Finds literals that begin a match; `None` if too many or none.
     prefixes: Option<Prefilter>,
     /// `None` if the pattern is too large for [`DFA_BYTES_MAX`].
-    dfas: Option<Dfas>,
-}
-
-struct Dfas {
-    forward: DFA,
-    reverse: DFA,
+    dfas: Option<Regex>,
 }
 
 pub(crate) struct Buffers {
-    dfas: Option<DfaBuffers>,
+    dfas: Option<regex::Cache>,
+    budget: DfaBudget,
     current: Threads,
     next: Threads,
     stack: Vec<StateID>,
-}
-
-struct DfaBuffers {
-    forward: dfa::Cache,
-    reverse: dfa::Cache,
-    budget: DfaBudget,
 }
 
 /// Steps for new states.
@@ -147,7 +138,7 @@ impl Program {
         };
         let nfa = compile(config.clone()).expect("it was compiled before");
         let dfas = compile(config.reverse(true));
-        let dfas = dfas.and_then(|reverse| Dfas::new(nfa.clone(), reverse));
+        let dfas = dfas.and_then(|reverse| build_dfas(nfa.clone(), reverse));
         let prefixes = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir);
         Program {
             nfa,
@@ -159,7 +150,8 @@ impl Program {
     pub(crate) fn buffers(&self) -> Buffers {
         let states = self.nfa.states().len();
         Buffers {
-            dfas: self.dfas.as_ref().map(Dfas::buffers),
+            dfas: self.dfas.as_ref().map(Regex::create_cache),
+            budget: DfaBudget::default(),
             current: Threads::new(states),
             next: Threads::new(states),
             stack: Vec::new(),
@@ -197,12 +189,12 @@ impl Program {
         input: &Input<'_>,
         effort: &mut Effort<'_>,
     ) -> Answer {
-        if let (Some(dfas), Some(dfa_buffers)) = (&self.dfas, &mut buffers.dfas) {
-            match dfas.find(dfa_buffers, input, effort) {
+        if let (Some(dfas), Some(cache)) = (&self.dfas, &mut buffers.dfas) {
+            match find_by_dfa(dfas, (cache, &mut buffers.budget), input, effort) {
                 Ok(found) => return Ok(found),
                 Err(NoAnswer::GivenUp) => return Err(GivenUp),
                 // It would fail in the rest of the text, too.
-                Err(NoAnswer::Unable) => dfa_buffers.budget.left = 0,
+                Err(NoAnswer::Unable) => buffers.budget.left = 0,
             }
         }
         self.simulate(buffers, input, effort)
@@ -295,10 +287,9 @@ impl Program {
 impl Buffers {
     /// Resets buffers, so each text costs the same as alone.
     pub(crate) fn begin(&mut self, program: &Program) {
-        if let (Some(dfas), Some(buffers)) = (&program.dfas, &mut self.dfas) {
-            buffers.forward.reset(&dfas.forward);
-            buffers.reverse.reset(&dfas.reverse);
-            buffers.budget = DfaBudget {
+        if let (Some(dfas), Some(cache)) = (&program.dfas, &mut self.dfas) {
+            cache.reset(dfas);
+            self.budget = DfaBudget {
                 left: LINE_STEPS_MAX / DFA_STEPS_SHARE,
                 state_bytes: 0,
             };
@@ -306,52 +297,41 @@ impl Buffers {
     }
 }
 
-impl Dfas {
-    fn new(forward: NFA, reverse: NFA) -> Option<Dfas> {
-        let build = |nfa, kind| {
-            let config = DFA::config()
-                .match_kind(kind)
-                .unicode_word_boundary(true)
-                .cache_capacity(DFA_BYTES_MAX);
-            DFA::builder().configure(config).build_from_nfa(nfa).ok()
-        };
-        Some(Dfas {
-            forward: build(forward, MatchKind::LeftmostFirst)?,
-            reverse: build(reverse, MatchKind::All)?,
-        })
-    }
+fn build_dfas(forward: NFA, reverse: NFA) -> Option<Regex> {
+    let build = |nfa, kind| {
+        let config = DFA::config()
+            .match_kind(kind)
+            .unicode_word_boundary(true)
+            .cache_capacity(DFA_BYTES_MAX);
+        DFA::builder().configure(config).build_from_nfa(nfa).ok()
+    };
+    let forward = build(forward, MatchKind::LeftmostFirst)?;
+    let reverse = build(reverse, MatchKind::All)?;
+    Some(Regex::builder().build_from_dfas(forward, reverse))
+}
 
-    fn buffers(&self) -> DfaBuffers {
-        DfaBuffers {
-            forward: self.forward.create_cache(),
-            reverse: self.reverse.create_cache(),
-            budget: DfaBudget::default(),
-        }
+fn find_by_dfa(
+    dfas: &Regex,
+    (cache, budget): (&mut regex::Cache, &mut DfaBudget),
+    input: &Input<'_>,
+    effort: &mut Effort<'_>,
+) -> Result<Option<Range<usize>>, NoAnswer> {
+    let (forward, reverse) = cache.as_parts_mut();
+    let mut walk = Walk {
+        dfa: dfas.forward(),
+        cache: forward,
+        budget,
+        effort,
+    };
+    let Some(end) = walk.forward(input)? else {
+        return Ok(None);
+    };
+    if input.get_earliest() {
+        return Ok(Some(end..end));
     }
-
-    fn find(
-        &self,
-        buffers: &mut DfaBuffers,
-        input: &Input<'_>,
-        effort: &mut Effort<'_>,
-    ) -> Result<Option<Range<usize>>, NoAnswer> {
-        let mut walk = Walk {
-            dfa: &self.forward,
-            cache: &mut buffers.forward,
-            budget: &mut buffers.budget,
-            effort,
-        };
-        let Some(end) = walk.forward(input)? else {
-            return Ok(None);
-        };
-        if input.get_earliest() {
-            return Ok(Some(end..end));
-        }
-        walk.dfa = &self.reverse;
-        walk.cache = &mut buffers.reverse;
-        let start = walk.reverse(input.haystack(), input.start(), end)?;
-        Ok(Some(start..end))
-    }
+    (walk.dfa, walk.cache) = (dfas.reverse(), reverse);
+    let start = walk.reverse(input.haystack(), input.start(), end)?;
+    Ok(Some(start..end))
 }
 
 struct Walk<'w, 'e> {

@@ -8,12 +8,13 @@ use super::bad_expr::BadExpr;
 use grep_matcher::{Matcher, NoError};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use index::plan::{BadPattern, TrigramQuery};
-use regex_syntax::ast::{self, Ast, Visitor};
+use regex_syntax::ast::{self, Ast, ClassSetItem, Visitor};
 use regex_syntax::hir::{
     Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
     Repetition,
 };
 use schema::message::{Expr, Pattern, Syntax};
+use std::convert::Infallible;
 
 /// Bytes of a compiled pattern, at most. `(?i)\w{200}` would take 13 MB.
 pub const PATTERN_BYTES_MAX: usize = 16 << 20;
@@ -335,75 +336,117 @@ pub fn is_multiline(pattern: &Pattern) -> bool {
     if pattern.syntax == Syntax::Literal {
         return pattern.text.contains('\n');
     }
-    visit(&pattern.text, LineEnds::default()).unwrap_or_default()
+    Traits::of(&pattern.text).has_line_end
 }
 
-/// Visits a regular expression. `None` if invalid.
-pub(crate) fn visit<V: Visitor>(text: &str, visitor: V) -> Option<V::Output> {
-    let mut parser = ast::parse::ParserBuilder::new();
-    let parsed = parser.nest_limit(NESTING_MAX).build().parse(text);
-    ast::visit(&parsed.ok()?, visitor).ok()
-}
-
+/// Traits of a regular expression, found without parsing its classes.
 #[derive(Default)]
-struct LineEnds {
-    found: bool,
+pub(crate) struct Traits {
+    has_line_end: bool,
     /// Number of enclosing negated classes.
     negated: usize,
+    /// Unicode classes.
+    pub(crate) large_classes: u64,
+    /// These classes with repetitions.
+    pub(crate) class_copies: u64,
+    /// Product of the repetitions that enclose a node, for each of them.
+    times: Vec<u64>,
 }
 
-impl LineEnds {
+impl Traits {
+    /// None of an invalid expression.
+    pub(crate) fn of(text: &str) -> Traits {
+        let mut parser = ast::parse::ParserBuilder::new();
+        let parsed = parser.nest_limit(NESTING_MAX).build().parse(text);
+        let visited = parsed.map(|ast| ast::visit(&ast, Traits::default()));
+        visited.map_or_else(|_| Traits::default(), |Ok(traits)| traits)
+    }
+
     fn visit_flags(&mut self, flags: &ast::Flags) {
         let dot_all = ast::Flag::DotMatchesNewLine;
-        self.found |= flags.flag_state(dot_all) == Some(true);
+        self.has_line_end |= flags.flag_state(dot_all) == Some(true);
+    }
+
+    fn times(&self) -> u64 {
+        self.times.last().copied().unwrap_or(1)
+    }
+
+    fn visit_class(&mut self) {
+        self.large_classes += 1;
+        self.class_copies = self.class_copies.saturating_add(self.times());
+    }
+
+    fn visit_perl(&mut self, class: &ast::ClassPerl) {
+        if class.kind == ast::ClassPerlKind::Word {
+            self.visit_class();
+        }
     }
 }
 
-impl Visitor for LineEnds {
-    type Output = bool;
-    type Err = std::convert::Infallible;
+impl Visitor for Traits {
+    type Output = Traits;
+    type Err = Infallible;
 
-    fn finish(self) -> Result<bool, Self::Err> {
-        Ok(self.found)
+    fn finish(self) -> Result<Traits, Infallible> {
+        Ok(self)
     }
 
-    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Self::Err> {
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
         match ast {
-            Ast::Literal(literal) => self.found |= literal.c == '\n',
+            Ast::Literal(literal) => self.has_line_end |= literal.c == '\n',
             Ast::Flags(set) => self.visit_flags(&set.flags),
             Ast::Group(group) => group
                 .flags()
                 .into_iter()
                 .for_each(|it| self.visit_flags(it)),
             Ast::ClassBracketed(class) => self.negated += usize::from(class.negated),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn visit_post(&mut self, ast: &Ast) -> Result<(), Self::Err> {
-        if let Ast::ClassBracketed(class) = ast {
-            self.negated -= usize::from(class.negated);
-        }
-        Ok(())
-    }
-
-    fn visit_class_set_item_pre(&mut self, item: &ast::ClassSetItem) -> Result<(), Self::Err> {
-        match item {
-            ast::ClassSetItem::Literal(literal) => {
-                self.found |= self.negated == 0 && literal.c == '\n';
+            Ast::ClassUnicode(_) => self.visit_class(),
+            Ast::ClassPerl(class) => self.visit_perl(class),
+            Ast::Repetition(repetition) => {
+                let times = self.times().saturating_mul(copies(&repetition.op.kind));
+                self.times.push(times);
             }
-            ast::ClassSetItem::Bracketed(class) => self.negated += usize::from(class.negated),
             _ => {}
         }
         Ok(())
     }
 
-    fn visit_class_set_item_post(&mut self, item: &ast::ClassSetItem) -> Result<(), Self::Err> {
-        if let ast::ClassSetItem::Bracketed(class) = item {
+    fn visit_post(&mut self, ast: &Ast) -> Result<(), Infallible> {
+        match ast {
+            Ast::ClassBracketed(class) => self.negated -= usize::from(class.negated),
+            Ast::Repetition(_) => drop(self.times.pop()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
+        match item {
+            ClassSetItem::Literal(literal) => {
+                self.has_line_end |= self.negated == 0 && literal.c == '\n';
+            }
+            ClassSetItem::Bracketed(class) => self.negated += usize::from(class.negated),
+            ClassSetItem::Unicode(_) => self.visit_class(),
+            ClassSetItem::Perl(class) => self.visit_perl(class),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_post(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
+        if let ClassSetItem::Bracketed(class) = item {
             self.negated -= usize::from(class.negated);
         }
         Ok(())
+    }
+}
+
+fn copies(repetition: &ast::RepetitionKind) -> u64 {
+    use ast::RepetitionKind::Range;
+    use ast::RepetitionRange::{AtLeast, Bounded, Exactly};
+    match repetition {
+        Range(Exactly(times) | AtLeast(times) | Bounded(_, times)) => u64::from(*times).max(1),
+        _ => 1,
     }
 }
 

@@ -43,7 +43,7 @@ impl Packer<'_> {
             return Ok(());
         }
         self.check(position)?;
-        if position.number < self.options.first_line {
+        if position.number < self.first_line {
             return Ok(());
         }
         if (self.buffers.as_text.as_ref()).is_some_and(TextBuffers::is_full) {
@@ -56,7 +56,7 @@ impl Packer<'_> {
         self.line_bytes += line.len();
         self.text_bytes += buffers.text.len() - start as usize;
         buffers.numbers.push(number);
-        if self.options.text == TextOrder::Ranked {
+        if self.search.text == TextOrder::Ranked {
             buffers.lines.push(TextLine {
                 key: RankKey::of(found.rank),
                 number,
@@ -69,7 +69,7 @@ impl Packer<'_> {
 
     /// Encodes lines of a document that has others.
     fn encode_part(&mut self, out: &mut Packed) {
-        self.options.is_whole = false;
+        self.is_whole = false;
         self.encode_text(out);
     }
 
@@ -78,8 +78,8 @@ impl Packer<'_> {
         let Some(buffers) = buffers.filter(|text| !text.numbers.is_empty()) else {
             return;
         };
-        match self.options.text {
-            TextOrder::Ranked => buffers.run_by_rank(self.options.is_whole),
+        match self.search.text {
+            TextOrder::Ranked => buffers.run_by_rank(self.is_whole),
             TextOrder::Found | TextOrder::None => buffers.run_all(),
         }
         let batch = TextBatch {

@@ -9,27 +9,29 @@
 //! [`DOCUMENTS_MAX`] do not suffice, there is no answer.
 
 mod document;
-mod pass;
 mod sources;
 
+use super::Worker;
 use super::document_matches::UnitResult;
 use super::request::{Interrupted, Request, ShardTask, SharedEvaluations, Sink, Stopped};
 use super::top_k::{DocumentPlace, PendingMatch, Threshold, TopMatches};
 use super::verify::Verifier;
-use super::{Matchers, Worker};
+use crate::matcher::compiled_query::Strategy;
+use crate::matcher::document_matcher::PatternSet;
+use crate::matcher::line_matcher::{self, LineMatcher};
+use crate::matcher::phrase::Phrase;
 use crate::pack::Packed;
-use crate::rank::{self, Defined};
+use crate::rank::{self, Defined, Tier};
 use fnv::{FnvHashMap, FnvHashSet};
 use index::plan::TrigramQuery;
 use index::shard::{Candidates, DocId};
 use language::definition::LEVEL_MAX;
-use pass::Pass;
 use schema::message::{Progress, ShardEnd, Want};
 use schema::order::RankKey;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Verified blocks: the work of a light search.
 const BLOCKS_MAX: u64 = 8192;
@@ -112,6 +114,68 @@ impl Request<'_> {
     }
 }
 
+impl Request<'_> {
+    /// Passes, best matches first. `None` if the query needs another kind of search.
+    fn passes(&self) -> Option<Vec<Pass>> {
+        match (&self.query.strategy, &self.query.phrase) {
+            (Strategy::Lines { matcher, query }, None) => Some(vec![Pass::last(matcher, query)]),
+            (_, Some(_)) if self.search.want == Want::Documents => None,
+            (Strategy::Lines { matcher, query }, Some(phrase)) => {
+                let query_of_phrase = TrigramQuery::and([query.clone(), phrase.plan()]);
+                let first = Pass {
+                    query: query_of_phrase,
+                    tiers: Tier::PHRASE..=Tier::MAX,
+                    ..Pass::last(matcher, query)
+                };
+                Some(vec![first, Pass::last(matcher, query)])
+            }
+            (Strategy::Documents(_), Some(phrase)) if phrase.is_condition => Pass::of_words(phrase),
+            (Strategy::Documents(_), _) => None,
+        }
+    }
+}
+
+struct Pass {
+    query: TrigramQuery,
+    matcher: LineMatcher,
+    /// Lines of other tiers are left to other passes.
+    tiers: RangeInclusive<Tier>,
+    /// Contributing patterns, for an expression of documents.
+    patterns: PatternSet,
+}
+
+impl Pass {
+    fn last(matcher: &LineMatcher, query: &TrigramQuery) -> Pass {
+        Pass {
+            query: query.clone(),
+            matcher: matcher.for_blocks(0),
+            tiers: Tier::default()..=Tier::default(),
+            patterns: PatternSet::default(),
+        }
+    }
+
+    fn of_words(phrase: &Phrase) -> Option<Vec<Pass>> {
+        let line = phrase.on_one_line();
+        let matcher = LineMatcher::new(&line, &phrase.compiler.for_all()).ok()?;
+        let query = line_matcher::plan(&line).ok()?;
+        let pass = |tiers, query| Pass {
+            tiers,
+            patterns: PatternSet::of_texts(phrase.word_count()),
+            ..Pass::last(&matcher, &query)
+        };
+        let query_of_phrase = TrigramQuery::and([query.clone(), phrase.plan()]);
+        Some(vec![
+            pass(Tier::PHRASE..=Tier::MAX, query_of_phrase),
+            pass(Tier::LINE..=Tier::LINE, query),
+        ])
+    }
+
+    /// False if no match is left after it.
+    fn is_of_phrase(&self) -> bool {
+        *self.tiers.end() > Tier::default()
+    }
+}
+
 struct Found<'a> {
     task: ShardTask<'a>,
     /// Grouped by document, the best first, in a search for documents.
@@ -157,7 +221,8 @@ struct ShardSearch<'s, 'a> {
     query: Cow<'s, TrigramQuery>,
     /// Best matches, or one for each of the best documents.
     top: &'s mut TopMatches,
-    worker: Worker<'a>,
+    verifier: Verifier<'a>,
+    matcher: LineMatcher,
     queue: BinaryHeap<Entry>,
     groups: Vec<Range<usize>>,
     sources: Vec<(DocumentPlace, Source)>,
@@ -183,10 +248,8 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             pass,
             query: without_long_ors(&pass.query),
             top,
-            worker: Worker {
-                verifier: Verifier::new(task),
-                matchers: Matchers::Line(Box::new(pass.matcher.clone())),
-            },
+            verifier: Verifier::new(task),
+            matcher: pass.matcher.clone(),
             queue: BinaryHeap::new(),
             groups: Vec::new(),
             sources: Vec::new(),

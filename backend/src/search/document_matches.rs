@@ -9,7 +9,7 @@ use crate::matcher::document_matcher::PatternSet;
 use crate::matcher::line_matcher;
 use crate::matcher::long_line::{Effort, LINE_STEPS_MAX};
 use crate::matcher::phrase::{NEAR_BYTES, Phrase};
-use crate::pack::{LinePosition, Match, PackBuffers, PackOptions, Packed, Packer};
+use crate::pack::{LinePosition, Match, PackBuffers, Packed, Packer};
 use crate::rank::{self, Defined, Tier};
 use index::document;
 use index::shard::{DocId, Document, ShardError, TextCache};
@@ -223,13 +223,11 @@ impl<'a> DocumentMatches<'a> {
                 (self.task.shard, self.task.index),
                 self.document.clone(),
                 self.package,
-                PackOptions {
-                    context_lines: search.context_lines,
-                    first_line: self.task.first_line(self.document.id),
-                    first_range: search.first_range,
-                    text: search.text,
-                    is_whole: self.is_whole,
-                },
+                (
+                    search,
+                    self.task.first_line(self.document.id),
+                    self.is_whole,
+                ),
                 (mem::take(&mut self.buffers), Rc::clone(&self.texts)),
             )?;
             self.packer = Some(packer);

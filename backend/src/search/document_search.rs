@@ -9,15 +9,14 @@ use super::request::{Evaluation, Interrupted, ShardTask};
 use super::slices::{BlockRanges, Slice, Slices};
 use super::spans;
 use super::top_k::PendingMatch;
-use super::verify::Verifier;
+use super::verify::{FoundLines, Verifier};
 use crate::matcher::document_matcher::{DocumentMatcher, PatternSet, TextMatcher};
-use crate::matcher::line_matcher::{self, LineMatcher, LineSearch};
+use crate::matcher::line_matcher::{self, LineMatcher};
 use crate::matcher::long_line::Effort;
 use crate::pack::Match;
 use index::filter::DocumentFacts;
 use index::shard::{DocId, Document, Shard, ShardError, TextCache, TextId};
 use schema::message::Expr;
-use std::mem;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
@@ -229,34 +228,31 @@ impl<'a> DocumentMatchers<'a> {
         let package = verifier.package_of(document.package)?.directory;
         let cancel = verifier.task.request.cancel;
         let stop = || cancel.is_cancelled();
-        let mut effort = Effort::new(&stop);
         let texts = &self.texts;
-        let mut search = |term: usize, effort: &mut Effort<'_>| match &texts[term] {
+        let mut search = |term: usize| match &texts[term] {
             TextMatcher::Line(matcher) => {
                 let blocks = slices.document_blocks(slice);
-                has_line(matcher, verifier, document, blocks, effort, out)
+                has_line(matcher, verifier, document, blocks, out)
             }
             TextMatcher::MultiLine(matcher) => {
                 let text = shard.text(bytes.clone(), &verifier.texts)?;
                 out.verified_bytes += text.len() as u64;
-                Ok(spans::is_any(matcher, &text, effort))
+                let mut effort = Effort::new(&stop);
+                let is_found = spans::is_any(matcher, &text, &mut effort);
+                Ok((is_found, effort.has_given_up))
             }
         };
         if !slice.is_whole {
             self.known = KnownTerms::default();
         }
         let known = self.known.of(document.text, self.texts.len());
+        let mut has_given_up = false;
         let has_text = |term: usize| -> Result<bool, Interrupted> {
-            let (is_found, has_given_up) = match known[term] {
+            let (is_found, is_undecided) = match known[term] {
                 Some(known) => known,
-                None => {
-                    let before = mem::take(&mut effort.has_given_up);
-                    let is_found = search(term, &mut effort)?;
-                    let has_given_up = mem::replace(&mut effort.has_given_up, before);
-                    *known[term].insert((is_found, has_given_up))
-                }
+                None => *known[term].insert(search(term)?),
             };
-            effort.has_given_up |= has_given_up;
+            has_given_up |= is_undecided;
             Ok(is_found)
         };
         let of = shard.package(document.package)?;
@@ -269,41 +265,34 @@ impl<'a> DocumentMatchers<'a> {
         };
         let patterns = self.matcher.evaluate(&facts, has_text)?;
         cancel.check()?;
-        if effort.has_given_up {
+        if has_given_up {
             return Ok(Evaluation::GivenUp);
         }
         Ok(patterns.map_or(Evaluation::Fails, Evaluation::Matches))
     }
 }
 
+/// True if there is a line; also true if none was found, and a part was left out.
 fn has_line(
     matcher: &LineMatcher,
     verifier: &mut Verifier<'_>,
     document: &Document<'_>,
     blocks: BlockRanges<'_>,
-    effort: &mut Effort<'_>,
     out: &mut UnitResult,
-) -> Result<bool, Interrupted> {
-    let had_given_up = effort.has_given_up;
-    let ShardTask { shard, request, .. } = verifier.task;
-    for mut blocks in blocks {
-        if !document.blocks.contains(&blocks.start) {
-            return Err(shard.inconsistent("a block of another document").into());
-        }
-        while !blocks.is_empty() {
-            request.cancel.check()?;
-            let run = shard.first_run(blocks.clone())?;
-            blocks.start = run.end;
-            let text = verifier.text(run)?;
-            out.verified_bytes += text.len() as u64;
-            if LineSearch::new(matcher, &text, 0).next(effort).is_some() {
-                // A line was found, so others do not matter.
-                effort.has_given_up = had_given_up;
-                return Ok(true);
-            }
-        }
+) -> Result<(bool, bool), Interrupted> {
+    let shard = verifier.task.shard;
+    if !blocks
+        .clone()
+        .all(|range| document.blocks.contains(&range.start))
+    {
+        return Err(shard.inconsistent("a block of another document").into());
     }
-    Ok(false)
+    let (mut found, matched_blocks) = (FoundLines::of_any(), out.matched_blocks);
+    verifier.search_blocks(matcher, blocks, &mut found, out)?;
+    out.matched_blocks = matched_blocks;
+    // If a line was found, others do not matter.
+    let is_undecided = found.has_given_up && found.count == 0;
+    Ok((found.count > 0, is_undecided))
 }
 
 pub(super) fn find_ranges(

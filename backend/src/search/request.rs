@@ -9,8 +9,8 @@ use crate::matcher::document_matcher::PatternSet;
 use crate::matcher::line_matcher::{self, LineMatcher};
 use crate::matcher::long_line::Effort;
 use crate::pack::LINE_BYTES_MAX;
-use crate::rank;
 use index::shard::{DocId, Shard, ShardError};
+use language::definition;
 use schema::message::{Progress, ResumePoint, Search, ShardEnd, TextOrder, Want};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,7 +53,8 @@ impl Request<'_> {
             out.clear();
             out.push((0, 0));
         } else if self.search.first_range {
-            let decides = |range| rank::is_ranked_by(line, range);
+            // The first range with words decides the rank.
+            let decides = |(start, end)| definition::words_in(line, start, end).is_some();
             line_matcher::first_range(matcher, line, effort, decides, out);
         } else {
             line_matcher::ranges(matcher, line, effort, out);

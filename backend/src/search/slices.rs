@@ -13,6 +13,7 @@ use index::shard::{
 };
 use std::mem;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// Blocks of a unit: a quarter of a megabyte, some tenths of a millisecond.
 pub(super) const UNIT_BLOCKS: usize = 64;
@@ -22,6 +23,9 @@ pub(super) const UNIT_DOCUMENTS: usize = 256;
 
 /// Blocks times documents of a slice: 4 MiB of text if all lines match.
 const COPIED_BLOCKS_MAX: usize = 1024;
+
+/// 2,048 blocks, 8 MiB in up to as many places. Few disks need more reads in flight.
+const UNITS_AHEAD: usize = 32;
 
 /// Minimum: the first page touched in a mapping costs several reads.
 const DENSE_BLOCKS_MIN: u64 = 32;
@@ -349,6 +353,45 @@ fn text_with(block: u32, next: TextId, shard: &Shard) -> Result<Text<'_>, ShardE
         }
     }
     shard.text_with(BlockId(block))
+}
+
+/// Reads text of units ahead, so a disk has many reads at once: at most [`UNITS_AHEAD`] ahead of
+/// the last unit taken.
+pub(super) struct ReadAhead {
+    next: AtomicUsize,
+    is_cold: AtomicBool,
+}
+
+impl ReadAhead {
+    pub(super) fn starting_at(first: usize) -> ReadAhead {
+        ReadAhead {
+            next: AtomicUsize::new(first),
+            is_cold: AtomicBool::new(false),
+        }
+    }
+
+    /// True if all text so far seems in memory.
+    pub(super) fn is_warm(&self) -> bool {
+        !self.is_cold.load(Relaxed)
+    }
+
+    /// Called before a worker searches unit `index`.
+    pub(super) fn before(
+        &self,
+        index: usize,
+        units: &Slices<'_>,
+        shard: &Shard,
+    ) -> Result<(), ShardError> {
+        let end = units.unit_count().min(index + UNITS_AHEAD);
+        let advance = |next| (next < end).then_some(next + 1);
+        while let Ok(unit) = self.next.fetch_update(Relaxed, Relaxed, advance) {
+            // False if it seems not to be in memory.
+            if !shard.read_text_ahead(units.unit_blocks(unit).into_iter())? {
+                self.is_cold.store(true, Relaxed);
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

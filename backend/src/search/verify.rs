@@ -11,7 +11,7 @@ use super::slices::{BlockRanges, Slice, Slices};
 use crate::matcher::line_matcher::{self, LineMatcher, LineSearch};
 use crate::matcher::long_line::Effort;
 use crate::matcher::phrase::Phrase;
-use crate::pack::{LinePosition, Match, PackBuffers, Packed};
+use crate::pack::{LinePosition, Match, PackBuffers};
 use index::shard::{DocId, Document, Package, PackageId, ShardError, TextBytes, TextCache};
 use schema::message::Want;
 use std::mem;
@@ -25,7 +25,7 @@ pub(super) struct Verifier<'a> {
     pub(super) ranges: Vec<(usize, usize)>,
     /// Copy with its own caches.
     phrase: Option<Rc<Phrase>>,
-    buffers: PackBuffers,
+    pub(super) buffers: PackBuffers,
     pub(super) texts: Rc<TextCache>,
     /// Touch mapped text instead of reading it.
     pub(super) touches: bool,
@@ -63,15 +63,6 @@ impl<'a> Verifier<'a> {
         let buffers = mem::take(&mut self.buffers);
         let buffers = (buffers, Rc::clone(&self.texts), self.phrase.clone());
         Ok(DocumentMatches::new(self.task, document, package, buffers))
-    }
-
-    pub(super) fn end(
-        &mut self,
-        matches: DocumentMatches<'a>,
-        out: &mut Packed,
-    ) -> Result<(), ShardError> {
-        self.buffers = matches.finish(out)?;
-        Ok(())
     }
 
     pub(super) fn search_texts(
@@ -147,7 +138,7 @@ impl<'a> Verifier<'a> {
     ) -> Result<(), ShardError> {
         out.skip_if_given_up(&matches);
         let (id, matched) = (matches.document.id, matches.matched);
-        self.end(matches, &mut out.packed)?;
+        self.buffers = matches.finish(&mut out.packed)?;
         out.count_document(id, matched);
         Ok(())
     }
@@ -206,7 +197,7 @@ impl<'a> Verifier<'a> {
         let text = self.text(blocks.clone())?;
         let text = &text[..];
         out.verified_bytes += text.len() as u64;
-        let mut locator = LineLocator::new(shard, blocks)?;
+        let mut locator: Option<LineLocator<'_>> = None;
         let mut result = Ok(());
         let stop = || request.cancel.is_cancelled();
         let mut effort = Effort::new(&stop);
@@ -216,6 +207,10 @@ impl<'a> Verifier<'a> {
             .map(|byte| LoneByte::new(text, byte));
         while let Some(line) = lines.next(&mut effort) {
             sink.count(1, out);
+            let locator = match &mut locator {
+                Some(locator) => locator,
+                none => none.insert(LineLocator::new(shard, blocks.clone())?),
+            };
             result = if sink.counts_only() {
                 locator.enter(&line)
             } else {
@@ -234,7 +229,7 @@ impl<'a> Verifier<'a> {
         if effort.has_given_up {
             sink.give_up();
         }
-        out.matched_blocks += locator.matched_blocks;
+        out.matched_blocks += locator.map_or(0, |locator| locator.matched_blocks);
         Ok(result?)
     }
 
@@ -252,17 +247,26 @@ impl<'a> Verifier<'a> {
 
 /// Matching lines of a text with several documents: found once, emitted for each.
 #[derive(Default)]
-struct FoundLines {
+pub(super) struct FoundLines {
     /// No document sends lines.
     counts_only: bool,
     want: Want,
-    count: u64,
-    has_given_up: bool,
+    pub(super) count: u64,
+    pub(super) has_given_up: bool,
     lines: Vec<(LinePosition, Range<usize>)>,
     ranges: Vec<(usize, usize)>,
 }
 
 impl FoundLines {
+    /// Takes one line, without its place.
+    pub(super) fn of_any() -> FoundLines {
+        FoundLines {
+            counts_only: true,
+            want: Want::Documents,
+            ..FoundLines::default()
+        }
+    }
+
     fn replay(
         &self,
         matches: &mut DocumentMatches<'_>,

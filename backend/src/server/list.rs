@@ -13,7 +13,7 @@ mod repositories;
 use super::visible;
 use crate::live::{Generation, LiveShards};
 use crate::lookup::git_repositories::read_first;
-use crate::lookup::repositories::{LookUp, WantedFile};
+use crate::lookup::{LookUp, WantedFile};
 use index::corpus::SkipReason;
 use index::revisions::RevisionRef;
 use index::shard::{DocId, Document, Package, PackageId, Shard, ShardError};

@@ -3,18 +3,20 @@
 //! **Invariant:** a reply has at least one answer. A late look-up is answered with a problem; its
 //! thread runs to the end, and counts as running.
 
-use crate::live::LiveShards;
+use super::Backend;
+use super::connection::{Connection, ConnectionError, Duplex};
 use crate::lookup::git_repositories;
 use crate::lookup::recorded;
-use crate::lookup::repositories::{ANSWER_BYTES_MAX, LookUp, answer_bytes, problem};
+use crate::lookup::{ANSWER_BYTES_MAX, answer_bytes, problem};
 use crate::metrics;
 use schema::frame::FRAME_BYTES_MAX;
 use schema::message::{
-    Lookup, LookupAnswer, LookupProblem, LookupProblemKind, LookupReply, LookupRequest, Recorded,
+    Failure, FailureKind, Lookup, LookupAnswer, LookupProblem, LookupProblemKind, LookupReply,
+    LookupRequest, Recorded,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 
 /// Frontends give up after 3 s of silence.
 const TIME_MAX: Duration = Duration::from_secs(2);
@@ -30,21 +32,28 @@ const REPLY_BYTES: usize = FRAME_BYTES_MAX - ANSWER_BYTES_MAX - (128 << 10);
 /// Characters of a logged name.
 const LOGGED_MAX: usize = 200;
 
-#[derive(Clone)]
-pub(super) struct LookupService {
-    pub(super) repositories: Option<Arc<dyn LookUp>>,
-    pub(super) live: Arc<LiveShards>,
-    pub(super) permits: Arc<Semaphore>,
-}
+impl Backend {
+    pub(super) async fn answer_lookups<S: Duplex>(
+        self: &Arc<Self>,
+        connection: &mut Connection<S>,
+        request: LookupRequest,
+    ) -> Result<(), ConnectionError> {
+        if self.repositories.is_none() && self.live.current().recorded.repositories.is_empty() {
+            let message = "this backend has no repositories: it was started without --repos, and its index has none";
+            let failure = Failure::new(FailureKind::Unavailable, message);
+            return connection.answer(|out| failure.encode(out)).await;
+        }
+        let reply = self.look_up_first(request).await;
+        connection.answer(|out| reply.encode(out)).await
+    }
 
-impl LookupService {
     /// Answers the first look-ups, within time and frame size.
-    pub(super) async fn answer(&self, request: LookupRequest) -> LookupReply {
+    async fn look_up_first(self: &Arc<Self>, request: LookupRequest) -> LookupReply {
         if request.lookups.is_empty() {
             return LookupReply::default();
         }
         let mut answers = Vec::new();
-        let ended = tokio::time::timeout(TIME_MAX, self.run(request, &mut answers)).await;
+        let ended = tokio::time::timeout(TIME_MAX, self.run_lookups(request, &mut answers)).await;
         if answers.is_empty() {
             let (kind, reason) = match ended {
                 Err(_) => {
@@ -62,13 +71,17 @@ impl LookupService {
         LookupReply { answers }
     }
 
-    async fn run(&self, request: LookupRequest, answers: &mut Vec<LookupAnswer>) {
-        let permit = Arc::clone(&self.permits).acquire_owned().await;
-        let service = self.clone();
+    async fn run_lookups(
+        self: &Arc<Self>,
+        request: LookupRequest,
+        answers: &mut Vec<LookupAnswer>,
+    ) {
+        let permit = Arc::clone(&self.lookup_permits).acquire_owned().await;
+        let backend = Arc::clone(self);
         let (sender, mut receiver) = mpsc::unbounded_channel();
         tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            service.look_up_all(&request.lookups, &sender);
+            backend.look_up_all(&request.lookups, &sender);
         });
         // Ends with the thread; a panic is in the log.
         while let Some(answer) = receiver.recv().await {

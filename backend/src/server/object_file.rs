@@ -10,7 +10,7 @@ use super::file::{self, REPLY_BYTES_MAX, skip_lines};
 use super::visible;
 use crate::live::{Generation, LiveShards};
 use crate::lookup::git_repositories::read_first;
-use crate::lookup::repositories::{LookUp, WantedFile};
+use crate::lookup::{LookUp, WantedFile};
 use git::Blob;
 use index::corpus::{ReadOutcome, TextEncoding, read_bytes};
 use index::shard::ShardError;

@@ -5,17 +5,17 @@
 //! connection through a short queue ([`Transfer`]). A heavy search without a permit ends, keeps
 //! nothing, and restarts with one; only a few, on client threads, keep their plans.
 //!
-//! Clients in the process try [`SearchService::answer_here`] first: most searches are faster than
+//! Clients in the process try [`Backend::answer_here`] first: most searches are faster than
 //! threads and a socket.
 
-use super::admission::{Admission, Permit};
+use super::Backend;
+use super::admission::Permit;
 use super::connection::{Connection, ConnectionError, Duplex};
 use super::transfer::{CHUNKS_MAX, Chunk, ChunkWriter, Queue, Transfer, queue};
 use super::visible::{self, unavailable};
-use crate::live::LiveShards;
 use crate::matcher::compile_cost::CompileCost;
 use crate::matcher::compiled_query::CompiledQuery;
-use crate::matcher::compiler::{Compiler, KeptMatchers};
+use crate::matcher::compiler::Compiler;
 use crate::search::{Cancel, HEAVY_BLOCKS, Plan, PlanError, Request, Stopped, yielding};
 use index::shard::Shard;
 use schema::message::{
@@ -39,17 +39,9 @@ const SPAN: &str = "backend search";
 /// On either side.
 const CONTEXT_LINES_MAX: u32 = 20;
 
-#[derive(Clone)]
-pub(super) struct SearchService {
-    pub(super) live: Arc<LiveShards>,
-    pub(super) workers: usize,
-    pub(super) admission: Arc<Admission>,
-    pub(super) kept: KeptMatchers,
-}
-
-impl SearchService {
-    pub(super) async fn answer<S: Duplex>(
-        &self,
+impl Backend {
+    pub(super) async fn answer_search<S: Duplex>(
+        self: &Arc<Self>,
         connection: &mut Connection<S>,
         search: Search,
     ) -> Result<(), ConnectionError> {
@@ -65,7 +57,7 @@ impl SearchService {
 
     /// Sends all but the end.
     async fn search<S: Duplex>(
-        &self,
+        self: &Arc<Self>,
         connection: &mut Connection<S>,
         search: Search,
         trace: &TraceSpan,
@@ -94,9 +86,13 @@ impl SearchService {
         }))
     }
 
-    /// See [`Backend::answer_here`](super::Backend::answer_here).
-    pub(super) fn answer_here(
-        &self,
+    /// Answers a search on the calling thread, if it can start at once; a heavy one waits for its
+    /// permit. Returns false if it needs a connection.
+    ///
+    /// The thread must belong to a runtime and may block. `send` gets whole frames, without HELLO,
+    /// and returns true while more are wanted. `stop` ends the search.
+    pub fn answer_here(
+        self: &Arc<Self>,
         search: &Search,
         stop: &Arc<AtomicBool>,
         send: &mut dyn FnMut(&[u8]) -> bool,
@@ -136,7 +132,7 @@ impl SearchService {
         true
     }
 
-    fn job(&self, mut search: Search, trace: TraceSpan) -> Result<SearchJob, Failure> {
+    fn job(self: &Arc<Self>, mut search: Search, trace: TraceSpan) -> Result<SearchJob, Failure> {
         let find = |id| visible::served(&self.live, id, "a shard of the search");
         if !search.resume.is_empty() && search.resume.len() != search.shards.len() {
             let message = "the search does not say how far each of its shards was answered";
@@ -152,7 +148,7 @@ impl SearchService {
         Ok(SearchJob {
             shards: search.shards.iter().map(find).collect::<Result<_, _>>()?,
             search,
-            service: self.clone(),
+            backend: Arc::clone(self),
             cancel: Cancel::default(),
             is_queued: AtomicBool::new(true),
             is_here: false,
@@ -162,9 +158,9 @@ impl SearchService {
 }
 
 async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished, Failure> {
-    let admission = job.service.admission.clone();
+    let backend = Arc::clone(&job.backend);
     let begun = Instant::now();
-    let mut permit = admission.light.wait().await;
+    let mut permit = backend.admission.light.wait().await;
     job.waited(begun);
     loop {
         let (job, queue, log) = (job.clone(), queue.clone(), Span::current());
@@ -176,7 +172,7 @@ async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished
             Ok(Err(Incomplete::NeedsHeavyPermit)) => {
                 waiting.is_queued.store(true, Relaxed);
                 let begun = Instant::now();
-                permit = admission.heavy.wait().await;
+                permit = backend.admission.heavy.wait().await;
                 waiting.waited(begun);
             }
             Ok(Err(Incomplete::Stopped)) => return Err(cancelled()),
@@ -191,7 +187,7 @@ async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished
 struct SearchJob {
     shards: Vec<Arc<Shard>>,
     search: Search,
-    service: SearchService,
+    backend: Arc<Backend>,
     cancel: Cancel,
     /// True while waiting for a permit or compiling.
     is_queued: AtomicBool,
@@ -255,7 +251,7 @@ impl SearchJob {
             shards: &shards,
             query: &query,
             search: &self.search,
-            workers: self.service.workers,
+            workers: self.backend.workers,
             cancel: &self.cancel,
         };
         let planned = Instant::now();
@@ -285,19 +281,16 @@ impl SearchJob {
         }
         if !plan.is_heavy() {
             // Light searches share processors: starting threads costs as much as some of them.
-            request.workers = self.service.admission.light.share(self.service.workers);
+            request.workers = self.backend.admission.light.share(self.backend.workers);
         }
         let shards = request.run(plan, &mut chunks)?;
-        let (rest, waited) = chunks.finish();
         drop(permit);
         let phases = [
             planned - started,
             counted - planned,
             counted.elapsed() - held_up,
         ];
-        self.done(started, phases, held_up, waited, &shards);
-        let end = end(&query, phases, shards);
-        Ok(Finished { rest, end })
+        Ok(self.done(&query, (started, held_up), phases, chunks, shards))
     }
 
     /// Waits for a heavy permit and memory, for costly patterns.
@@ -316,7 +309,7 @@ impl SearchJob {
         }
         let permit = self.heavy_permit(permit)?;
         let begun = Instant::now();
-        let memory = &self.service.admission.pattern_memory;
+        let memory = &self.backend.admission.pattern_memory;
         let memory = memory.charge(cost.memory, &self.cancel);
         self.waited(begun);
         Ok((permit, Some(memory.ok_or(Incomplete::Stopped)?)))
@@ -326,12 +319,12 @@ impl SearchJob {
         if permit.is_heavy() {
             return Ok(permit);
         }
-        match self.service.admission.heavy.try_permit() {
+        match self.backend.admission.heavy.try_permit() {
             Some(heavy) => Ok(heavy),
             None if self.is_here => {
                 drop(permit);
                 let begun = Instant::now();
-                let admitted = self.service.admission.heavy.wait_here(&self.cancel);
+                let admitted = self.backend.admission.heavy.wait_here(&self.cancel);
                 self.waited(begun);
                 admitted.ok_or(Incomplete::Stopped)
             }
@@ -340,7 +333,7 @@ impl SearchJob {
     }
 
     fn compile(&self) -> Result<CompiledQuery, Incomplete> {
-        let compiler = Compiler::new(&self.service.kept, self.cancel.flag());
+        let compiler = Compiler::new(&self.backend.kept, self.cancel.flag());
         let compiled = CompiledQuery::compile(&self.search.expr, self.search.names, &compiler);
         // Compiling fails if stopped.
         compiled.map_err(|bad| {
@@ -356,19 +349,31 @@ impl SearchJob {
         self.trace.child_between("queue", begun, Instant::now());
     }
 
-    /// Records phases, the time `held_up` by heavy searches, and the time `waited` for the reader.
+    /// Records phases, the time `held_up` by heavy searches, and the wait for the reader.
     fn done(
         &self,
-        started: Instant,
+        query: &CompiledQuery,
+        (started, held_up): (Instant, Duration),
         phases: [Duration; 3],
-        held_up: Duration,
+        chunks: ChunkWriter<'_>,
+        shards: Vec<ShardEnd>,
+    ) -> Finished {
+        let (rest, waited) = chunks.finish();
+        crate::metrics::record_search(phases, waited, &shards);
+        if self.trace.is_recorded() {
+            self.trace_done((started, held_up), phases, waited, &shards);
+        }
+        let end = end(query, phases, shards);
+        Finished { rest, end }
+    }
+
+    fn trace_done(
+        &self,
+        (started, held_up): (Instant, Duration),
+        phases: [Duration; 3],
         waited: Duration,
         shards: &[ShardEnd],
     ) {
-        crate::metrics::record_search(phases, waited, shards);
-        if !self.trace.is_recorded() {
-            return;
-        }
         let mut begun = started;
         for (name, time) in ["plan", "candidates", "verify"].into_iter().zip(phases) {
             if name == "verify" {
@@ -426,11 +431,15 @@ impl SearchJob {
             let failure = Failure::new(FailureKind::BadQuery, message);
             return Err(Incomplete::Failed(failure));
         };
-        let (rest, waited) = chunks.finish();
         let phases = [compiled, Duration::ZERO, started.elapsed() - compiled];
-        self.done(started, phases, Duration::ZERO, waited, &shards);
-        let end = end(request.query, phases, shards);
-        Ok(Some(Finished { rest, end }))
+        let timing = (started, Duration::ZERO);
+        Ok(Some(self.done(
+            request.query,
+            timing,
+            phases,
+            chunks,
+            shards,
+        )))
     }
 
     fn narrowed_shards(&self) -> Result<Vec<Arc<Shard>>, Failure> {
@@ -448,7 +457,7 @@ impl SearchJob {
                 let message = "the search excludes a package that its shards do not have";
                 Failure::new(FailureKind::Protocol, message)
             })?;
-            let narrowed = self.service.live.without(shard, &excluded.packages);
+            let narrowed = self.backend.live.without(shard, &excluded.packages);
             *shard = narrowed.map_err(unavailable)?;
         }
         Ok(shards)
@@ -460,7 +469,7 @@ impl SearchJob {
             let message = "the search does not say what is visible of each of its shards";
             return Err(Failure::new(FailureKind::Protocol, message));
         }
-        visible::views(&self.service.live, visible)
+        visible::views(&self.backend.live, visible)
     }
 
     fn plan(&self, request: &Request<'_>) -> Result<Plan, Incomplete> {

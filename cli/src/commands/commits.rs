@@ -5,8 +5,8 @@ use super::api_printer::{ApiFlags, PER_RESPONSE, short};
 use crate::exit::Exit;
 use crate::terminal::{self, escaped};
 use anyhow::{Context, Result, anyhow, bail};
-use backend::GitRepositories;
-use backend::repositories::LookUp;
+use backend::LookUp;
+use git::Repositories;
 use schema::message::{Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -210,7 +210,7 @@ impl Source {
 }
 
 fn look_up(directory: &Path, repo: &str, of: LookupOf) -> Result<LookupAnswer> {
-    let repositories = GitRepositories::open(directory)
+    let repositories = Repositories::new(directory)
         .with_context(|| format!("--repos {} cannot be used", directory.display()))?;
     let repository = repo.to_owned();
     match repositories.look_up(&Lookup { repository, of }) {

@@ -2,7 +2,7 @@
 //! calling thread, so searches have no second code path.
 
 use anyhow::Result;
-use backend::repositories::LookUp;
+use backend::LookUp;
 use backend::server::Options;
 use frontend::{Backend, Socket};
 use schema::message::Search;

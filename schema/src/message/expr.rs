@@ -7,6 +7,7 @@
 use super::codec::{ATOMS_MAX, DEPTH_MAX, MessageError};
 use super::record::{encode_records, read_from, record};
 use crate::trawl_capnp::{expr, filter, pattern};
+use std::mem::discriminant;
 
 record! {
     /// Syntax of a pattern's text.
@@ -116,27 +117,26 @@ impl Default for Expr {
 impl Expr {
     /// Conjunction of `parts`; a single part stays unchanged.
     pub fn all(parts: impl IntoIterator<Item = Expr>) -> Expr {
-        let flat = |part| match part {
-            Expr::All(inner) => inner,
-            other => vec![other],
-        };
-        let mut flat: Vec<Expr> = parts.into_iter().flat_map(flat).collect();
-        match flat.len() {
-            1 => flat.remove(0),
-            _ => Expr::All(flat),
-        }
+        Expr::joined(parts, Expr::All)
     }
 
     /// Disjunction of `parts`; a single part stays unchanged.
     pub fn any(parts: impl IntoIterator<Item = Expr>) -> Expr {
-        let flat = |part| match part {
-            Expr::Any(inner) => inner,
-            other => vec![other],
-        };
-        let mut flat: Vec<Expr> = parts.into_iter().flat_map(flat).collect();
+        Expr::joined(parts, Expr::Any)
+    }
+
+    fn joined(parts: impl IntoIterator<Item = Expr>, list: fn(Vec<Expr>) -> Expr) -> Expr {
+        let (kind, mut flat) = (discriminant(&list(Vec::new())), Vec::new());
+        for part in parts {
+            let is_same = discriminant(&part) == kind;
+            match part {
+                Expr::All(inner) | Expr::Any(inner) if is_same => flat.extend(inner),
+                other => flat.push(other),
+            }
+        }
         match flat.len() {
             1 => flat.remove(0),
-            _ => Expr::Any(flat),
+            _ => list(flat),
         }
     }
 
@@ -156,33 +156,29 @@ impl Expr {
         }
     }
 
-    /// Calls `each` with patterns and filters, in order.
-    pub fn for_each_atom<'a>(&'a self, each: &mut impl FnMut(&'a Expr)) {
+    /// Parts of a list, a `Not` or a `Line`; none of a pattern or filter.
+    pub fn parts(&self) -> &[Expr] {
         match self {
-            Expr::Pattern(_) | Expr::Filter(_) => each(self),
-            Expr::All(parts) | Expr::Any(parts) => {
-                parts.iter().for_each(|part| part.for_each_atom(each));
-            }
-            Expr::Not(inner) | Expr::Line(inner) => inner.for_each_atom(each),
+            Expr::Pattern(_) | Expr::Filter(_) => &[],
+            Expr::All(parts) | Expr::Any(parts) => parts,
+            Expr::Not(inner) | Expr::Line(inner) => std::slice::from_ref(inner),
         }
     }
 
     /// Returns patterns and filters, in order.
     pub fn atoms(&self) -> Vec<&Expr> {
-        let mut atoms = Vec::new();
-        self.for_each_atom(&mut |atom| atoms.push(atom));
-        atoms
+        match self {
+            Expr::Pattern(_) | Expr::Filter(_) => vec![self],
+            _ => self.parts().iter().flat_map(Expr::atoms).collect(),
+        }
     }
 
     /// Returns patterns, in order.
     pub fn patterns(&self) -> Vec<&Pattern> {
-        let mut patterns = Vec::new();
-        self.for_each_atom(&mut |atom| {
-            if let Expr::Pattern(pattern) = atom {
-                patterns.push(pattern);
-            }
-        });
-        patterns
+        match self {
+            Expr::Pattern(pattern) => vec![pattern],
+            _ => self.parts().iter().flat_map(Expr::patterns).collect(),
+        }
     }
 
     /// True without patterns.
@@ -192,13 +188,7 @@ impl Expr {
 
     /// Depth; 1 for a pattern alone.
     pub fn depth(&self) -> usize {
-        1 + match self {
-            Expr::Pattern(_) | Expr::Filter(_) => 0,
-            Expr::All(parts) | Expr::Any(parts) => {
-                parts.iter().map(Expr::depth).max().unwrap_or_default()
-            }
-            Expr::Not(inner) | Expr::Line(inner) => inner.depth(),
-        }
+        1 + self.parts().iter().map(Expr::depth).max().unwrap_or(0)
     }
 
     pub(super) fn encode_to(&self, mut to: expr::Builder<'_>) {
@@ -242,19 +232,10 @@ fn decode_within(
         let parts = parts.map(|part| decode_within(part, within, in_line, atoms));
         parts.collect::<Result<Vec<_>, _>>()
     };
-    Ok(match from.which()? {
-        expr::All(parts) => match list(parts?)? {
-            parts if parts.iter().any(|part| matches!(part, Expr::All(_))) => return Err(bad()),
-            parts => Expr::All(parts),
-        },
-        expr::Any(parts) => match list(parts?)? {
-            parts if parts.iter().any(|part| matches!(part, Expr::Any(_))) => return Err(bad()),
-            parts => Expr::Any(parts),
-        },
-        expr::Not(inner) => match decode_within(inner?, within, in_line, atoms)? {
-            Expr::Not(_) => return Err(bad()),
-            inner => Expr::Not(Box::new(inner)),
-        },
+    let expr = match from.which()? {
+        expr::All(parts) => Expr::All(list(parts?)?),
+        expr::Any(parts) => Expr::Any(list(parts?)?),
+        expr::Not(inner) => Expr::Not(Box::new(decode_within(inner?, within, in_line, atoms)?)),
         expr::Line(_) if in_line => return Err(bad()),
         expr::Line(inner) => Expr::Line(Box::new(decode_within(inner?, within, true, atoms)?)),
         expr::Pattern(pattern) => {
@@ -269,7 +250,12 @@ fn decode_within(
             *atoms += 1;
             Expr::Filter(Filter::decode_from(filter?)?)
         }
-    })
+    };
+    let is_same = |part: &Expr| discriminant(part) == discriminant(&expr);
+    if expr.parts().iter().any(is_same) {
+        return Err(bad());
+    }
+    Ok(expr)
 }
 
 read_from!(Expr: expr);

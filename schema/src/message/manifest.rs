@@ -1,12 +1,11 @@
 //! Record of a finished result, written by a frontend beside its frames for use after a restart.
 
-use super::codec::{MessageError, length};
+use super::codec::MessageError;
 use super::document_kind::DocumentKind;
-use super::record::{encode_records, frame_message, read_from, record};
-use super::reply::{Phases, ShardEnd, Skip};
+use super::record::{Read, encode_records, frame_message, read_from, record};
+use super::reply::{Phases, ShardEnd, Skip, count};
 use super::request::Search;
 use crate::trawl_capnp::{facet, spool_facets, spool_manifest};
-use capnp::{primitive_list, struct_list};
 
 /// Version of a spool's files. Other versions are removed, and their queries rerun.
 pub const SPOOL_VERSION: u32 = 4;
@@ -58,72 +57,50 @@ record! {
     }
 }
 
-fn encode_numbers(numbers: &[u64], mut list: primitive_list::Builder<'_, u64>) {
-    for (index, &each) in (0..).zip(numbers) {
-        list.set(index, each);
-    }
-}
-
 /// Shared value, and its number of matches.
 pub type Facet = (Vec<u8>, u64);
 
-/// Facets of a finished result, in their own MANIFEST frame.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SpoolFacets {
-    /// Matches by language, empty when unknown.
-    pub languages: Vec<Facet>,
-    /// Matches by first directory, empty if none.
-    pub directories: Vec<Facet>,
-    /// Matches in directories not listed.
-    pub other_directories: u64,
-    /// Matches by document kind, in the order of [`DocumentKind::ALL`].
-    pub kinds: [u64; DocumentKind::ALL.len()],
+trait EncodeTo {
+    fn encode_to(&self, to: facet::Builder<'_>);
 }
 
-impl SpoolFacets {
-    fn encode_to(&self, mut root: spool_facets::Builder<'_>) {
-        encode_facets(
-            &self.languages,
-            root.reborrow().init_languages(length(self.languages.len())),
-        );
-        let directories = root.reborrow();
-        encode_facets(
-            &self.directories,
-            directories.init_directories(length(self.directories.len())),
-        );
-        root.set_other_directories(self.other_directories);
-        encode_numbers(&self.kinds, root.init_kinds(length(self.kinds.len())));
-    }
-
-    fn decode_from(root: spool_facets::Reader<'_>) -> Result<Self, MessageError> {
-        Ok(SpoolFacets {
-            languages: decode_facets(root.get_languages()?)?,
-            directories: decode_facets(root.get_directories()?)?,
-            other_directories: root.get_other_directories(),
-            kinds: decode_kinds(root.get_kinds()?)?,
-        })
+impl EncodeTo for Facet {
+    fn encode_to(&self, mut to: facet::Builder<'_>) {
+        to.set_name(&self.0);
+        to.set_count(self.1);
     }
 }
 
-fn encode_facets(facets: &[Facet], mut list: struct_list::Builder<'_, facet::Owned>) {
-    for (index, (name, count)) in (0..).zip(facets) {
-        let mut entry = list.reborrow().get(index);
-        entry.set_name(name);
-        entry.set_count(*count);
+impl Read<facet::Reader<'_>> for Facet {
+    fn read(from: facet::Reader<'_>) -> Result<Self, MessageError> {
+        Ok((from.get_name()?.to_vec(), from.get_count()))
     }
 }
 
-fn decode_facets(list: struct_list::Reader<'_, facet::Owned>) -> Result<Vec<Facet>, MessageError> {
-    let facet = |entry: facet::Reader<'_>| Ok((entry.get_name()?.to_vec(), entry.get_count()));
-    list.iter().map(facet).collect()
+/// Number of matches by kind.
+type Kinds = [u64; DocumentKind::ALL.len()];
+
+impl<L: IntoIterator<Item = u64>> Read<capnp::Result<L>> for Kinds {
+    fn read(list: capnp::Result<L>) -> Result<Self, MessageError> {
+        let kinds: Vec<u64> = list?.into_iter().collect();
+        let kinds = kinds.try_into();
+        kinds.map_err(|_| MessageError::Impossible("number of kinds"))
+    }
 }
 
-fn decode_kinds(
-    list: primitive_list::Reader<'_, u64>,
-) -> Result<[u64; DocumentKind::ALL.len()], MessageError> {
-    let kinds: Vec<u64> = list.iter().collect();
-    let kinds = kinds.try_into();
-    kinds.map_err(|_| MessageError::Impossible("number of kinds"))
+record! {
+    /// Facets of a finished result, in their own MANIFEST frame.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct SpoolFacets: spool_facets {
+        /// Matches by language, empty when unknown.
+        pub languages: Vec<Facet> = [get_languages, records init_languages],
+        /// Matches by first directory, empty if none.
+        pub directories: Vec<Facet> = [get_directories, records init_directories],
+        /// Matches in directories not listed.
+        pub other_directories: u64 = [get_other_directories, set_other_directories],
+        /// Matches by document kind, in the order of [`DocumentKind::ALL`].
+        pub kinds: Kinds = [get_kinds, numbers set_kinds],
+    }
 }
 
 frame_message!(SpoolManifest: Manifest, SpoolFacets: Manifest);

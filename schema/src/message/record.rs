@@ -282,9 +282,9 @@ macro_rules! record {
     };
     (@read $from:ident, [phases]) => {
         Phases {
-            plan_us: $from.get_plan_us(),
-            candidates_us: $from.get_candidates_us(),
-            verify_us: $from.get_verify_us(),
+            plan_us: count($from.get_plan_us())?,
+            candidates_us: count($from.get_candidates_us())?,
+            verify_us: count($from.get_verify_us())?,
         }
     };
     (@read $from:ident, [visible]) => {

@@ -7,7 +7,7 @@
 
 use super::codec::{MessageError, builder, finish, length, reader};
 use super::lookup::Commit;
-use super::record::{encode_values, read_from, record};
+use super::record::{Read, encode_values, read_from, record};
 use crate::frame::{self, HEADER_BYTES, Kind};
 use crate::trawl_capnp::recorded_part::totals;
 use crate::trawl_capnp::{recorded_part, recorded_repository, recorded_revision, recorded_source};
@@ -95,14 +95,6 @@ record! {
     }
 }
 
-enum Part {
-    Totals(Totals),
-    /// With the number of its revisions, which follow.
-    Repository(RecordedRepository, u32),
-    Revision(RecordedRevision),
-    Source(RecordedSource),
-}
-
 impl Recorded {
     /// Repository of a package.
     pub fn repository(&self, package: &[u8]) -> Option<&RecordedRepository> {
@@ -174,21 +166,7 @@ impl RecordedRepository {
     }
 }
 
-impl Part {
-    fn decode(payload: &[u8]) -> Result<Part, MessageError> {
-        let message = reader(payload)?;
-        let root = message.get_root::<recorded_part::Reader<'_>>()?;
-        Ok(match root.which()? {
-            recorded_part::Totals(totals) => Part::Totals(Totals::decode_from(totals)?),
-            recorded_part::Repository(from) => {
-                let from = from?;
-                Part::Repository(RecordedRepository::decode_from(from)?, from.get_revisions())
-            }
-            recorded_part::Revision(from) => Part::Revision(RecordedRevision::decode_from(from?)?),
-            recorded_part::Source(from) => Part::Source(RecordedSource::decode_from(from?)?),
-        })
-    }
-}
+const ORDER: &str = "order of records";
 
 struct Parts<'a> {
     bytes: &'a [u8],
@@ -197,47 +175,62 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn recorded(&mut self) -> Result<Recorded, MessageError> {
-        let wrong = || MessageError::Impossible("order of records");
-        let Part::Totals(totals) = self.next()? else {
-            return Err(wrong());
-        };
+        let totals = self.next(|part| match part {
+            recorded_part::Totals(from) => Some(Totals::decode_from(from)),
+            _ => None,
+        })?;
         let (mut recorded, mut revisions) = (Recorded::default(), 0);
         for _ in 0..totals.repositories {
-            let Part::Repository(mut repository, count) = self.next()? else {
-                return Err(wrong());
-            };
+            let (mut repository, count) = self.next(|part| match part {
+                recorded_part::Repository(from) => Some(repository_and_revisions(from)),
+                _ => None,
+            })?;
             revisions += u64::from(count);
             for _ in 0..count {
-                let Part::Revision(revision) = self.next()? else {
-                    return Err(wrong());
-                };
-                repository.revisions.push(revision);
+                repository.revisions.push(self.next(|part| match part {
+                    recorded_part::Revision(from) => Some(Read::read(from)),
+                    _ => None,
+                })?);
             }
             recorded.repositories.push(repository);
         }
         for _ in 0..totals.sources {
-            let Part::Source(source) = self.next()? else {
-                return Err(wrong());
-            };
-            recorded.sources.push(source);
+            recorded.sources.push(self.next(|part| match part {
+                recorded_part::Source(from) => Some(Read::read(from)),
+                _ => None,
+            })?);
         }
         let is_all = self.offset == self.bytes.len() && revisions == u64::from(totals.revisions);
         if !is_all || !recorded.is_ordered() {
-            return Err(wrong());
+            return Err(MessageError::Impossible(ORDER));
         }
         Ok(recorded)
     }
 
-    fn next(&mut self) -> Result<Part, MessageError> {
+    /// Reads the next part, if `read` takes it.
+    fn next<T>(
+        &mut self,
+        read: impl FnOnce(recorded_part::WhichReader<'_>) -> Option<Result<T, MessageError>>,
+    ) -> Result<T, MessageError> {
         let rest = &self.bytes[self.offset..];
         let frame = frame::decode(rest)?.ok_or(frame::FrameError::Truncated)?;
         if frame.kind != Kind::Record || frame.bytes < HEADER_BYTES {
             return Err(MessageError::Impossible("type of a record"));
         }
-        let part = Part::decode(frame.payload)?;
+        let message = reader(frame.payload)?;
+        let part = message.get_root::<recorded_part::Reader<'_>>()?.which()?;
+        let part = read(part).transpose()?;
         self.offset += frame.bytes;
-        Ok(part)
+        part.ok_or(MessageError::Impossible(ORDER))
     }
+}
+
+/// Reads a repository, and the number of its revisions, which follow.
+fn repository_and_revisions(
+    from: capnp::Result<recorded_repository::Reader<'_>>,
+) -> Result<(RecordedRepository, u32), MessageError> {
+    let from = from?;
+    Ok((RecordedRepository::decode_from(from)?, from.get_revisions()))
 }
 
 fn part(

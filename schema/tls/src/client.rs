@@ -3,7 +3,7 @@
 //! The backend's certificate is checked before anything is sent. The backend checks ours later, so
 //! its refusal arrives as an alert on the first read.
 
-use crate::files::{Current, Identity, Side, VERSIONS, certified_key, followed, provider, roots};
+use crate::files::{Current, Identity, Side, VERSIONS, followed, provider};
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
 use rustls::version::TLS13;
@@ -21,17 +21,11 @@ const HANDSHAKE_MAX: Duration = Duration::from_secs(2);
 
 /// Configuration of a client of backends. Requires backend certificates of `backend_ca`.
 pub fn backend(identity: Identity, backend_ca: PathBuf) -> Result<Current<ClientConfig>, BadFile> {
-    let files = vec![
-        identity.certificate.clone(),
-        identity.key.clone(),
-        backend_ca.clone(),
-    ];
-    followed(files, move || {
+    followed(identity, Side::Client, Some(backend_ca), |key, roots| {
         let client = ClientConfig::builder_with_provider(provider());
         let client = client.with_protocol_versions(&[&TLS13]).expect(VERSIONS);
-        let client = client.with_root_certificates(roots(&backend_ca)?);
-        let resolver = certified_key(&identity, Side::Client)?;
-        let mut config = client.with_client_cert_resolver(resolver);
+        let client = client.with_root_certificates(roots);
+        let mut config = client.with_client_cert_resolver(key);
         config.resumption = Resumption::disabled();
         Ok(config)
     })

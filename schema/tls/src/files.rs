@@ -43,19 +43,26 @@ pub(crate) enum Side {
     Server,
 }
 
-/// Reads a configuration, now and after changes of its files.
+/// Configuration of a `side` from its key and the CAs of `ca`, now and after changes of the files.
 pub(crate) fn followed<T: Send + Sync + 'static>(
-    files: Vec<PathBuf>,
-    read: impl Fn() -> Result<T, BadFile> + Send + 'static,
+    identity: Identity,
+    side: Side,
+    ca: Option<PathBuf>,
+    build: impl Fn(Arc<SingleCertAndKey>, RootCertStore) -> Result<T, BadFile> + Send + 'static,
 ) -> Result<Current<T>, BadFile> {
+    let files = [&identity.certificate, &identity.key];
+    let files = files.into_iter().chain(&ca).cloned().collect();
+    let read = move || {
+        let roots = ca
+            .as_deref()
+            .map_or_else(|| Ok(RootCertStore::empty()), roots)?;
+        build(certified_key(&identity, side)?, roots)
+    };
     Ok(WatchedFile::open_all(files, "certificates", read)?.receiver())
 }
 
 /// Reads a certificate, its chain and its key.
-pub(crate) fn certified_key(
-    identity: &Identity,
-    side: Side,
-) -> Result<Arc<SingleCertAndKey>, BadFile> {
+fn certified_key(identity: &Identity, side: Side) -> Result<Arc<SingleCertAndKey>, BadFile> {
     let file = &*identity.certificate;
     let (certificate, key) = (file.display(), identity.key.display());
     let chain = authorities(file)?;
@@ -75,7 +82,7 @@ pub(crate) fn certified_key(
 }
 
 /// Skips expired ones with a warning.
-pub(crate) fn roots(path: &Path) -> Result<RootCertStore, BadFile> {
+fn roots(path: &Path) -> Result<RootCertStore, BadFile> {
     let mut roots = RootCertStore::empty();
     let mut fault = None;
     for certificate in authorities(path)? {

@@ -1,7 +1,7 @@
 //! Servers: public listener, and backends, which require certificates of their clients.
 
 use crate::faults;
-use crate::files::{Current, Identity, Side, VERSIONS, certified_key, followed, provider, roots};
+use crate::files::{Current, Identity, Side, VERSIONS, followed, provider};
 use rustls::ServerConfig;
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::version::TLS13;
@@ -46,14 +46,12 @@ pub enum HandshakeError {
 
 /// Configuration of a listener that requires no certificates.
 pub fn public(identity: Identity) -> Result<Current<ServerConfig>, BadFile> {
-    let files = vec![identity.certificate.clone(), identity.key.clone()];
-    followed(files, move || {
+    followed(identity, Side::Server, None, |key, _| {
         let server = ServerConfig::builder_with_provider(provider());
         let server = server
             .with_safe_default_protocol_versions()
             .expect(VERSIONS);
-        let resolver = certified_key(&identity, Side::Server)?;
-        let mut config = server.with_no_client_auth().with_cert_resolver(resolver);
+        let mut config = server.with_no_client_auth().with_cert_resolver(key);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(config)
     })
@@ -61,22 +59,15 @@ pub fn public(identity: Identity) -> Result<Current<ServerConfig>, BadFile> {
 
 /// Configuration of a backend. Requires client certificates of `client_ca`.
 pub fn backend(identity: Identity, client_ca: PathBuf) -> Result<Current<ServerConfig>, BadFile> {
-    let files = vec![
-        identity.certificate.clone(),
-        identity.key.clone(),
-        client_ca.clone(),
-    ];
-    followed(files, move || {
+    followed(identity, Side::Server, Some(client_ca), |key, roots| {
         let server = ServerConfig::builder_with_provider(provider());
         let server = server.with_protocol_versions(&[&TLS13]).expect(VERSIONS);
-        let clients = Arc::new(roots(&client_ca)?);
-        let verifier = WebPkiClientVerifier::builder_with_provider(clients, provider());
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider());
         let verifier = verifier.build();
         let verifier =
             verifier.map_err(|error| BadFile::Unusable(format!("--client-ca: {error}")))?;
-        let resolver = certified_key(&identity, Side::Server)?;
         let server = server.with_client_cert_verifier(verifier);
-        let mut config = server.with_cert_resolver(resolver);
+        let mut config = server.with_cert_resolver(key);
         // No resumption: each connection is checked against the current CA.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;

@@ -19,12 +19,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod bad_file;
-
-pub use bad_file::{BadFile, read_text};
-
 use std::error::Error;
-use std::fmt;
+use std::fmt::{self, Display};
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -194,6 +192,48 @@ fn stamp(file: &Path) -> Stamp {
         file.ctime(),
         file.ctime_nsec(),
     ])
+}
+
+/// Error of a file.
+#[derive(Debug, thiserror::Error)]
+pub enum BadFile {
+    /// The file is unreadable.
+    #[error("cannot read {what} {}", path.display())]
+    Unreadable {
+        /// Contents, as in `the secrets`.
+        what: &'static str,
+        /// File path.
+        path: PathBuf,
+        /// OS error.
+        source: io::Error,
+    },
+    /// The contents are unusable. Names the file and the fault.
+    #[error("{0}")]
+    Unusable(String),
+}
+
+impl BadFile {
+    /// Error of a file with this fault.
+    pub fn unusable(path: &Path, fault: impl Display) -> BadFile {
+        BadFile::Unusable(format!("{}: {fault}", path.display()))
+    }
+}
+
+/// Reads a text of at most `bytes_max` bytes. Errors call it `what`.
+pub fn read_text(path: &Path, what: &'static str, bytes_max: u64) -> Result<String, BadFile> {
+    let mut text = String::new();
+    let file = File::open(path);
+    let read = file.and_then(|file| file.take(bytes_max + 1).read_to_string(&mut text));
+    read.map_err(|source| BadFile::Unreadable {
+        what,
+        path: path.to_owned(),
+        source,
+    })?;
+    if text.len() as u64 > bytes_max {
+        let fault = format_args!("at most {bytes_max} bytes are allowed");
+        return Err(BadFile::unusable(path, fault));
+    }
+    Ok(text)
 }
 
 #[cfg(test)]

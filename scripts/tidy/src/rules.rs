@@ -38,7 +38,7 @@ pub(crate) const CRATES: [Crate; 18] = [
         name: "schema/watched_file",
         uses: &[],
         never: HTTP_AND_GIT,
-        layers: &["bad_file"],
+        layers: &[],
         shared_names: &[],
     },
     Crate {

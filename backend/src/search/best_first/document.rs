@@ -5,7 +5,6 @@ use crate::search::plan::{SLOW_LINE_BYTES, ShardCandidates};
 use crate::search::request::{Interrupted, ShardTask};
 use crate::search::slices::BlockRanges;
 use crate::search::top_k::PendingMatch;
-use crate::search::{Matchers, Worker};
 use index::shard::{Candidates, DocId, Document, ShardError};
 use std::mem;
 use std::ops::Range;
@@ -115,10 +114,7 @@ impl<'a> ShardSearch<'_, 'a> {
         if self.blocks > BLOCKS_MAX || has_slow_line {
             return Ok(None);
         }
-        let Worker { verifier, matchers } = &mut self.worker;
-        let Matchers::Line(matcher) = &*matchers else {
-            unreachable!("only lines are searched best first");
-        };
+        let (verifier, matcher) = (&mut self.verifier, &self.matcher);
         let blocks_of_document = document.blocks.clone();
         let mut matches = verifier.begin(document)?;
         matches.patterns = self.pass.patterns;

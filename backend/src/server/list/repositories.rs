@@ -1,8 +1,8 @@
 //! Lists packages that are git repositories, with recorded and newer commits.
 
 use super::reply_builder::ReplyBuilder;
+use crate::lookup::LookUp;
 use crate::lookup::git_repositories::read_first;
-use crate::lookup::repositories::LookUp;
 use schema::message::{
     INDEXED_REVISIONS_MAX, IndexedRepository, IndexedRevision, ListEntry, ListReply, ListRequest,
     Recorded, RecordedRepository, RecordedRevision,
@@ -36,11 +36,11 @@ pub(super) fn read<E>(
     let began = Instant::now();
     reply.finish(|repository| {
         let behind = |revision: &RecordedRevision| {
-            let is_in_time = began.elapsed() < TIME_MAX;
-            let recorded = Some(repository).filter(|_| is_in_time)?;
-            read_first(given, &repository.package, recorded, |it, name| {
-                it.behind(name, revision)
-            })
+            if began.elapsed() >= TIME_MAX {
+                return None;
+            }
+            let count = |it: &dyn LookUp, name: &str| it.behind(name, revision);
+            read_first(given, &repository.package, Some(repository), count)
         };
         Ok(entry(repository, behind))
     })

@@ -4,7 +4,7 @@ use crate::corpus::{Build, build_index, write_package};
 use crate::found::Batch;
 use backend::Backend;
 use backend::LiveShards;
-use backend::repositories::LookUp;
+use backend::LookUp;
 use backend::server::Options;
 use index::shard::Shard;
 use schema::frame::{Decoder, Kind};

@@ -2,7 +2,7 @@
 
 use super::client::{Client, PATIENCE, Served, build};
 use super::small;
-use backend::repositories::LookUp;
+use backend::LookUp;
 use schema::frame::Kind;
 use schema::message::{
     Commit, CommitLog, Failure, FailureKind, Lookup, LookupAnswer, LookupOf, LookupProblemKind,
