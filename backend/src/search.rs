@@ -28,13 +28,13 @@ use crate::matcher::compiled_query::Strategy;
 use crate::matcher::line_matcher::{self, LineMatcher};
 use crate::matcher::long_line::Effort;
 use crate::pack::{Match, Packed};
-use document_matches::UnitResult;
+use document_matches::{UnitResult, frames_of};
 use document_search::{DocumentMatchers, DocumentSearch, find_ranges};
 use index::shard::{DocId, ShardError};
 use plan::ShardCandidates;
 use pool::Workers;
 use request::{Interrupted, ShardTask, SharedEvaluations};
-use schema::message::{Progress, ShardEnd, Want};
+use schema::message::{Progress, ShardEnd, Skip, Want};
 use slices::{ReadAhead, Slice, Slices, is_dense};
 use std::mem;
 use top_k::{PendingMatch, PendingMatches, Threshold, TopMatches};
@@ -150,7 +150,7 @@ struct Emitter<'e, 'o, 'a> {
     output: &'e mut Output<'o>,
     end: &'e mut ShardEnd,
     last_document: Option<(DocId, bool)>,
-    last_skip: Option<DocId>,
+    last_skip: Option<u32>,
     /// Document of the last match sent, when resuming.
     last_sent: Option<DocId>,
     packer: Option<Worker<'a>>,
@@ -161,16 +161,20 @@ struct Emitter<'e, 'o, 'a> {
 impl Emitter<'_, '_, '_> {
     fn emit(&mut self, mut unit: UnitResult) -> Result<(), Interrupted> {
         // A document begun in an earlier unit was counted there.
-        let continued = self
-            .last_document
-            .filter(|(document, _)| Some(*document) == unit.first);
+        let (first, first_matched) = unit.first.unzip();
+        let continued = (self.last_document).filter(|(document, _)| Some(*document) == first);
         let continued_matched = continued.is_some_and(|(_, matched)| matched);
-        let matched_before = unit.first_matched && continued_matched;
+        let matched_before = first_matched == Some(true) && continued_matched;
         if matched_before && self.task.request.search.want == Want::Documents {
             unit.remove_first();
         }
-        unit.remove_first_skip(self.last_skip);
-        self.last_skip = unit.last_skip.or(self.last_skip);
+        // It may have been named with another part in an earlier unit.
+        let named = |skip: &Skip| Some(skip.document) == self.last_skip;
+        if unit.skips.first().is_some_and(named) {
+            unit.skips.remove(0);
+        }
+        let last_skip = unit.skips.last().map(|skip| skip.document);
+        self.last_skip = last_skip.or(self.last_skip);
         if let Some((document, matched)) = unit.last {
             let matched = matched || (unit.documents == 1 && continued_matched);
             self.last_document = Some((document, matched));
@@ -178,23 +182,19 @@ impl Emitter<'_, '_, '_> {
         unit.documents -= u64::from(continued.is_some());
         unit.matched_documents -= u64::from(matched_before);
         let pending = mem::take(&mut unit.pending);
-        let Packed { mut frames, keys } = if self.output.top.is_some() {
+        let packed = if self.output.top.is_some() {
             self.pack_top(pending)?
         } else {
             mem::take(&mut unit.packed)
         };
-        frames.extend_from_slice(&unit.skips);
         if self.last_sent.is_some() && self.output.top.is_none() {
             // Another backend may have sent documents of the unit.
-            unit.matched_documents = self.count_sent(&keys);
+            unit.matched_documents = self.count_sent(&packed.keys);
         }
         unit.count_in(self.end, self.task.request.search.want);
-        self.end.matches += keys.len() as u64;
-        let matches = keys.iter().map(|&(document, line)| (document.0, line));
-        self.end.hash = ShardEnd::keys_hash(self.end.hash, matches);
         let bound = self.bound_after(&unit);
         let progress = &mut self.output.progress;
-        progress.matches += keys.len() as u64;
+        let frames = frames_of(packed, &unit.skips, self.end, progress);
         progress.blocks_done += unit.blocks;
         progress.documents += unit.documents;
         progress.bound = bound;

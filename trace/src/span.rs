@@ -43,7 +43,7 @@ impl TraceSpan {
     ) -> TraceSpan {
         match recorder {
             Some(recorder) if recorder.samples(caller.map(|caller| caller.is_sampled)) => {
-                let trace = caller.map_or_else(random_trace, |caller| caller.trace);
+                let trace = caller.map(|caller| caller.trace);
                 let parent = caller.map(|caller| caller.span);
                 TraceSpan::begin(recorder, trace, parent, name, Kind::Server)
             }
@@ -70,7 +70,7 @@ impl TraceSpan {
             State::Known(context) => TraceSpan(State::Known(*context)),
             State::Recorded(this) => {
                 let TraceContext { trace, span, .. } = this.context;
-                TraceSpan::begin(&this.recorder, trace, Some(span), name.into(), kind)
+                TraceSpan::begin(&this.recorder, Some(trace), Some(span), name.into(), kind)
             }
         }
     }
@@ -93,13 +93,14 @@ impl TraceSpan {
 
     fn begin(
         recorder: &Recorder,
-        trace: NonZeroU128,
+        trace: Option<NonZeroU128>,
         parent: Option<NonZeroU64>,
         name: Cow<'static, str>,
         kind: Kind,
     ) -> TraceSpan {
         let begun = Instant::now();
-        let span = random_span();
+        let random = || NonZeroU128::new(fastrand::u128(1..)).expect("it is at least 1");
+        let (trace, span) = (trace.unwrap_or_else(random), random_span());
         let record = Record {
             trace: trace.get(),
             span: span.get(),
@@ -236,10 +237,6 @@ impl std::fmt::Debug for Recorded {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.context.fmt(formatter)
     }
-}
-
-fn random_trace() -> NonZeroU128 {
-    NonZeroU128::new(fastrand::u128(1..)).expect("it is at least 1")
 }
 
 fn random_span() -> NonZeroU64 {

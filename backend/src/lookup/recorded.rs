@@ -20,11 +20,8 @@ const PLACES: [&str; 5] = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remot
 pub(crate) fn look_up(recorded: &Recorded, lookup: &Lookup) -> LookupAnswer {
     let name = lookup.repository.as_bytes();
     let Some(repository) = recorded.repository(name) else {
-        let known = recorded.repositories.iter();
-        let known: Vec<_> = known
-            .map(|it| String::from_utf8_lossy(&it.package))
-            .collect();
-        let candidates = git::similar(&lookup.repository, known.iter().map(|name| &**name));
+        let known = recorded.repositories.iter().map(|it| &it.package[..]);
+        let candidates = similar(&lookup.repository, known);
         return problem(LookupProblemKind::UnknownRepository, "", candidates);
     };
     match &lookup.of {
@@ -103,17 +100,19 @@ fn by_id(repository: &RecordedRepository, digits: &str) -> LookupAnswer {
 }
 
 fn unknown(repository: &RecordedRepository, name: &str) -> LookupAnswer {
-    let names = repository.revisions.iter().map(|revision| {
-        let short = index::revisions::short_name(&revision.name);
-        String::from_utf8_lossy(short)
-    });
-    let names: Vec<_> = names.collect();
-    let candidates = git::similar(name, names.iter().map(|name| &**name));
+    let revisions = repository.revisions.iter();
+    let known = revisions.map(|revision| index::revisions::short_name(&revision.name));
+    let candidates = similar(name, known);
     problem(
         LookupProblemKind::UnknownRevision,
         "no such revision is indexed",
         candidates,
     )
+}
+
+fn similar<'a>(name: &str, known: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
+    let known: Vec<_> = known.map(String::from_utf8_lossy).collect();
+    git::similar(name, known.iter().map(|name| &**name))
 }
 
 /// Revisions after a name that fit an answer. Those indexed by id are no references.

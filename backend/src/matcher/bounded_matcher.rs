@@ -172,10 +172,6 @@ impl BoundedMatcher {
         }
     }
 
-    pub(crate) fn literal_in(&self, text: &[u8]) -> Option<&Literal> {
-        self.literal().filter(|_| text.len() <= self.piece_bytes())
-    }
-
     fn regex(&self) -> &RegexMatcher {
         match &self.fast {
             Fast::Regex(regex) => regex,

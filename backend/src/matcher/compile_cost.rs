@@ -264,7 +264,10 @@ mod tests {
             let recipe = Recipe::new(&[&pattern], false);
             let estimate = nfa_bytes(&recipe.hir());
             let fits = |bytes: u64| {
-                let limits = SizeLimits::of_bytes(bytes as usize);
+                let limits = SizeLimits {
+                    bytes: bytes as usize,
+                    ..SizeLimits::FOR_ALL
+                };
                 recipe.build(&[&pattern], limits).is_ok()
             };
             assert!(fits(estimate * 8 / 5), "{text}: {estimate}");

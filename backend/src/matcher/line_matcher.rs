@@ -287,7 +287,11 @@ fn collect_ranges(
 ) {
     out.clear();
     let mut count = 0;
-    if let Some(literal) = matcher.finder.literal_in(line) {
+    let finder = &matcher.finder;
+    if let Some(literal) = finder
+        .literal()
+        .filter(|_| line.len() <= finder.piece_bytes())
+    {
         literal.for_each(line, |found| {
             count += 1;
             each((found.start, found.end), out)?;
@@ -302,7 +306,7 @@ fn collect_ranges(
         let (mut at, mut last_end) = (0, None);
         while count < RANGES_MAX
             && !effort.is_stopped()
-            && let Ok(Some(found)) = matcher.finder.find(line, at, at == 0, effort)
+            && let Ok(Some(found)) = finder.find(line, at, at == 0, effort)
         {
             at = found.end + usize::from(found.is_empty());
             // An empty match directly behind another does not count.

@@ -36,8 +36,6 @@ pub(crate) struct Exact {
     finder: Finder<'static>,
     /// True if only ends of lines count.
     at_line_end: bool,
-    /// Set if the text is one byte that may be anywhere.
-    single_byte: Option<u8>,
 }
 
 #[derive(Debug)]
@@ -83,10 +81,6 @@ impl Literal {
         Literal::Exact(Box::new(Exact {
             finder: Finder::new(text).into_owned(),
             at_line_end,
-            single_byte: match text {
-                [byte] if !at_line_end => Some(*byte),
-                _ => None,
-            },
         }))
     }
 
@@ -121,10 +115,14 @@ impl Literal {
         }
     }
 
+    /// Text of one byte that may be anywhere.
     pub(crate) fn single_byte(&self) -> Option<u8> {
         match self {
-            Literal::Exact(exact) => exact.single_byte,
-            Literal::Folded(_) => None,
+            Literal::Exact(exact) if !exact.at_line_end => match exact.finder.needle() {
+                [byte] => Some(*byte),
+                _ => None,
+            },
+            _ => None,
         }
     }
 }

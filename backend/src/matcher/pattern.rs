@@ -32,8 +32,8 @@ const NESTING_MAX: u32 = 250;
 
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub(crate) struct SizeLimits {
-    bytes: usize,
-    dfa_bytes: usize,
+    pub(crate) bytes: usize,
+    pub(crate) dfa_bytes: usize,
 }
 
 impl SizeLimits {
@@ -50,14 +50,6 @@ impl SizeLimits {
         bytes: 4 * PATTERNS_BYTES_MAX,
         dfa_bytes: DFA_BYTES_MAX,
     };
-
-    #[cfg(test)]
-    pub(crate) fn of_bytes(bytes: usize) -> SizeLimits {
-        SizeLimits {
-            bytes,
-            dfa_bytes: DFA_BYTES_MAX,
-        }
-    }
 }
 
 impl Default for SizeLimits {

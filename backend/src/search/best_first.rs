@@ -12,7 +12,7 @@ mod document;
 mod sources;
 
 use super::Worker;
-use super::document_matches::UnitResult;
+use super::document_matches::{UnitResult, frames_of};
 use super::request::{Interrupted, Request, ShardTask, SharedEvaluations, Sink, Stopped};
 use super::top_k::{DocumentPlace, PendingMatch, Threshold, TopMatches};
 use super::verify::Verifier;
@@ -26,7 +26,7 @@ use fnv::{FnvHashMap, FnvHashSet};
 use index::plan::TrigramQuery;
 use index::shard::{Candidates, DocId};
 use language::definition::LEVEL_MAX;
-use schema::message::{Progress, ShardEnd, Want};
+use schema::message::{Progress, ShardEnd, Skip, Want};
 use schema::order::RankKey;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -43,10 +43,9 @@ const DOCUMENTS_MAX: usize = 16 << 10;
 const PER_DOCUMENT_MAX: u32 = 10;
 
 impl Request<'_> {
-    /// Finds the best matches without counting all or, with [`per_document`](schema::message::Search::per_document), the best
-    /// documents, each as good as its best match. Of these it sends one match with the best score,
-    /// and others of the same and following blocks. `None` if a search of all candidates may be as
-    /// cheap.
+    /// Finds the best matches without counting all or, with `per_document`, the best documents,
+    /// each as good as its best match. Of these it sends one match with the best score, and others
+    /// of the same and following blocks. `None` if a search of all candidates may be as cheap.
     pub fn run_best_first(&self, sink: &mut dyn Sink) -> Result<Option<Vec<ShardEnd>>, Stopped> {
         let (Some(limit), Some(passes)) = (self.top_k(), self.passes()) else {
             return Ok(None);
@@ -55,8 +54,15 @@ impl Request<'_> {
         let threshold = Threshold::default();
         let evaluations = SharedEvaluations::default();
         let shards = 0..self.shards.len();
-        let task = |index| ShardTask::new(self, index, &threshold, &evaluations);
-        let mut searches: Vec<Found<'_>> = shards.map(|index| Found::new(task(index))).collect();
+        let tasks = shards.map(|index| ShardTask::new(self, index, &threshold, &evaluations));
+        let found = tasks.map(|task| Found {
+            task,
+            matches: Vec::new(),
+            documents: FnvHashSet::default(),
+            skips: Vec::new(),
+            end: task.end(),
+        });
+        let mut searches: Vec<Found<'_>> = found.collect();
         let mut blocks = 0;
         for pass in &passes {
             for found in searches.iter_mut().filter(|it| it.end.failure.is_empty()) {
@@ -81,7 +87,7 @@ impl Request<'_> {
         let mut progress = Progress::default();
         let mut ends = Vec::with_capacity(searches.len());
         for search in searches {
-            let (mut found, mut skips, mut end) = (search.matches, search.skips, search.end);
+            let (mut found, mut end) = (search.matches, search.end);
             if self.search.per_document == 0 {
                 found.retain(|pending| !top.leaves_out(&pending.key));
             } else {
@@ -98,12 +104,7 @@ impl Request<'_> {
                     Err(Interrupted::Failed(error)) => end.failure = error.to_string(),
                 }
             }
-            let Packed { mut frames, keys } = packed;
-            frames.append(&mut skips);
-            end.matches += keys.len() as u64;
-            let matches = keys.iter().map(|&(document, line)| (document.0, line));
-            end.hash = ShardEnd::keys_hash(end.hash, matches);
-            progress.matches += keys.len() as u64;
+            let frames = frames_of(packed, &search.skips, &mut end, &mut progress);
             progress.blocks_done += end.candidates;
             progress.blocks_total = progress.blocks_done;
             progress.documents += end.documents;
@@ -182,20 +183,8 @@ struct Found<'a> {
     matches: Vec<PendingMatch>,
     /// Documents of `matches`, in a search for the best documents.
     documents: FnvHashSet<u32>,
-    skips: Vec<u8>,
+    skips: Vec<Skip>,
     end: ShardEnd,
-}
-
-impl<'a> Found<'a> {
-    fn new(task: ShardTask<'a>) -> Found<'a> {
-        Found {
-            task,
-            matches: Vec::new(),
-            documents: FnvHashSet::default(),
-            skips: Vec::new(),
-            end: task.end(),
-        }
-    }
 }
 
 type Entry = Reverse<(DocumentPlace, DocId, Part)>;
@@ -320,7 +309,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         }
         shard.intact()?;
         if self.task.request.query.phrase.is_some() {
-            if self.out.skipped > 0 {
+            if !self.out.skips.is_empty() {
                 // Several passes may skip a document, but it must be named once.
                 return Ok(false);
             }

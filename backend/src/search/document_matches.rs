@@ -14,7 +14,7 @@ use crate::rank::{self, Defined, Tier};
 use index::document;
 use index::shard::{DocId, Document, ShardError, TextCache};
 use language::definition::{self, body};
-use schema::message::{ShardEnd, Skip, TextOrder, Want};
+use schema::message::{Progress, ShardEnd, Skip, TextOrder, Want};
 use schema::order;
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -22,7 +22,7 @@ use std::mem;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
-static GIVEN_UP: LazyLock<String> = LazyLock::new(|| {
+pub(super) static GIVEN_UP: LazyLock<String> = LazyLock::new(|| {
     format!(
         "a part of the document was not searched: a match in one line may take at most \
          {LINE_STEPS_MAX} steps (LINE_STEPS_MAX); use a pattern with smaller repetitions"
@@ -243,6 +243,25 @@ impl<'a> DocumentMatches<'a> {
     }
 }
 
+/// Counts packed matches, and adds skipped documents to their frames.
+pub(super) fn frames_of(
+    packed: Packed,
+    skips: &[Skip],
+    end: &mut ShardEnd,
+    progress: &mut Progress,
+) -> Vec<u8> {
+    let Packed { mut frames, keys } = packed;
+    for skip in skips {
+        let encoded = skip.encode(&mut frames);
+        encoded.expect("two names and a reason are smaller than a frame");
+    }
+    end.matches += keys.len() as u64;
+    progress.matches += keys.len() as u64;
+    let matches = keys.iter().map(|&(document, line)| (document.0, line));
+    end.hash = ShardEnd::keys_hash(end.hash, matches);
+    frames
+}
+
 /// Receives the matching lines of a text, ascending.
 pub(super) trait LineSink {
     fn counts_only(&self) -> bool;
@@ -300,15 +319,9 @@ pub(super) struct UnitResult {
     pub(super) matched_documents: u64,
     pub(super) matched_blocks: u64,
     pub(super) verified_bytes: u64,
-    /// Frames and number of skipped documents.
-    pub(super) skips: Vec<u8>,
-    pub(super) skipped: u64,
-    /// First skipped document, and the bytes of its frame.
-    pub(super) first_skip: Option<(DocId, usize)>,
-    pub(super) last_skip: Option<DocId>,
+    pub(super) skips: Vec<Skip>,
     /// First document, and true if it matched in this unit.
-    pub(super) first: Option<DocId>,
-    pub(super) first_matched: bool,
+    pub(super) first: Option<(DocId, bool)>,
     /// Last document, and true if it matched in this unit.
     pub(super) last: Option<(DocId, bool)>,
     /// No document after this unit has a higher static rank.
@@ -316,50 +329,33 @@ pub(super) struct UnitResult {
 }
 
 impl UnitResult {
-    pub(super) fn skip_if_given_up(&mut self, matches: &DocumentMatches<'_>) {
-        if matches.has_given_up {
-            self.skip(matches, GIVEN_UP.clone());
-        }
-    }
-
     pub(super) fn skip(&mut self, matches: &DocumentMatches<'_>, reason: String) {
         let document = matches.document.id;
         if matches.task.has_named(document) {
             return;
         }
-        let skip = Skip {
+        self.skips.push(Skip {
             shard: matches.task.index,
             document: document.0,
             package: matches.package.to_vec(),
             path: matches.document.path.to_vec(),
             reason,
-        };
-        self.skipped += 1;
-        skip.encode(&mut self.skips)
-            .expect("two names and a reason are smaller than a frame");
-        self.first_skip.get_or_insert((document, self.skips.len()));
-        self.last_skip = Some(document);
-    }
-
-    /// Removes the first report if the document was `reported` last, with another part in an
-    /// earlier unit.
-    pub(super) fn remove_first_skip(&mut self, reported: Option<DocId>) {
-        if let Some((document, bytes)) = self.first_skip
-            && Some(document) == reported
-        {
-            self.skips.drain(..bytes);
-            self.skipped -= 1;
-        }
+        });
     }
 
     /// Removes the first document's only match, unless left out already.
     pub(super) fn remove_first(&mut self) {
-        let Some(first) = self.first else { return };
+        let Some((first, _)) = self.first else {
+            return;
+        };
         if self.packed.keys.first().is_some_and(|key| key.0 == first) {
             self.packed.keys.remove(0);
             self.packed.frames.drain(..self.first_bytes);
         }
-        self.pending.remove_first_of(first);
+        let pending = &mut self.pending.0;
+        if pending.first().is_some_and(|it| it.document == first) {
+            pending.remove(0);
+        }
     }
 
     /// Adds its counts to those of its shard.
@@ -368,7 +364,7 @@ impl UnitResult {
         end.matched_documents += self.matched_documents;
         end.matched_blocks += self.matched_blocks;
         end.verified_bytes += self.verified_bytes;
-        end.skipped += self.skipped;
+        end.skipped += self.skips.len() as u64;
         end.found += match want {
             Want::Documents => self.matched_documents,
             Want::Matches | Want::Count | Want::Estimate => self.lines,
@@ -377,8 +373,7 @@ impl UnitResult {
 
     pub(super) fn count_document(&mut self, id: DocId, matched: bool) {
         if self.documents == 0 {
-            self.first = Some(id);
-            self.first_matched = matched;
+            self.first = Some((id, matched));
             self.first_bytes = self.packed.frames.len();
         }
         self.documents += 1;

@@ -187,12 +187,6 @@ impl PendingMatches {
         self.0
             .sort_unstable_by_key(|pending| (pending.document, pending.position.number));
     }
-
-    pub(super) fn remove_first_of(&mut self, document: DocId) {
-        if self.0.first().is_some_and(|it| it.document == document) {
-            self.0.remove(0);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! A [`Verifier`] searches blocks text by text. Lines go to the text's document, or are kept
 //! ([`FoundLines`]) for each of several.
 
-use super::document_matches::{DocumentMatches, LineSink, UnitResult};
+use super::document_matches::{DocumentMatches, GIVEN_UP, LineSink, UnitResult};
 use super::line_locator::LineLocator;
 use super::lone_byte::LoneByte;
 use super::request::{Interrupted, ShardTask};
@@ -136,7 +136,9 @@ impl<'a> Verifier<'a> {
         matches: DocumentMatches<'a>,
         out: &mut UnitResult,
     ) -> Result<(), ShardError> {
-        out.skip_if_given_up(&matches);
+        if matches.has_given_up {
+            out.skip(&matches, GIVEN_UP.clone());
+        }
         let (id, matched) = (matches.document.id, matches.matched);
         self.buffers = matches.finish(&mut out.packed)?;
         out.count_document(id, matched);

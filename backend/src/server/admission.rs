@@ -15,13 +15,18 @@ pub(super) struct Admission {
     /// For searches light or not planned yet.
     pub(super) light: Class,
     pub(super) heavy: Class,
-    pub(super) pattern_memory: PatternMemory,
+    /// Memory for patterns, in units.
+    pattern_memory: Arc<Semaphore>,
+    pattern_units: u32,
     /// Places on client threads for possibly heavy searches, which hold plans.
-    here: Arc<Semaphore>,
+    pub(super) here: Arc<Semaphore>,
 }
 
 /// A plan has up to 4 MiB of candidates.
 const HERE_MAX: usize = 16;
+
+/// Unit of charges for patterns, below any charge worth counting.
+const UNIT_BYTES: u64 = 64 << 10;
 
 /// Interval of cancellation checks on client threads.
 const CANCEL_CHECK_EVERY: Duration = Duration::from_millis(10);
@@ -47,16 +52,29 @@ impl Admission {
                 permits: Arc::new(Semaphore::new(count)),
             }
         };
+        let units = u32::try_from(pattern_bytes / UNIT_BYTES)
+            .unwrap_or(u32::MAX)
+            .max(1);
         Admission {
             light: class("light", light),
             heavy: class("heavy", heavy),
-            pattern_memory: PatternMemory::new(pattern_bytes),
+            pattern_memory: Arc::new(Semaphore::new(units as usize)),
+            pattern_units: units,
             here: Arc::new(Semaphore::new(HERE_MAX)),
         }
     }
 
-    pub(super) fn try_place_here(&self) -> Option<OwnedSemaphorePermit> {
-        self.here.clone().try_acquire_owned().ok()
+    /// Waits on a blocking thread for memory, freed with the charge; `None` if cancelled. A search
+    /// over the budget takes all of it.
+    pub(super) fn charge_patterns(
+        &self,
+        bytes: u64,
+        cancel: &Cancel,
+    ) -> Option<OwnedSemaphorePermit> {
+        let units = u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX);
+        let memory = Arc::clone(&self.pattern_memory);
+        let waiting = memory.acquire_many_owned(units.min(self.pattern_units));
+        until_cancelled(waiting, cancel).map(|charge| charge.expect("never closed"))
     }
 }
 
@@ -77,11 +95,6 @@ impl Class {
         self.permit(permit.expect("never closed"))
     }
 
-    /// For a blocking thread of a runtime; `None` if cancelled.
-    pub(super) fn wait_here(&self, cancel: &Cancel) -> Option<Permit> {
-        until_cancelled(self.wait(), cancel)
-    }
-
     fn permit(&self, permit: OwnedSemaphorePermit) -> Permit {
         metrics::gauge!("trawl_backend_searches_running", "class" => self.name).increment(1.0);
         Permit {
@@ -92,7 +105,7 @@ impl Class {
 }
 
 /// For a blocking thread of a runtime; `None` if cancelled.
-fn until_cancelled<T>(waiting: impl Future<Output = T>, cancel: &Cancel) -> Option<T> {
+pub(super) fn until_cancelled<T>(waiting: impl Future<Output = T>, cancel: &Cancel) -> Option<T> {
     Handle::current().block_on(async {
         let mut waiting = pin!(waiting);
         loop {
@@ -103,33 +116,6 @@ fn until_cancelled<T>(waiting: impl Future<Output = T>, cancel: &Cancel) -> Opti
             }
         }
     })
-}
-
-pub(super) struct PatternMemory {
-    units: u32,
-    free: Arc<Semaphore>,
-}
-
-/// Unit of charges, below any charge worth counting.
-const UNIT_BYTES: u64 = 64 << 10;
-
-impl PatternMemory {
-    fn new(bytes: u64) -> PatternMemory {
-        let units = u32::try_from(bytes / UNIT_BYTES).unwrap_or(u32::MAX).max(1);
-        let permits = (units as usize).min(Semaphore::MAX_PERMITS);
-        PatternMemory {
-            units,
-            free: Arc::new(Semaphore::new(permits)),
-        }
-    }
-
-    /// Waits on a blocking thread for memory, freed with the charge; `None` if cancelled. A search
-    /// over the budget takes all of it.
-    pub(super) fn charge(&self, bytes: u64, cancel: &Cancel) -> Option<OwnedSemaphorePermit> {
-        let units = u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX);
-        let waiting = self.free.clone().acquire_many_owned(units.min(self.units));
-        until_cancelled(waiting, cancel).map(|charge| charge.expect("never closed"))
-    }
 }
 
 impl Permit {
@@ -152,16 +138,16 @@ mod tests {
     fn memory_for_patterns_is_bounded_and_one_search_may_have_all_of_it() {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let _within = runtime.enter();
-        let memory = PatternMemory::new(4 << 20);
+        let memory = Admission::new(1, 1, 4 << 20);
         let running = Cancel::default();
-        let all = memory.charge(u64::MAX, &running).unwrap();
+        let all = memory.charge_patterns(u64::MAX, &running).unwrap();
         let cancelled = Cancel::default();
         cancelled.cancel();
-        assert!(memory.charge(1, &cancelled).is_none());
+        assert!(memory.charge_patterns(1, &cancelled).is_none());
         drop(all);
-        let most = memory.charge(3 << 20, &running).unwrap();
-        assert!(memory.charge(2 << 20, &cancelled).is_none());
-        assert!(memory.charge(1 << 20, &running).is_some());
+        let most = memory.charge_patterns(3 << 20, &running).unwrap();
+        assert!(memory.charge_patterns(2 << 20, &cancelled).is_none());
+        assert!(memory.charge_patterns(1 << 20, &running).is_some());
         drop(most);
     }
 }

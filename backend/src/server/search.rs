@@ -9,7 +9,7 @@
 //! threads and a socket.
 
 use super::Backend;
-use super::admission::Permit;
+use super::admission::{Permit, until_cancelled};
 use super::connection::{Connection, ConnectionError, Duplex};
 use super::transfer::{CHUNKS_MAX, Chunk, ChunkWriter, Queue, Transfer, queue};
 use super::visible::{self, unavailable};
@@ -100,8 +100,9 @@ impl Backend {
         if search.want == Want::Estimate || search.uncounted || search.per_document > 0 {
             return false;
         }
-        let place = search.heavy.then(|| self.admission.try_place_here());
-        if let Some(None) = place {
+        let here = &self.admission.here;
+        let place = search.heavy.then(|| here.clone().try_acquire_owned());
+        if let Some(Err(_)) = place {
             return false;
         }
         let Some(permit) = self.admission.light.try_permit() else {
@@ -309,8 +310,8 @@ impl SearchJob {
         }
         let permit = self.heavy_permit(permit)?;
         let begun = Instant::now();
-        let memory = &self.backend.admission.pattern_memory;
-        let memory = memory.charge(cost.memory, &self.cancel);
+        let admission = &self.backend.admission;
+        let memory = admission.charge_patterns(cost.memory, &self.cancel);
         self.waited(begun);
         Ok((permit, Some(memory.ok_or(Incomplete::Stopped)?)))
     }
@@ -324,7 +325,7 @@ impl SearchJob {
             None if self.is_here => {
                 drop(permit);
                 let begun = Instant::now();
-                let admitted = self.backend.admission.heavy.wait_here(&self.cancel);
+                let admitted = until_cancelled(self.backend.admission.heavy.wait(), &self.cancel);
                 self.waited(begun);
                 admitted.ok_or(Incomplete::Stopped)
             }
