@@ -176,10 +176,7 @@ impl Strategy {
 }
 
 fn is_of_revisions(atom: &Expr) -> bool {
-    let Expr::Filter(filter) = atom else {
-        return false;
-    };
-    matches!(filter.field, Field::Revision | Field::Branch)
+    matches!(atom, Expr::Filter(it) if matches!(it.field, Field::Revision | Field::Branch))
 }
 
 fn pattern_plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {

@@ -164,26 +164,13 @@ impl<'a> Verifier<'a> {
         sink: &mut impl LineSink,
         out: &mut UnitResult,
     ) -> Result<(), Interrupted> {
-        for range in blocks {
-            if !sink.is_done() {
-                self.verify(matcher, range, sink, out)?;
+        for mut range in blocks {
+            while !range.is_empty() && !sink.is_done() {
+                let run = self.task.shard.first_run(range.clone())?;
+                range.start = run.end;
+                self.verify_run(matcher, run, sink, out)?;
             }
             self.task.request.cancel.check()?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn verify(
-        &mut self,
-        matcher: &LineMatcher,
-        mut blocks: Range<u32>,
-        sink: &mut impl LineSink,
-        out: &mut UnitResult,
-    ) -> Result<(), Interrupted> {
-        while !blocks.is_empty() && !sink.is_done() {
-            let run = self.task.shard.first_run(blocks.clone())?;
-            blocks.start = run.end;
-            self.verify_run(matcher, run, sink, out)?;
         }
         Ok(())
     }

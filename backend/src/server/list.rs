@@ -290,6 +290,7 @@ fn unindexed_children(
     if request.revision.is_empty() || is_indexed(recorded, request.revision.as_bytes()) {
         return None;
     }
+    // Names of repositories are text.
     str::from_utf8(&request.package).ok()?;
     let names = read_first(given, &request.package, Some(recorded), |it, repository| {
         let names = it.directory(&WantedFile {

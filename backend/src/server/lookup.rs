@@ -11,8 +11,8 @@ use crate::lookup::{ANSWER_BYTES_MAX, answer_bytes, problem};
 use crate::metrics;
 use schema::frame::FRAME_BYTES_MAX;
 use schema::message::{
-    Failure, FailureKind, Lookup, LookupAnswer, LookupProblem, LookupProblemKind, LookupReply,
-    LookupRequest, Recorded,
+    Failure, FailureKind, LOOKUPS_MAX, Lookup, LookupAnswer, LookupProblem, LookupProblemKind,
+    LookupReply, LookupRequest, Recorded,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -78,7 +78,7 @@ impl Backend {
     ) {
         let permit = Arc::clone(&self.lookup_permits).acquire_owned().await;
         let backend = Arc::clone(self);
-        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let (sender, mut receiver) = mpsc::channel(LOOKUPS_MAX);
         tokio::task::spawn_blocking(move || {
             let _permit = permit;
             backend.look_up_all(&request.lookups, &sender);
@@ -89,12 +89,12 @@ impl Backend {
         }
     }
 
-    fn look_up_all(&self, lookups: &[Lookup], answers: &mpsc::UnboundedSender<LookupAnswer>) {
+    fn look_up_all(&self, lookups: &[Lookup], answers: &mpsc::Sender<LookupAnswer>) {
         let (began, mut bytes) = (Instant::now(), 0);
         for lookup in lookups {
             let answer = self.timed(lookup);
             bytes += answer_bytes(&answer);
-            let is_late = answers.send(answer).is_err();
+            let is_late = answers.blocking_send(answer).is_err();
             if is_late || bytes > REPLY_BYTES || began.elapsed() > TIME_GOAL {
                 return;
             }

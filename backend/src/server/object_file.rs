@@ -205,6 +205,7 @@ fn read_file(
         "" if !is_any_repository => &indexed?.commit.id,
         revision => revision,
     };
+    // Names of repositories are text.
     str::from_utf8(&request.package).ok()?;
     read_first(given, &request.package, recorded, |it, repository| {
         it.file(&WantedFile {
