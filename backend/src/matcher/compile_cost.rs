@@ -72,7 +72,10 @@ impl CompileCost {
         let counts = classes > LARGE_CLASSES_MAX;
         let automata = patterns.into_iter().map(|it| Automaton::of(it, counts));
         let automata: Vec<_> = automata.collect();
-        let together = (automata.len() > 1).then(|| Automaton::joined(&automata));
+        let together = (automata.len() > 1).then(|| Automaton {
+            bytes: automata.iter().map(|it| it.bytes).sum(),
+            is_one_pass: automata.iter().any(|it| it.is_one_pass),
+        });
         let filters = filters.into_iter();
         let filters = filters.map(|it| Automaton::of_filter(it, counts));
         let all = automata.iter().copied().chain(together).chain(filters);
@@ -141,13 +144,6 @@ impl Automaton {
                 });
                 Automaton::small(bytes.min(max))
             }
-        }
-    }
-
-    fn joined(all: &[Automaton]) -> Automaton {
-        Automaton {
-            bytes: all.iter().map(|it| it.bytes).sum(),
-            is_one_pass: all.iter().any(|it| it.is_one_pass),
         }
     }
 

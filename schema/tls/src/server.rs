@@ -84,7 +84,13 @@ pub async fn accept(
         Ok(Ok(0)) => return Ok(None),
         Ok(Ok(_)) => {}
         Ok(Err(error)) => return Err(error.into()),
-        Err(_) => return Err(HandshakeError::Refused(no_handshake())),
+        Err(_) => {
+            return Err(HandshakeError::Refused(format!(
+                "the client began no TLS handshake within {} s; a frontend needs --backend-ca, \
+                 --backend-cert and --backend-key",
+                FIRST_BYTE_MAX.as_secs()
+            )));
+        }
     }
     let accepting = TlsAcceptor::from(config).accept(stream).into_fallible();
     match timeout(HANDSHAKE_MAX, accepting).await {
@@ -113,14 +119,6 @@ pub async fn is_handshake(stream: &mut TcpStream, max: Duration) -> io::Result<b
     stream.write_all(USE_HTTPS).await?;
     stream.shutdown().await?;
     Ok(false)
-}
-
-fn no_handshake() -> String {
-    format!(
-        "the client began no TLS handshake within {} s; a frontend needs --backend-ca, --backend-cert and \
-         --backend-key",
-        FIRST_BYTE_MAX.as_secs()
-    )
 }
 
 async fn linger(mut stream: TcpStream) -> io::Result<()> {
