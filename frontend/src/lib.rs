@@ -41,6 +41,7 @@ mod execution;
 mod hints;
 mod joined;
 pub mod metrics;
+mod near_words;
 mod peers;
 mod recent;
 mod search_request;

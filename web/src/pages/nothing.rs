@@ -122,8 +122,9 @@ impl Suggester<'_> {
     }
 
     async fn spellings_of(self, term: Range<usize>, word: Pattern) -> Vec<OtherQuery> {
-        let others = self.corpus.near_words(self.client, &word).await.into_iter();
-        let others = others.map(|near| {
+        let Corpus { coordinator, scope } = self.corpus;
+        let others = coordinator.near_words(scope, self.client, &word).await;
+        let others = others.into_iter().map(|near| {
             let form = with_term(self.form, &term, &near);
             self.counted(("with the spelling", near, form))
         });
