@@ -16,6 +16,7 @@ mod grep;
 mod index;
 mod inspect;
 mod listener;
+mod mcp;
 mod mirror;
 mod nodes;
 mod search;
@@ -46,6 +47,7 @@ use std::ffi::OsString;
   trawl search --index I -F 'errno == EINTR'
                                            ... and search it without a server
   trawl grep -n 'errno == EINTR'           search the files below this directory, as rg does
+  trawl mcp                                serve coding agents: claude mcp add trawl -- trawl mcp
   trawl search 'malloc free lang:c'        search with the server on this machine
   trawl explain 'malloc lang:c'            show the cost of that search
   trawl key build-robot                    make a key for a client of a server
@@ -64,6 +66,7 @@ enum Command {
     Serve(serve::ServeArguments),
     Search(search::SearchArguments),
     Grep(grep::GrepArguments),
+    Mcp(mcp::McpArguments),
     Backend(backend::BackendArguments),
     Frontend(frontend::FrontendArguments),
     Inspect(inspect::InspectArguments),
@@ -125,6 +128,7 @@ fn run_command(command: &Command) -> Result<Exit> {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Search(arguments) => search::run(arguments),
         Command::Grep(arguments) => Ok(grep::run(arguments)),
+        Command::Mcp(arguments) => mcp::run(arguments),
         Command::Backend(arguments) => backend::run(arguments),
         Command::Frontend(arguments) => frontend::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),

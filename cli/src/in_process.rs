@@ -8,7 +8,7 @@ use crate::cache_dir::{cache_dir, private_temporary_dir, with_free_spool};
 use ::backend::LookUp;
 use ::backend::server::Options;
 use anyhow::{Context, Result};
-use frontend::{Config, Coordinator};
+use frontend::{Config, Coordinator, CorpusWatch};
 use git::Repositories;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +22,15 @@ const POINTER_BYTES: u64 = 64 << 20;
 /// The temporary spool is in the cache or temporary directory; without either, results must fit in
 /// memory. Unless `ordered`, matches can only be streamed. Needs a tokio runtime.
 pub(crate) fn frontend(directory: &Path, ordered: bool) -> Result<Arc<Coordinator>> {
+    watching_frontend(directory, ordered, None)
+}
+
+/// [`frontend`] that knows the changes of its corpus.
+pub(crate) fn watching_frontend(
+    directory: &Path,
+    ordered: bool,
+    freshness: Option<Arc<dyn CorpusWatch>>,
+) -> Result<Arc<Coordinator>> {
     let backend = backend(directory, None, Options::default())?;
     let start = |spool: &Path| {
         let config = Config {
@@ -29,6 +38,7 @@ pub(crate) fn frontend(directory: &Path, ordered: bool) -> Result<Arc<Coordinato
             ordered,
             result_memory_bytes: RESULT_BYTES,
             query_memory_bytes: POINTER_BYTES,
+            freshness: freshness.clone(),
             ..Config::new(spool)
         };
         Coordinator::start(config, vec![backend.clone()])

@@ -2,6 +2,7 @@
 //!
 //! `utoipa::path` describes each handler, and [`openapi`] collects the descriptions.
 
+mod agents;
 mod call;
 mod catalog;
 mod commits;
@@ -20,7 +21,7 @@ pub(crate) use catalog::status;
 
 use crate::state::App;
 use axum::Router;
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
@@ -32,6 +33,7 @@ pub(crate) fn routes() -> Router<App> {
             "/api/v2/search/{id}",
             get(search::by_id).delete(search::cancel),
         )
+        .route("/mcp", any(agents::agents))
         .route("/api/v2/search/{id}/events", get(events::by_id))
         .route("/api/v2/events", get(events::by_query))
         .route("/api/v2/search/{id}/copies", get(facets::copies_by_id))

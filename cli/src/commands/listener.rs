@@ -28,6 +28,9 @@ const SECONDS_BUCKETS: [f64; 14] = [
 
 const BACKLOG: u32 = 1024;
 
+/// The library of `/mcp` logs each request, with its client, as information.
+const LEVELS: &str = "info,rmcp=error";
+
 /// Leaves the rest of the shutdown 5 s of Kubernetes' 30 s.
 const DRAIN_S: u16 = 25;
 
@@ -50,7 +53,7 @@ enum LogFormat {
 /// Runs a server to its end; `TRAWL_LOG` sets the log level (`warn`, `debug`, ...).
 pub(super) fn run(flags: LogFlags, server: impl Future<Output = Result<Exit>>) -> Result<Exit> {
     let filter = tracing_subscriber::EnvFilter::try_from_env("TRAWL_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(LEVELS));
     let queue = log::start().context("cannot start the thread of the log")?;
     let log_lines = tracing_subscriber::fmt()
         .with_ansi(false)

@@ -11,10 +11,10 @@ use crate::{address, cache_dir, in_process, units};
 use anyhow::{Context, Result, bail, ensure};
 use frontend::{Config, Coordinator};
 use index::indexing::{MEMORY_BYTES, MEMORY_BYTES_MIN};
-use served_index::ServedIndex;
+pub(super) use served_index::ServedIndex;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use watching::WatchedIndex;
+pub(super) use watching::WatchedIndex;
 
 /// Index directories if needed, and serve a search page for them
 ///
@@ -90,7 +90,9 @@ async fn serve(arguments: &ServeArguments) -> Result<Exit> {
         memory.build,
     )?;
     let directory = index.directory.clone();
-    let watched = prepare(index, arguments)?;
+    let rescan = arguments.rescan.map(Duration::from_secs);
+    let watch = arguments.watch.then_some(rescan);
+    let watched = prepare(index, watch, arguments.spool.as_ref())?;
     let freshness = watched.as_ref().map(|it| it.watch.freshness());
     let shards = index::directory::Index::open(&directory)?.shards;
     if let Some(authorization) = &opened.options.authorization {
@@ -132,19 +134,22 @@ impl ServeArguments {
     }
 }
 
-/// Returns the watcher of `--watch`.
-fn prepare(index: ServedIndex, arguments: &ServeArguments) -> Result<Option<WatchedIndex>> {
-    if !arguments.watch {
+/// Updates the index. Returns the watcher of `--watch`, for which `watch` has the time of rescans.
+pub(super) fn prepare(
+    index: ServedIndex,
+    watch: Option<Option<Duration>>,
+    spool: Option<&PathBuf>,
+) -> Result<Option<WatchedIndex>> {
+    let Some(rescan) = watch else {
         return index.prepare().map(|()| None);
-    }
+    };
     ensure!(
-        !index.roots().is_empty() || arguments.git.is_given(),
+        index.has_sources(),
         "--watch needs a SOURCE or --git to watch; an index alone is served as it is, and opened again when it changes"
     );
-    let without = [Some(&index.directory), arguments.spool.as_ref()];
+    let without = [Some(&index.directory), spool];
     let without = without.into_iter().flatten().cloned().collect();
     // Starts before the first update, so no change is missed.
-    let rescan = arguments.rescan.map(Duration::from_secs);
     let watched = WatchedIndex::start(index, without, rescan)?;
     watched.index.prepare()?;
     Ok(Some(watched))

@@ -26,7 +26,7 @@ const HTTP: &[&str] = &["askama", "axum", "hyper", "tower-http", "utoipa"];
 /// HTTP, and git, which belongs to `git` and processes with an index.
 const HTTP_AND_GIT: &[&str] = &["askama", "axum", "gix", "hyper", "tower-http", "utoipa"];
 
-pub(crate) const CRATES: [Crate; 18] = [
+pub(crate) const CRATES: [Crate; 19] = [
     Crate {
         name: "schema",
         uses: &[],
@@ -177,6 +177,7 @@ pub(crate) const CRATES: [Crate; 18] = [
         uses: &["cache", "query", "results", "schema", "tls", "trace"],
         never: HTTP_AND_GIT,
         layers: &[
+            "near_words",
             "coordinator",
             "execution metrics",
             "config",
@@ -193,8 +194,17 @@ pub(crate) const CRATES: [Crate; 18] = [
         shared_names: &[],
     },
     Crate {
+        name: "web/mcp",
+        uses: &["frontend", "schema"],
+        never: HTTP_AND_GIT,
+        layers: &["absent server"],
+        shared_names: &["Server"],
+    },
+    Crate {
         name: "web",
-        uses: &["access", "frontend", "language", "schema", "tls", "trace"],
+        uses: &[
+            "access", "frontend", "language", "mcp", "schema", "tls", "trace",
+        ],
         never: &["gix"],
         layers: &[
             "api",
@@ -228,8 +238,8 @@ pub(crate) const CRATES: [Crate; 18] = [
     Crate {
         name: "cli",
         uses: &[
-            "web", "frontend", "backend", "cluster", "git", "index", "language", "local", "schema",
-            "store", "tls", "trace",
+            "web", "frontend", "backend", "cluster", "git", "index", "language", "local", "mcp",
+            "schema", "store", "tls", "trace",
         ],
         never: &[],
         layers: &[

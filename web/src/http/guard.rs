@@ -1,9 +1,9 @@
 //! Access control by address: a key, a cookie of our pages, or nothing. Active if the operator sets
 //! keys.
 //!
-//! `/api/v2` and `/raw` need a key, or the cookie that every page sets. If keys are required,
-//! everything needs one except health, assets and the sign-in form; the cookie then stands for the
-//! entered key.
+//! `/api/v2`, `/mcp` and `/raw` need a key, or the cookie that every page sets. If keys are
+//! required, everything needs one except health, assets and the sign-in form; the cookie then
+//! stands for the entered key.
 //!
 //! **Invariant:** shared caches keep no answer that needed a key or a cookie.
 
@@ -44,6 +44,7 @@ impl Need {
             "/healthz" | "/readyz" | "/robots.txt" | SIGN_IN | SIGN_OUT => Need::Nothing,
             _ if path.starts_with("/assets/") => Need::Nothing,
             _ if path.starts_with("/api/v1/") => Need::DebianCodeSearch,
+            "/mcp" => Need::Api,
             _ if path.starts_with("/api/v2/") || path.starts_with("/raw/") => Need::Api,
             _ => Need::Page,
         }

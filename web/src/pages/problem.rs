@@ -42,7 +42,10 @@ struct KindsPage {
 /// as a problem document elsewhere below `/api/`; else as a page, or the form for a key.
 pub(crate) async fn by_address(request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    let (is_text, is_json) = (path.starts_with("/api/v1/"), path.starts_with("/api/"));
+    let (is_text, is_json) = (
+        path.starts_with("/api/v1/"),
+        path.starts_with("/api/") || path == "/mcp",
+    );
     let asked = sign_in::asked(&request);
     let site = Site::of(request.headers(), request.extensions());
     let uri = request.uri().clone();

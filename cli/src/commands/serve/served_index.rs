@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// Names and reasons.
 type Problems = Vec<(String, String)>;
 
-pub(super) struct ServedIndex {
-    pub(super) directory: PathBuf,
+pub(crate) struct ServedIndex {
+    pub(crate) directory: PathBuf,
     /// `None` if the index is served without update.
     sources: Option<Vec<PathBuf>>,
     /// The sources are those of [`cache_dir::default_sources`].
@@ -26,7 +26,7 @@ pub(super) struct ServedIndex {
 
 impl ServedIndex {
     /// Finds the named index, or one in the user's cache directory.
-    pub(super) fn new(
+    pub(crate) fn new(
         index: Option<&Path>,
         sources: &[PathBuf],
         build: &BuildFlags,
@@ -66,6 +66,10 @@ impl ServedIndex {
     /// Empty if the index is not updated.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
         self.sources.clone().unwrap_or_default()
+    }
+
+    pub(super) fn has_sources(&self) -> bool {
+        self.sources.as_ref().is_some_and(|it| !it.is_empty()) || self.git.is_given()
     }
 
     pub(super) fn repositories(&self) -> Result<Vec<PathBuf>> {

@@ -36,9 +36,9 @@ const DIRTY_MAX: Duration = Duration::from_secs(60);
 /// The backend polls every 250 ms.
 const ANNOUNCED_MAX: Duration = Duration::from_secs(10);
 
-pub(super) struct WatchedIndex {
+pub(crate) struct WatchedIndex {
     pub(super) index: ServedIndex,
-    pub(super) watch: FileWatch,
+    pub(crate) watch: FileWatch,
     /// `None` derives it from a rescan's duration.
     rescan: Option<Duration>,
     /// Duration with all work included.
@@ -82,7 +82,7 @@ impl WatchedIndex {
     }
 
     /// The thread ends with the process. Needs a tokio runtime.
-    pub(super) fn run_in_thread(mut self, frontend: &Arc<Coordinator>) -> std::io::Result<()> {
+    pub(crate) fn run_in_thread(mut self, frontend: &Arc<Coordinator>) -> std::io::Result<()> {
         let (frontend, runtime) = (Arc::downgrade(frontend), Handle::current());
         let thread = std::thread::Builder::new().name("watch".to_owned());
         let started = thread.spawn(move || self.run(&frontend, &runtime));

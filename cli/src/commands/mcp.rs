@@ -1,0 +1,80 @@
+//! `trawl mcp`: the tools for coding agents, on standard input and output.
+
+use super::index::{BuildFlags, GitFlags};
+use super::listener::{self, LogFlags, Signals, Told};
+use super::serve::{self, ServedIndex};
+use crate::exit::Exit;
+use crate::{in_process, log};
+use anyhow::{Context, Result};
+use frontend::Scope;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const LOG_FLUSH_MAX: Duration = Duration::from_secs(1);
+
+/// Serve coding agents over the Model Context Protocol
+///
+/// An agent starts this command itself and speaks with it on standard input and output. Like
+/// `trawl serve`, it searches the current directory, or SOURCEs, and first indexes what has changed
+/// into the user's cache directory. Progress and log are on standard error.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  claude mcp add trawl -- trawl mcp --index I      an existing index, in Claude Code
+  claude mcp add trawl -- trawl mcp --watch        the directory of the project, edits included
+  claude mcp add trawl -- trawl mcp --watch ~/src/linux
+  codex mcp add trawl -- trawl mcp --index I       in Codex
+  claude mcp add --transport http trawl http://127.0.0.1:8080/mcp
+                                                   a running `trawl serve` or `trawl frontend`")]
+#[command(group(clap::ArgGroup::new("repositories").args(["git", "git_dir_each"]).multiple(true)))]
+pub(crate) struct McpArguments {
+    /// Index directory; with SOURCE it is updated first
+    #[arg(long, value_name = "DIR")]
+    index: Option<PathBuf>,
+    /// Watch the SOURCEs and the references of the --git repositories, and index changes
+    #[arg(long)]
+    watch: bool,
+    #[command(flatten)]
+    build: BuildFlags,
+    #[command(flatten)]
+    git: GitFlags,
+    #[command(flatten)]
+    log: LogFlags,
+    /// Directories of source code
+    #[arg(value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+}
+
+pub(super) fn run(arguments: &McpArguments) -> Result<Exit> {
+    listener::run(arguments.log, serve(arguments))
+}
+
+async fn serve(arguments: &McpArguments) -> Result<Exit> {
+    let index = ServedIndex::new(
+        arguments.index.as_deref(),
+        &arguments.sources,
+        &arguments.build,
+        &arguments.git,
+        None,
+    )?;
+    let directory = index.directory.clone();
+    let watched = serve::prepare(index, arguments.watch.then_some(None), None)?;
+    let freshness = watched.as_ref().map(|it| it.watch.freshness());
+    let frontend = in_process::watching_frontend(&directory, true, freshness)?;
+    if let Some(watched) = watched {
+        let started = watched.run_in_thread(&frontend);
+        started.context("cannot start a thread")?;
+    }
+    let server = mcp::Server::new(frontend, Scope::everything(), 0);
+    let mut signals = Signals::new();
+    tokio::select! {
+        ended = mcp::serve_stdio(server) => {
+            ended.context("the connection to the agent failed")?;
+            Ok(Exit::Success)
+        }
+        Told::Interrupt | Told::Terminate = signals.next() => {
+            // A read from standard input may block, and cannot be cancelled.
+            log::flush(LOG_FLUSH_MAX);
+            Exit::Interrupted.now()
+        }
+    }
+}
