@@ -34,6 +34,7 @@ mod long_lines;
 mod lost_backend;
 mod malformed_answers;
 mod malformed_requests;
+mod mcp;
 mod metrics;
 mod mirror;
 mod mutual_tls;

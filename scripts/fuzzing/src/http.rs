@@ -4,6 +4,7 @@
 //! Uses the router without a socket. Incomplete answers are faults unless stopped; for bad backends
 //! see `untrusted_backend`.
 
+mod agents;
 mod names;
 mod requests;
 mod seeds;
@@ -24,6 +25,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tower_service::Service;
 
+pub(crate) use agents::{agent_seeds, agents};
 pub(crate) use seeds::seeds;
 
 #[path = "../../../cli/src/in_process/backend.rs"]

@@ -89,4 +89,5 @@ pub const TARGETS: &[Target] = &[
         1000,
     ),
     Target::new("http", http::http, http::seeds, 500),
+    Target::new("agents", http::agents, http::agent_seeds, 500),
 ];

@@ -1,6 +1,7 @@
 //! The frontend over HTTP, against fake backends.
 
 mod abandoned;
+mod agents;
 mod answers;
 mod authorization;
 mod base_path;

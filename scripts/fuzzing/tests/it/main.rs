@@ -48,5 +48,5 @@ macro_rules! smoke_tests {
 
 smoke_tests!(
     frames messages shard manifest pattern query text ignore_rules git_index package_ranks nodes store
-    backend_reply query_string http
+    backend_reply query_string http agents
 );
