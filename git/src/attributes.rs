@@ -27,7 +27,10 @@ impl Attributes {
     pub(crate) fn add(&mut self, path: &[u8], text: &[u8]) {
         let is_macro = |line: &[u8]| line.trim_start().starts_with(b"[attr]");
         let counts = text.find(b"linguist-").is_some()
-            || (self.files.iter()).any(|(_, text)| text.lines().any(is_macro));
+            || self
+                .files
+                .iter()
+                .any(|(_, text)| text.lines().any(is_macro));
         if !counts || self.bytes + text.len() > BYTES_MAX {
             return;
         }
@@ -44,7 +47,9 @@ impl Attributes {
             let is_top = path.components().count() == 1;
             // Memory only, so adding cannot fail.
             let (base, collection) = (Some(Path::new("")), &mut self.collection);
-            let _ = (self.search).add_patterns_buffer(&text, path, base, collection, is_top);
+            let _ = self
+                .search
+                .add_patterns_buffer(&text, path, base, collection, is_top);
         }
     }
 
@@ -61,7 +66,8 @@ impl Attributes {
         outcome.initialize_with_selection(&self.collection, NAMES);
         let path = path.as_bstr();
         let case = Case::Sensitive;
-        (self.search).pattern_matching_relative_path(path, case, Some(false), &mut outcome);
+        self.search
+            .pattern_matching_relative_path(path, case, Some(false), &mut outcome);
         let mut said = None;
         for found in outcome.iter_selected() {
             match found.assignment.state {

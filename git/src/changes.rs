@@ -36,7 +36,9 @@ pub(crate) fn changes(
     let after = Some(objects.tree(commit)?);
     comparison.directory((before, after), &mut Vec::new(), 0)?;
     let mut found = comparison.found;
-    (found.changes).sort_by(|one, other| one.path.cmp(&other.path));
+    found
+        .changes
+        .sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
 }
 
@@ -71,7 +73,11 @@ impl Comparison<'_, '_> {
                 pairs.insert(name, (Some(entry), other));
             }
         }
-        pairs.extend((after.into_iter()).map(|(name, entry)| (name, (None, Some(entry)))));
+        pairs.extend(
+            after
+                .into_iter()
+                .map(|(name, entry)| (name, (None, Some(entry)))),
+        );
         let length = path.len();
         for (name, pair) in pairs {
             path.extend_from_slice(&name);

@@ -119,7 +119,9 @@ fn trailing_number(base: &str) -> Option<(&str, Step<'_>)> {
     if let Some(rest) = before.strip_suffix('^') {
         return Some((rest, Step::Parent(number)));
     }
-    (before.strip_suffix('~')).map(|rest| (rest, Step::Ancestor(number)))
+    before
+        .strip_suffix('~')
+        .map(|rest| (rest, Step::Ancestor(number)))
 }
 
 /// Splits `rest^{kind}` at the last `^{`, as in git.

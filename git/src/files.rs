@@ -87,7 +87,9 @@ pub(crate) fn list(repository: &Repository, trees: &[String]) -> Result<Files> {
         }
         roots[place].1.push(number);
     }
-    let roots = (roots.into_iter()).map(|(id, set)| (id, walk.sets.number(set)));
+    let roots = roots
+        .into_iter()
+        .map(|(id, set)| (id, walk.sets.number(set)));
     let roots: Vec<_> = roots.collect();
     for (id, _) in &roots {
         walk.read(*id)?;

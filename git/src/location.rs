@@ -349,7 +349,10 @@ fn unreadable(path: &Path, error: &io::Error) -> LookupError {
 }
 
 fn file_name(path: &Path) -> String {
-    (path.file_name().unwrap_or_default().to_string_lossy()).into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// True if nothing is there; also for a link to itself.

@@ -128,13 +128,21 @@ impl<'r> References<'r> {
             &self.location.git_dir
         };
         if location::is_file_below(&self.location.roots, base, path)? {
-            let found = (self.repo.refs).try_find_loose(name.as_ref().as_partial_name());
+            let found = self
+                .repo
+                .refs
+                .try_find_loose(name.as_ref().as_partial_name());
             return Ok(match found {
                 Ok(found) => Ok(found.filter(|it| it.name == *name).map(|it| it.target)),
                 Err(_) => Err(damaged()),
             });
         }
-        let Some(packed) = (self.repo.refs.cached_packed_buffer()).map_err(damaged_packed)? else {
+        let Some(packed) = self
+            .repo
+            .refs
+            .cached_packed_buffer()
+            .map_err(damaged_packed)?
+        else {
             return Ok(Ok(None));
         };
         let found = packed.try_find(name.as_ref().as_partial_name());
@@ -166,7 +174,12 @@ impl<'r> References<'r> {
 
     fn packed(&self, below: &str) -> Result<Listed> {
         let mut names = Listed::new();
-        let Some(packed) = (self.repo.refs.cached_packed_buffer()).map_err(damaged_packed)? else {
+        let Some(packed) = self
+            .repo
+            .refs
+            .cached_packed_buffer()
+            .map_err(damaged_packed)?
+        else {
             return Ok(names);
         };
         let prefix = BString::from(format!("{below}/"));

@@ -96,7 +96,9 @@ impl Repository {
 
     /// True if the disk still has the values read at opening.
     pub(crate) fn is_current(&self) -> bool {
-        (self.stamps.iter()).all(|(path, stamp)| Stamp::of(path).is_same(stamp))
+        self.stamps
+            .iter()
+            .all(|(path, stamp)| Stamp::of(path).is_same(stamp))
     }
 
     pub(crate) fn look_up<T>(&self, look: impl FnOnce(&Session<'_>) -> Result<T>) -> Result<T> {
@@ -179,7 +181,10 @@ fn stamped_paths(location: &Location) -> impl Iterator<Item = PathBuf> {
         ["config", "info/grafts", "refs/replace", "packed-refs"].map(|name| common.join(name));
     let alternates =
         (location.objects.iter()).flat_map(|it| [it.clone(), it.join("info/alternates")]);
-    ([location.git_dir.clone()].into_iter().chain(own)).chain(alternates)
+    [location.git_dir.clone()]
+        .into_iter()
+        .chain(own)
+        .chain(alternates)
 }
 
 /// A commit id and its parents per line.

@@ -121,7 +121,7 @@ fn by_prefix<'r>(
         return Ok(None);
     };
     let mut ids = HashSet::new();
-    let found = (session.handle.objects).lookup_prefix(prefix, Some(&mut ids));
+    let found = session.handle.objects.lookup_prefix(prefix, Some(&mut ids));
     found.map_err(|_| unreadable!("an index of packed objects is damaged: run git fsck"))?;
     let mut ids: Vec<ObjectId> = ids.into_iter().collect();
     ids.sort_unstable();

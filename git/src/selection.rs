@@ -54,7 +54,9 @@ pub(crate) fn select(
         return Err(choice.nothing_chosen(missing));
     }
     let tags = repository.tags(session)?;
-    let missing = (missing.into_iter()).map(|(pattern, why)| (pattern, why.to_string()));
+    let missing = missing
+        .into_iter()
+        .map(|(pattern, why)| (pattern, why.to_string()));
     let mut selection = Selection {
         broken: choice.broken.into_iter().collect(),
         missing: missing.collect(),
@@ -219,7 +221,9 @@ impl Choice<'_, '_> {
 }
 
 fn short(name: &BStr) -> &BStr {
-    let stripped = (PREFIXES.iter()).find_map(|prefix| name.strip_prefix(prefix.as_bytes()));
+    let stripped = PREFIXES
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix.as_bytes()));
     stripped.unwrap_or(name).as_bstr()
 }
 

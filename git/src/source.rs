@@ -98,7 +98,8 @@ impl SourceRepository {
     /// `refs/tags/v1`), a glob (`v1.*`), `all` for branches and tags, a commit id, or `HEAD`.
     /// Without a match it fails: `UnknownRevision`, with names like the first pattern.
     pub fn select(&self, patterns: &[String]) -> Result<Selection> {
-        (self.repository).look_up(|session| selection::select(session, &self.repository, patterns))
+        self.repository
+            .look_up(|session| selection::select(session, &self.repository, patterns))
     }
 
     /// Files of commits, each path and id once.
@@ -122,7 +123,9 @@ impl SourceRepository {
     /// Size of a file, without reading it.
     /// Fails if the object is missing, damaged, or no file.
     pub fn size(&self, id: ObjectId) -> Result<u64> {
-        let size = (self.repository).look_up(|session| tree::size_of(session, id));
+        let size = self
+            .repository
+            .look_up(|session| tree::size_of(session, id));
         size.map_err(|error| missing(id, error))
     }
 
@@ -184,7 +187,10 @@ fn stand_in(location: &Location, options: &SourceOptions) -> Result<Option<TempD
         None => location.common_dir.join("objects"),
     };
     let mut directories: Vec<PathBuf> = Vec::new();
-    for directory in ([&own].into_iter()).chain(&options.alternate_object_directories) {
+    for directory in [&own]
+        .into_iter()
+        .chain(&options.alternate_object_directories)
+    {
         let real = fs::canonicalize(directory).map_err(|error| {
             let directory = directory.display();
             unreadable!("the directory of objects {directory}: {error}")

@@ -54,7 +54,9 @@ impl Tags {
     }
 
     pub(crate) fn is_current(&self) -> bool {
-        (self.stamps.iter()).all(|(path, stamp)| stamp.is_settled() && Stamp::of(path) == *stamp)
+        self.stamps
+            .iter()
+            .all(|(path, stamp)| stamp.is_settled() && Stamp::of(path) == *stamp)
     }
 }
 

@@ -187,7 +187,9 @@ fn has_sum(bytes: &[u8], kind: HashKind) -> bool {
     let mut hasher = hasher(kind);
     hasher.update(content);
     sum.iter().all(|byte| *byte == 0)
-        || (hasher.try_finalize()).is_ok_and(|found| found.as_bytes() == sum)
+        || hasher
+            .try_finalize()
+            .is_ok_and(|found| found.as_bytes() == sum)
 }
 
 fn split_sum(bytes: &[u8], kind: HashKind) -> Option<(&[u8], &[u8])> {

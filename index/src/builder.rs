@@ -176,12 +176,15 @@ impl SegmentBuilder {
     fn close_block(&mut self, end: usize) -> io::Result<()> {
         self.take_trigrams(end)?;
         let (block, pairs) = (number(self.segment.blocks.len())?, &mut self.pairs);
-        (self.trigrams).finish(|trigrams| pairs.extend(trigrams, block));
+        self.trigrams
+            .finish(|trigrams| pairs.extend(trigrams, block));
         if !self.in_line || self.is_short(end) {
             self.take_definitions(end)?;
         }
         let (offset, first_line) = (self.block_offset, self.next_line);
-        (self.segment.blocks).push(SegmentBlock { offset, first_line });
+        self.segment
+            .blocks
+            .push(SegmentBlock { offset, first_line });
         let lines = if self.in_line {
             1
         } else {

@@ -291,7 +291,11 @@ pub struct Lock(File);
 impl Lock {
     pub fn take(directory: &Path) -> Result<Lock, IndexError> {
         let path = directory.join(LOCK);
-        let open = (File::options().create(true).truncate(false).write(true)).open(&path);
+        let open = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path);
         let file = open.map_err(IndexError::io(&path))?;
         match file.try_lock() {
             Ok(()) => {

@@ -43,7 +43,9 @@ pub fn is_named_in(package: &[u8], text: &[u8]) -> bool {
 /// Words of a package name without version, `lib` and numbers.
 fn words(package: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (_, name) = split_name(package);
-    let version = (name.windows(2)).position(|two| two[0] == b'_' && two[1].is_ascii_digit());
+    let version = name
+        .windows(2)
+        .position(|two| two[0] == b'_' && two[1].is_ascii_digit());
     let name = &name[..version.unwrap_or(name.len())];
     let words = name.split(|byte| !byte.is_ascii_alphanumeric());
     words
@@ -64,8 +66,12 @@ fn has_part(text: &[u8], word: &[u8]) -> bool {
     windows.any(|(at, window)| {
         let end = at + word.len();
         window.eq_ignore_ascii_case(word)
-            && (at.checked_sub(1)).is_none_or(|before| sets_off(text[before], text[at]))
-            && (text.get(end)).is_none_or(|&behind| sets_off(text[end - 1], behind))
+            && at
+                .checked_sub(1)
+                .is_none_or(|before| sets_off(text[before], text[at]))
+            && text
+                .get(end)
+                .is_none_or(|&behind| sets_off(text[end - 1], behind))
     })
 }
 

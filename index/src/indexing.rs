@@ -181,7 +181,9 @@ pub fn is_current(
     let packages = best_first(sources, &options.popularity, &recorded);
     recorded.len() == current.before.len()
         && current.renamed(&plan).is_empty()
-        && (packages.iter()).all(|package| task::is_unchanged(package, options))
+        && packages
+            .iter()
+            .all(|package| task::is_unchanged(package, options))
 }
 
 fn begin(out: &Path) -> Result<Lock, BuildError> {

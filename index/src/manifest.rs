@@ -189,7 +189,10 @@ impl Manifest {
     /// All file names.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         let shards = self.shards.iter().map(|shard| &*shard.file);
-        let tables = (self.shards.iter()).filter_map(|shard| shard.revisions.as_ref());
+        let tables = self
+            .shards
+            .iter()
+            .filter_map(|shard| shard.revisions.as_ref());
         let others = tables.chain(&self.recorded).map(|named| &*named.file);
         shards.chain(others)
     }
@@ -207,7 +210,9 @@ impl Manifest {
         let body = checked_body(text).ok_or(ManifestError::Corrupt { line: lines })?;
         let mut manifest = Manifest::default();
         for (index, line) in body.lines().enumerate().skip(1) {
-            (manifest.parse_record(line)).ok_or(ManifestError::Corrupt { line: index + 1 })?;
+            manifest
+                .parse_record(line)
+                .ok_or(ManifestError::Corrupt { line: index + 1 })?;
         }
         if !manifest.is_consistent() {
             return Err(ManifestError::Corrupt { line: lines });

@@ -272,7 +272,11 @@ impl Info {
             let behind = shorten(&second.prefixes, prefix, behind);
             product(&before, &behind, AFFIXES_MAX)
         });
-        let joined = (multiline.iter().chain([&prefixes, &suffixes]).flatten()).map(trigrams_of);
+        let joined = multiline
+            .iter()
+            .chain([&prefixes, &suffixes])
+            .flatten()
+            .map(trigrams_of);
         Info {
             exact: None,
             query: TrigramQuery::and(joined.chain([first.query, second.query])),
@@ -340,14 +344,18 @@ fn product(a: &Strings, b: &Strings, max: usize) -> Option<Strings> {
     if a.len() * b.len() > max {
         return None;
     }
-    let pairs = (a.iter()).flat_map(|a| b.iter().map(move |b| [&a[..], b].concat()));
+    let pairs = a
+        .iter()
+        .flat_map(|a| b.iter().map(move |b| [&a[..], b].concat()));
     Some(pairs.collect())
 }
 
 /// Texts with one of `strings`; none with a line end.
 fn trigrams_of(strings: &Strings) -> TrigramQuery {
     TrigramQuery::or(strings.iter().map(|string| {
-        let windows = (string.windows(3)).map(|window| [window[0], window[1], window[2]]);
+        let windows = string
+            .windows(3)
+            .map(|window| [window[0], window[1], window[2]]);
         let trigram = |bytes| Trigram::of(bytes).map_or(TrigramQuery::None, TrigramQuery::Trigram);
         TrigramQuery::and(windows.map(trigram))
     }))

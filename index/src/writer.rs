@@ -143,7 +143,8 @@ impl ShardWriter {
             is_ascending.expect("documents are in order");
         }
         let ranges: Vec<_> = kept.iter().map(|blocks| segment.bytes(blocks)).collect();
-        (self.content).append(segment, &ranges, &lengths, &mut self.out)?;
+        self.content
+            .append(segment, &ranges, &lengths, &mut self.out)?;
         self.write_back.written(self.out.offset());
         let blocks = BlockNumbers::new(base, count(segment.blocks.len())?, &kept);
         for run in &segment.runs {

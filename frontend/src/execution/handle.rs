@@ -248,7 +248,7 @@ impl SearchHandle {
         results::read(&self.execution.spool, pointers, context_lines)
     }
 
-    /// Calls `each` with the matches of each document as they arrive, unordered, until the end or an
+    /// Calls `each` with the matches of a document as they arrive, unordered, until the end or an
     /// error; with `None` if there are no more for now. After a pause a document may continue. They
     /// may exceed the query's limit. Blocks, also on the disk.
     ///

@@ -70,7 +70,9 @@ pub fn sources(paths: &[PathBuf], each: bool) -> Result<Vec<Source>, CorpusError
     if each {
         return packages(paths, true, false).map(|found| found.sources);
     }
-    let found = (paths.iter()).map(|path| Source::new(open(path)?, path, false));
+    let found = paths
+        .iter()
+        .map(|path| Source::new(open(path)?, path, false));
     let found = found.collect::<Result<Vec<_>, _>>()?;
     check_unique(&found)?;
     Ok(found)

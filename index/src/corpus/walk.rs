@@ -81,7 +81,9 @@ pub fn watched(directory: &Path, no_ignore: bool) -> Watched {
     if let Some(root) = walker.pending.first().and_then(|root| root.rules.as_ref()) {
         let above = parents(directory).into_iter();
         (watched.deciding).extend(above.map(|above| above.join(".gitignore")));
-        (watched.deciding).extend(root.work_tree().iter().flat_map(|tree| tree.deciding()));
+        watched
+            .deciding
+            .extend(root.work_tree().iter().flat_map(|tree| tree.deciding()));
     }
     walker.watched = Some(watched);
     walker.run().watched.unwrap_or_default()
@@ -173,7 +175,9 @@ impl<'a> Walker<'a> {
         if let Some(watched) = &mut self.watched {
             watched.directories.push(absolute.clone());
         }
-        let rules = (directory.rules).map(|above| self.enter(&above, &absolute, &label));
+        let rules = directory
+            .rules
+            .map(|above| self.enter(&above, &absolute, &label));
         for entry in entries {
             match entry {
                 Ok(entry) => self.entry(&directory.path, rules.as_ref(), &entry),
@@ -188,7 +192,9 @@ impl<'a> Walker<'a> {
     fn enter(&mut self, above: &Rules, absolute: &Path, label: &[u8]) -> Rules {
         let rules = above.enter(absolute, label);
         if let (Some(watched), Some(tree)) = (&mut self.watched, rules.work_tree())
-            && !(above.work_tree()).is_some_and(|above| Rc::ptr_eq(above, tree))
+            && !above
+                .work_tree()
+                .is_some_and(|above| Rc::ptr_eq(above, tree))
         {
             watched.deciding.extend(tree.deciding());
         }
@@ -210,7 +216,10 @@ impl<'a> Walker<'a> {
         }
         let mut rules = rules.cloned();
         let absolute = self.source.absolute(&path);
-        match (rules.as_ref()).map(|rules| rules.judge(&absolute, kind.is_dir())) {
+        match rules
+            .as_ref()
+            .map(|rules| rules.judge(&absolute, kind.is_dir()))
+        {
             None | Some(Verdict::Searchable) => {}
             Some(Verdict::PartlyTracked(rule)) => {
                 rules = rules.map(|rules| rules.excluded_by(&rule));

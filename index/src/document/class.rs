@@ -78,7 +78,9 @@ pub fn may_define(path: &[u8]) -> bool {
         || is_debian_patch(directories)
         || Language::name_of(path) == Some("Diff")
         || has_component(directories, DOCUMENTATION_DIRECTORIES);
-    let is_prose = (PROSE_NAMES.iter()).any(|prose| name.starts_with(prose.as_bytes()))
+    let is_prose = PROSE_NAMES
+        .iter()
+        .any(|prose| name.starts_with(prose.as_bytes()))
         || Language::of_path(path).is_some() && !is_code(path);
     !is_left_out && !is_prose
 }
@@ -145,7 +147,11 @@ const DOCUMENTATION_DIRECTORIES: &[&str] = &["doc", "docs", "documentation", "ma
 
 fn has_component(directories: &[u8], names: &[&str]) -> bool {
     let mut components = directories.split(|&byte| byte == b'/');
-    components.any(|it| (names.iter()).any(|name| it.eq_ignore_ascii_case(name.as_bytes())))
+    components.any(|it| {
+        names
+            .iter()
+            .any(|name| it.eq_ignore_ascii_case(name.as_bytes()))
+    })
 }
 
 /// Patches of a Debian package are the maintainer's own. Many have no extension or are named after

@@ -133,7 +133,10 @@ impl RevisionMatcher {
         let Some(key) = revisions.key() else {
             return false;
         };
-        let mut decisions = (self.decisions.lock()).unwrap_or_else(PoisonError::into_inner);
+        let mut decisions = self
+            .decisions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(&known) = decisions.get(&key) {
             return known;
         }

@@ -74,7 +74,10 @@ impl CurrentIndex {
             }
             Err(error) => return Err(error.into()),
         };
-        let file = (current.manifest.as_ref()).and_then(|manifest| manifest.recorded.clone());
+        let file = current
+            .manifest
+            .as_ref()
+            .and_then(|manifest| manifest.recorded.clone());
         if let Some(file) = file {
             current.recorded = (directory::read_recorded(directory, &file)?, Some(file));
         }
@@ -186,7 +189,10 @@ impl CurrentIndex {
 
     /// Writes the next manifest unless unchanged, and removes unnamed files.
     pub(super) fn publish(mut self, progress: &Progress) -> Result<Report, BuildError> {
-        let _publishing = (progress.publishing.lock()).unwrap_or_else(PoisonError::into_inner);
+        let _publishing = progress
+            .publishing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         self.write_recorded()?;
         let manifest = Some(Manifest {
             options: self.options,

@@ -34,7 +34,10 @@ pub(super) fn merge(
     progress: &Progress,
 ) -> Result<(), BuildError> {
     let tables = shard_tables(options);
-    let sizes = (current.shards.iter()).map(|shard| ShardSize::of(shard, tables));
+    let sizes = current
+        .shards
+        .iter()
+        .map(|shard| ShardSize::of(shard, tables));
     let sizes: Vec<ShardSize> = sizes.collect();
     let chosen = choose(&sizes, options.shard_bytes);
     if chosen.is_empty() {

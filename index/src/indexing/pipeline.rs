@@ -78,7 +78,9 @@ pub(super) fn write(
         });
         join_in_order(finished, joined, packages, &buffers, &mut assembly)
     })?;
-    (assembly.finish_shard()).map_err(BuildError::write(directory))?;
+    assembly
+        .finish_shard()
+        .map_err(BuildError::write(directory))?;
     Ok(assembly.written)
 }
 
@@ -184,7 +186,9 @@ impl ShardAssembly<'_> {
         let Some(ended) = self.in_progress.take() else {
             return Ok(());
         };
-        let shard = (ended.writer).finish(self.options.memory_bytes / MERGE_SHARE)?;
+        let shard = ended
+            .writer
+            .finish(self.options.memory_bytes / MERGE_SHARE)?;
         let (header, stats) = (shard.header, &mut self.written.stats);
         stats.packages += u64::from(header.packages.get());
         stats.documents += u64::from(header.documents.get());
@@ -227,6 +231,6 @@ impl ShardInProgress {
             package.expect("it precedes its files").signature = UNSETTLED;
         }
         let tag = self.marks.tag(skipped.mark);
-        (self.writer).skipped(&skipped.path, &skipped.reason, tag);
+        self.writer.skipped(&skipped.path, &skipped.reason, tag);
     }
 }

@@ -121,10 +121,14 @@ impl OpenRepository {
         let revisions = &self.selection.revisions;
         let trees: Vec<String> = revisions.iter().map(|it| it.commit.tree.clone()).collect();
         let found = self.repository.files(&trees)?;
-        let attributes = (self.repository).attributes(&found, self.selection.default as u32);
+        let attributes = self
+            .repository
+            .attributes(&found, self.selection.default as u32);
         let sets: Vec<InRevisions> = (found.sets.iter())
             .map(|set| {
-                let names = (set.iter()).map(|&index| revisions[index as usize].name.clone());
+                let names = set
+                    .iter()
+                    .map(|&index| revisions[index as usize].name.clone());
                 InRevisions::Named(Arc::new(names.collect()))
             })
             .collect();
@@ -139,7 +143,9 @@ impl OpenRepository {
                 (_, Some(Hazard::Traversal)) => Some(SkipReason::UnsafePath),
                 (TreeEntryKind::Submodule, _) => Some(SkipReason::Submodule(file.id.to_string())),
                 (TreeEntryKind::Link, _) => Some(SkipReason::Symlink),
-                _ => (corpus::check_length(&file.path).err()).map(SkipReason::Unreadable),
+                _ => corpus::check_length(&file.path)
+                    .err()
+                    .map(SkipReason::Unreadable),
             };
             items.push(SourceItem {
                 mark: mark(file.revisions, &file.id),

@@ -108,7 +108,9 @@ impl TaskSizes {
             ContentCodec::Zstd => ENCODER_BYTES,
         };
         let fixed = FIXED_BYTES + jobs * WORKER_BYTES + encoder;
-        let memory = (memory.saturating_sub(fixed)).max(memory / SEGMENTS_SHARE_MIN);
+        let memory = memory
+            .saturating_sub(fixed)
+            .max(memory / SEGMENTS_SHARE_MIN);
         let memory = memory - memory / RESERVED_SHARE;
         let task_bytes = (memory / (COPIES * jobs)).min(TASK_BYTES_MAX);
         let limits = Limits {
@@ -171,7 +173,7 @@ pub(super) fn hand_out(
         shard_bytes += bytes;
         shard_tables += tables;
         out.push(TaskItem::Package { index, signature }, index);
-        (contents.items).for_each(|item| out.push(item, index));
+        contents.items.for_each(|item| out.push(item, index));
     }
     out.send(0);
     Ok(())

@@ -119,7 +119,9 @@ impl UpdatePlan {
 
     /// Signatures of packages that can be kept.
     pub(super) fn recorded(&self, current: &CurrentIndex) -> HashMap<Vec<u8>, u64> {
-        let kept = (current.live()).filter(|package| !self.is_dead(&package.directory));
+        let kept = current
+            .live()
+            .filter(|package| !self.is_dead(&package.directory));
         kept.map(|package| (package.directory.clone(), package.signature))
             .collect()
     }

@@ -60,7 +60,9 @@ pub(super) fn compare(
             paths.extend(indexed.into_keys());
             let mut sorted: Vec<_> = paths.iter().collect();
             sorted.sort_unstable();
-            (sorted.iter()).for_each(|path| verified.note(&package.name, path));
+            sorted
+                .iter()
+                .for_each(|path| verified.note(&package.name, path));
         }
         differing.extend((!paths.is_empty()).then(|| (package.name.clone(), paths)));
     }

@@ -97,8 +97,12 @@ fn lines(literal: &[u8]) -> Hir {
 
 fn holds_line_end(class: &Class) -> bool {
     match class {
-        Class::Unicode(class) => (class.iter()).any(|it| (it.start()..=it.end()).contains(&'\n')),
-        Class::Bytes(class) => (class.iter()).any(|it| (it.start()..=it.end()).contains(&b'\n')),
+        Class::Unicode(class) => class
+            .iter()
+            .any(|it| (it.start()..=it.end()).contains(&'\n')),
+        Class::Bytes(class) => class
+            .iter()
+            .any(|it| (it.start()..=it.end()).contains(&b'\n')),
     }
 }
 

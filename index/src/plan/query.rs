@@ -92,7 +92,9 @@ impl TrigramQuery {
 
 /// Conditions in all `parts`: `x a | x b` has the factor `x`.
 fn common_factors(parts: &BTreeSet<TrigramQuery>) -> BTreeSet<TrigramQuery> {
-    let factors = (parts.iter()).map(|part| BTreeSet::from_iter(part.factors().iter().cloned()));
+    let factors = parts
+        .iter()
+        .map(|part| BTreeSet::from_iter(part.factors().iter().cloned()));
     factors.reduce(|a, b| &a & &b).unwrap_or_default()
 }
 

@@ -221,14 +221,18 @@ impl Revisions {
     }
 
     pub(crate) fn is_repository(&self, package: u32) -> bool {
-        (self.packages.get(package as usize)).is_some_and(Option::is_some)
+        self.packages
+            .get(package as usize)
+            .is_some_and(Option::is_some)
     }
 
     /// Computes `records`; `None` for dead packages.
     pub(crate) fn digest(recorded: &Recorded, packages: &[Option<&[u8]>]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         let mut text = |bytes: &[u8]| {
-            (hasher.update(&(bytes.len() as u64).to_le_bytes())).update(bytes);
+            hasher
+                .update(&(bytes.len() as u64).to_le_bytes())
+                .update(bytes);
         };
         let dead = (0_u32..).zip(packages).filter(|(_, name)| name.is_none());
         for (number, _) in dead {
@@ -261,7 +265,10 @@ impl Revisions {
 
     /// Superseded past the end: a file that is cut while in use may show more skipped files.
     fn class_of(&self, entry: u32) -> u32 {
-        (self.entries.get(entry as usize).copied()).unwrap_or_default()
+        self.entries
+            .get(entry as usize)
+            .copied()
+            .unwrap_or_default()
     }
 
     pub fn of(&self, document: u32) -> DocumentRevisions<'_> {

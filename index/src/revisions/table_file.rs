@@ -176,7 +176,10 @@ impl RevisionTable {
         for _ in 0..count {
             let length = usize::try_from(decode_varint(rest)?).ok()?;
             let name = rest.split_off(..length)?;
-            let is_later = (self.names.last()).is_none_or(|last| order(last) < order(name));
+            let is_later = self
+                .names
+                .last()
+                .is_none_or(|last| order(last) < order(name));
             if !is_later || !(1..=NAME_BYTES_MAX).contains(&length) {
                 return None;
             }

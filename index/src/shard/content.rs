@@ -101,7 +101,10 @@ impl Shard {
             buffers.read = Rc::default();
         }
         let buffer = Rc::get_mut(&mut buffers.read).expect("nobody else has it");
-        let place = match (self.file).read_new(Section::Content, range.clone(), buffer)? {
+        let place = match self
+            .file
+            .read_new(Section::Content, range.clone(), buffer)?
+        {
             Some(read) => TextBytes::Buffered(Rc::clone(&buffers.read), read),
             None => TextBytes::Mapped(self.file.slice(Section::Content, range)?),
         };
@@ -137,7 +140,9 @@ impl Shard {
         }
         let is_before = |entry: &BlockRecord| entry.offset.get() <= range.start;
         let behind = self.file.partition_point(Section::Blocks, is_before)?;
-        let first = (behind.checked_sub(1)).filter(|&block| block < self.block_count());
+        let first = behind
+            .checked_sub(1)
+            .filter(|&block| block < self.block_count());
         let first = first.ok_or_else(|| self.corrupt(Section::Blocks, "offset of a block"))?;
         let text = self.text_range(first..first + 1)?;
         let stored = self.stored_range(first)?;

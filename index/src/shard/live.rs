@@ -85,7 +85,9 @@ impl Shard {
         counts.parts = counts.packages;
         for package in &packages {
             let documents = counts.documents.checked_add(package.documents);
-            let bytes = (counts.text_bytes).checked_add(self.package_text_bytes(package)?);
+            let bytes = counts
+                .text_bytes
+                .checked_add(self.package_text_bytes(package)?);
             let (Some(documents), Some(bytes)) = (documents, bytes) else {
                 return Err(self.corrupt(Section::Packages, "documents of a package"));
             };
@@ -298,7 +300,9 @@ impl Shard {
                 revisions.is_all_default
             }
         };
-        (self.revisions.as_ref()).is_some_and(|revisions| !is_all(revisions))
+        self.revisions
+            .as_ref()
+            .is_some_and(|revisions| !is_all(revisions))
     }
 
     pub(crate) fn skipped_packages(&self) -> Result<Vec<u32>> {

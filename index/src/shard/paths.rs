@@ -42,7 +42,9 @@ impl Shard {
         let mut documents = Vec::new();
         for group in groups {
             let start = group * PATH_GROUP_DOCUMENTS;
-            let end = (start.saturating_add(PATH_GROUP_DOCUMENTS)).min(self.document_count());
+            let end = start
+                .saturating_add(PATH_GROUP_DOCUMENTS)
+                .min(self.document_count());
             push_range(&mut documents, start..end)
                 .ok_or_else(|| self.corrupt(Section::Paths, "order of documents"))?;
         }

@@ -248,7 +248,7 @@ impl<W: Write> BlockSink<'_, W> {
     }
 
     fn flush_batch(&mut self) -> io::Result<()> {
-        let encoded = (self.encoder).encode(&self.batch, &self.lengths, self.out);
+        let encoded = self.encoder.encode(&self.batch, &self.lengths, self.out);
         self.batch.clear();
         self.lengths.clear();
         encoded
@@ -276,7 +276,9 @@ impl<W: Write> Write for BlockSink<'_, W> {
             if self.missing == 0 {
                 self.begin_block()?;
             }
-            let length = (rest.len()).min(usize::try_from(self.missing).unwrap_or(usize::MAX));
+            let length = rest
+                .len()
+                .min(usize::try_from(self.missing).unwrap_or(usize::MAX));
             let (piece, behind) = rest.split_at(length);
             if self.is_long {
                 self.out.write_all(piece)?;

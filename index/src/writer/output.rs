@@ -38,7 +38,10 @@ impl<W: Write> PageWriter<W> {
 
     /// Checksums of all pages, the last maybe partial.
     pub(super) fn checksums(&self) -> impl Iterator<Item = u32> {
-        (self.complete.iter().copied()).chain((self.filled > 0).then_some(self.crc))
+        self.complete
+            .iter()
+            .copied()
+            .chain((self.filled > 0).then_some(self.crc))
     }
 }
 

@@ -72,8 +72,10 @@ impl Access {
         }
         let keys = self.keys.current();
         let holder = cookie.and_then(|cookie| self.secret.verify(cookie, &keys, now_s()));
-        let known = holder.filter(|holder| *holder != Sender::Page || !self.is_required);
-        known.unwrap_or(Sender::Stranger { is_wrong: false })
+        match holder {
+            Some(holder) if holder != Sender::Page || !self.is_required => holder,
+            _ => Sender::Stranger { is_wrong: false },
+        }
     }
 
     /// Cookie that stands for an entered key. `None` if the key is no longer known.

@@ -253,7 +253,10 @@ fn documents(items: &Items) -> Vec<Arc<Document>> {
     let matches: Vec<&Match> = match items {
         Items::Matches(found) => found.iter().collect(),
         Items::Packages(packages) => packages.iter().flat_map(|(_, found)| found).collect(),
-        Items::Documents(documents) => documents.iter().flat_map(|(_, found)| found).collect(),
+        Items::Documents(documents) => documents
+            .iter()
+            .flat_map(|(_, found)| found.first())
+            .collect(),
     };
     let documents = matches.into_iter().map(|found| &found.document);
     documents.cloned().collect()

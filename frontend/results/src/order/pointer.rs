@@ -218,7 +218,7 @@ fn sort_by_digit<T: Copy>(items: &mut [T], space: &mut Vec<T>, digit: impl Fn(&T
 /// Best matches shown while a query runs.
 pub const BEST_MAX: usize = 10;
 
-/// Adds a pointer to the best `most`, best first, unless it is worse than those. Colliding documents
+/// Adds a pointer to the best `most`, best first, unless it is worse. Colliding documents
 /// are not told apart; the final page replaces these.
 pub fn keep_best(best: &mut Vec<Pointer>, most: usize, pointer: Pointer) {
     let key = pointer.sort_key();

@@ -48,7 +48,10 @@ impl CurrentIndex {
         changes: &Changes,
     ) -> Vec<Source> {
         let is_given_with_others = |source: &Source| {
-            (changes.parents.iter()).any(|it| source.directory.parent() == Some(it))
+            changes
+                .parents
+                .iter()
+                .any(|it| source.directory.parent() == Some(it))
         };
         let mut sources = sources.to_vec();
         for source in &mut sources {

@@ -157,7 +157,10 @@ impl CurrentIndex {
         let mut kept = HashSet::new();
         let mut matches = PatternMatches::default();
         let mut marks: BTreeMap<usize, ChangedMarks> = BTreeMap::new();
-        (self.recorded.0.repositories).retain(|known| !is_dead(&known.package));
+        self.recorded
+            .0
+            .repositories
+            .retain(|known| !is_dead(&known.package));
         for package in packages {
             let listed = package.listed.into_inner().unwrap_or_default();
             for change in listed.changes {
@@ -186,7 +189,9 @@ impl CurrentIndex {
         }
         let moved = &self.report.moved;
         let is_left = |known: &RecordedSource| {
-            let mut from = (moved.iter()).filter(|it| it.before.location == known.location);
+            let mut from = moved
+                .iter()
+                .filter(|it| it.before.location == known.location);
             from.any(|it| it.now.location != known.location)
         };
         sources.retain(|known| {
@@ -263,7 +268,9 @@ impl CurrentIndex {
     pub(super) fn write_recorded(&mut self) -> Result<(), BuildError> {
         let live: HashSet<Vec<u8>> = self.live().map(|it| it.directory.clone()).collect();
         let (recorded, file) = &mut self.recorded;
-        (recorded.repositories).retain(|known| live.contains(&known.package));
+        recorded
+            .repositories
+            .retain(|known| live.contains(&known.package));
         if recorded.repositories.is_empty() && recorded.sources.is_empty() {
             *file = None;
             return Ok(());

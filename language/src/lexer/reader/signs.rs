@@ -55,7 +55,9 @@ impl Reader<'_> {
         let is_of_key = |byte: &&u8| self.syntax.is_in_name(**byte) || b".-/@%$()".contains(byte);
         let name = self.line[start..].iter().take_while(is_of_key).count();
         let behind = &self.line[start + name..];
-        let gap = (behind.iter()).take_while(|byte| **byte == b' ' || **byte == b'\t');
+        let gap = behind
+            .iter()
+            .take_while(|byte| **byte == b' ' || **byte == b'\t');
         let behind = &behind[gap.count()..];
         let is_key = match behind {
             [b'=', b'=' | b'~', ..] | [b':', b':' | b'\\', ..] => false,

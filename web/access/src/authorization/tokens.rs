@@ -178,14 +178,15 @@ impl Tokens {
             verified => verified,
         };
         let verified = verified.map_err(|fault| {
-            fault.unwrap_or_else(|| match lock(&self.keys).set {
-                Some(_) => refused("the token is signed by an unknown key"),
-                None => {
-                    let reason = "the public keys are not there yet";
-                    tracing::warn!(reason, "a token cannot be checked");
-                    let retry_after_s = RETRY_AFTER_S;
-                    Refusal::Unknown { retry_after_s }
+            fault.unwrap_or_else(|| {
+                let has_keys = lock(&self.keys).set.is_some();
+                if has_keys {
+                    return refused("the token is signed by an unknown key");
                 }
+                let reason = "the public keys are not there yet";
+                tracing::warn!(reason, "a token cannot be checked");
+                let retry_after_s = RETRY_AFTER_S;
+                Refusal::Unknown { retry_after_s }
             })
         })?;
         let verified = Arc::new(verified);
