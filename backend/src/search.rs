@@ -192,8 +192,7 @@ impl Emitter<'_, '_, '_> {
             unit.matched_documents = self.count_sent(&packed.keys);
         }
         unit.count_in(self.end, self.task.request.search.want);
-        let static_rank = unit.static_rank_after.max(self.later_static_rank);
-        let bound = self.task.request.query.bound(static_rank);
+        let bound = self.bound_after(&unit);
         let progress = &mut self.output.progress;
         let frames = frames_of(packed, &unit.skips, self.end, progress);
         progress.blocks_done += unit.blocks;
@@ -209,6 +208,11 @@ impl Emitter<'_, '_, '_> {
             new += u64::from(self.last_sent.replace(*document) != Some(*document));
         }
         new
+    }
+
+    fn bound_after(&self, unit: &UnitResult) -> f32 {
+        let static_rank = unit.static_rank_after.max(self.later_static_rank);
+        self.task.request.query.bound(static_rank)
     }
 
     fn pack_top(

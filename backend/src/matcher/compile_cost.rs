@@ -72,10 +72,7 @@ impl CompileCost {
         let counts = classes > LARGE_CLASSES_MAX;
         let automata = patterns.into_iter().map(|it| Automaton::of(it, counts));
         let automata: Vec<_> = automata.collect();
-        let together = (automata.len() > 1).then(|| Automaton {
-            bytes: automata.iter().map(|it| it.bytes).sum(),
-            is_one_pass: automata.iter().any(|it| it.is_one_pass),
-        });
+        let together = (automata.len() > 1).then(|| Automaton::joined(&automata));
         let filters = filters.into_iter();
         let filters = filters.map(|it| Automaton::of_filter(it, counts));
         let all = automata.iter().copied().chain(together).chain(filters);
@@ -144,6 +141,13 @@ impl Automaton {
                 });
                 Automaton::small(bytes.min(max))
             }
+        }
+    }
+
+    fn joined(all: &[Automaton]) -> Automaton {
+        Automaton {
+            bytes: all.iter().map(|it| it.bytes).sum(),
+            is_one_pass: all.iter().any(|it| it.is_one_pass),
         }
     }
 

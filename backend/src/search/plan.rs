@@ -9,7 +9,7 @@ use super::request::{Interrupted, Request, Stopped};
 use super::slices::Slices;
 use crate::matcher::compiled_query::Strategy;
 use index::plan::{DocumentQuery, TrigramQuery};
-use index::shard::{Candidates, DocumentCandidates, PackageId, Shard, ShardError};
+use index::shard::{Candidates, DocId, DocumentCandidates, PackageId, Shard, ShardError};
 use schema::message::{Estimate, Progress, ShardEnd};
 use std::ops::Range;
 use std::sync::Arc;
@@ -268,10 +268,26 @@ impl ShardCandidates {
         bytes: u64,
         shard: &Shard,
     ) -> Result<bool, ShardError> {
-        for block in self.slices(shard)?.blocks() {
-            let text = shard.text_range(block..block + 1)?;
-            if text.end - text.start > bytes {
-                return Ok(true);
+        let ranges: Box<dyn Iterator<Item = Result<Range<u32>, ShardError>>> = match self {
+            ShardCandidates::Blocks(Candidates::Blocks(blocks))
+            | ShardCandidates::Documents(DocumentCandidates {
+                blocks: Some(blocks),
+                ..
+            }) => Box::new(blocks.iter().map(|&block| Ok(block..block + 1))),
+            ShardCandidates::Blocks(Candidates::Ranges(ranges)) => {
+                Box::new(ranges.iter().cloned().map(Ok))
+            }
+            ShardCandidates::Documents(it) => {
+                let documents = it.documents.iter().cloned().flatten();
+                Box::new(documents.map(|id| Ok(shard.document(DocId(id))?.blocks)))
+            }
+        };
+        for range in ranges {
+            for block in range? {
+                let text = shard.text_range(block..block + 1)?;
+                if text.end - text.start > bytes {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)

@@ -277,13 +277,6 @@ impl<'a> Slices<'a> {
         &self.slices[start..self.ends[index]]
     }
 
-    /// All blocks, each once.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = u32> {
-        let new = self.slices.iter().filter(|slice| slice.earlier.is_empty());
-        let ranges = new.flat_map(|slice| self.block_ranges(slice.blocks.clone()));
-        ranges.flatten()
-    }
-
     pub(super) fn units_before(&self, document: DocId) -> usize {
         let ends_before = |&end: &usize| self.slices[end - 1].last_document() < document;
         self.ends.iter().copied().take_while(ends_before).count()

@@ -84,13 +84,7 @@ pub async fn accept(
         Ok(Ok(0)) => return Ok(None),
         Ok(Ok(_)) => {}
         Ok(Err(error)) => return Err(error.into()),
-        Err(_) => {
-            return Err(HandshakeError::Refused(format!(
-                "the client began no TLS handshake within {} s; a frontend needs --backend-ca, \
-                 --backend-cert and --backend-key",
-                FIRST_BYTE_MAX.as_secs()
-            )));
-        }
+        Err(_) => return Err(HandshakeError::Refused(no_handshake())),
     }
     let accepting = TlsAcceptor::from(config).accept(stream).into_fallible();
     match timeout(HANDSHAKE_MAX, accepting).await {
@@ -119,6 +113,14 @@ pub async fn is_handshake(stream: &mut TcpStream, max: Duration) -> io::Result<b
     stream.write_all(USE_HTTPS).await?;
     stream.shutdown().await?;
     Ok(false)
+}
+
+fn no_handshake() -> String {
+    format!(
+        "the client began no TLS handshake within {} s; a frontend needs --backend-ca, --backend-cert and \
+         --backend-key",
+        FIRST_BYTE_MAX.as_secs()
+    )
 }
 
 async fn linger(mut stream: TcpStream) -> io::Result<()> {
