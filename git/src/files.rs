@@ -255,7 +255,17 @@ impl SetPool {
     }
 
     /// Joins entries of trees at one path: descending, equal ones once.
-    fn join(&mut self, trees: Vec<(Vec<Entry>, u32)>) -> Vec<Entry> {
+    fn join(&mut self, mut trees: Vec<(Vec<Entry>, u32)>) -> Vec<Entry> {
+        if trees.len() == 1
+            && let Some((mut entries, revisions)) = trees.pop()
+        {
+            for entry in &mut entries {
+                entry.revisions = revisions;
+            }
+            entries.sort_by(|a, b| entry_order(b, a));
+            entries.dedup_by(|a, b| entry_order(a, b).is_eq());
+            return entries;
+        }
         let of_tree: Vec<u32> = trees.iter().map(|(_, revisions)| *revisions).collect();
         // `revisions` is the tree's number until equal entries are joined.
         let mut all = Vec::with_capacity(trees.iter().map(|(entries, _)| entries.len()).sum());

@@ -179,8 +179,9 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected> {
 
 /// Foreign objects are left alone.
 fn is_ours(name: &str) -> bool {
-    let hash = name.rsplit_once('/');
-    hash.is_some_and(|(_, hash)| blake3::Hash::from_hex(hash).is_ok())
+    let name = name.strip_prefix(FILES);
+    let hash = name.and_then(|name| name.strip_prefix('/'));
+    hash.is_some_and(|hash| blake3::Hash::from_hex(hash).is_ok())
 }
 
 /// Fresh uploads would look old by a wrong clock.

@@ -128,9 +128,9 @@ impl Replica {
         let missing: Vec<(&String, &StoredFile)> = (owned.files.iter())
             .filter(|(name, file)| {
                 let of_known = known.as_ref().and_then(|known| known.files.get(*name));
-                let found = fs::metadata(self.directory.join(name));
+                let found = || fs::metadata(self.directory.join(name));
                 // Bytes are checked when they are read.
-                of_known != Some(file) || !found.is_ok_and(|found| found.len() == file.bytes)
+                of_known != Some(file) || !found().is_ok_and(|found| found.len() == file.bytes)
             })
             .collect();
         let fetched_bytes = download::fetch(

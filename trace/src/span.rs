@@ -59,8 +59,15 @@ impl TraceSpan {
 
     /// Begins the span of a frontend's request. The frontend decides about sampling.
     pub fn of_frontend(frontend: Option<TraceContext>, name: &'static str) -> TraceSpan {
-        let begin = |_| TraceSpan::of_request(recorder(), frontend, name.into());
-        frontend.map_or_else(TraceSpan::default, begin)
+        let Some(caller) = frontend else {
+            return TraceSpan::default();
+        };
+        match recorder() {
+            Some(recorder) if caller.is_sampled => {
+                TraceSpan::of_request(Some(recorder), frontend, name.into())
+            }
+            _ => TraceSpan(State::Known(caller)),
+        }
     }
 
     /// Begins a child span.

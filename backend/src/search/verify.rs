@@ -169,8 +169,8 @@ impl<'a> Verifier<'a> {
                 let run = self.task.shard.first_run(range.clone())?;
                 range.start = run.end;
                 self.verify_run(matcher, run, sink, out)?;
+                self.task.request.cancel.check()?;
             }
-            self.task.request.cancel.check()?;
         }
         Ok(())
     }

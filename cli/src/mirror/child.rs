@@ -360,8 +360,10 @@ pub(super) fn is_transient(error: &anyhow::Error) -> bool {
     match error.downcast_ref() {
         Some(ChildError::Failed(said)) => has(said),
         Some(ChildError::Interrupted) => false,
-        // Only the resolver says so.
-        None => error.root_cause().to_string().contains(RESOLVER),
+        None => {
+            let cause = error.root_cause().downcast_ref::<io::Error>();
+            cause.is_some_and(|error| error.to_string().contains(RESOLVER))
+        }
     }
 }
 

@@ -219,21 +219,21 @@ impl Coordinator {
     pub fn served(&self, scope: &Scope) -> Served {
         let peers = self.peers.current();
         let statuses: Vec<_> = peers.iter().map(|peer| peer.status()).collect();
-        let routing = self.route_for(&peers, scope);
-        let (shards, packages, text_bytes) = if scope.is_everything() {
+        let (routing, shards, packages, text_bytes) = if scope.is_everything() {
+            let routing = self.route(&peers);
             let shards = statuses.iter().filter_map(|it| it.shards.as_deref());
             let distinct: HashMap<_, _> = shards.flatten().map(|it| (it.id, it)).collect();
             let sum = |of: fn(&message::ShardInfo) -> u64| distinct.values().map(|it| of(it)).sum();
             let packages: u64 = sum(|shard| shard.packages.into());
             let text_bytes: u64 = sum(|shard| shard.text_bytes);
-            (
-                distinct.len() as u64,
-                packages.saturating_sub(routing.overlaps.superseded),
-                text_bytes.saturating_sub(routing.overlaps.superseded_bytes),
-            )
+            let packages = packages.saturating_sub(routing.overlaps.superseded);
+            let text_bytes = text_bytes.saturating_sub(routing.overlaps.superseded_bytes);
+            (routing, distinct.len() as u64, packages, text_bytes)
         } else {
             let scoped = self.scoped(&peers, scope);
-            (routing.known.shards, scoped.packages, scoped.text_bytes)
+            let routing = Arc::clone(&scoped.routing);
+            let shards = routing.known.shards;
+            (routing, shards, scoped.packages, scoped.text_bytes)
         };
         Served {
             generation: routing.generation.clone(),

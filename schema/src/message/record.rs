@@ -200,8 +200,8 @@ macro_rules! encode_values {
 
 pub(super) use encode_values;
 
-/// Structs and enums with writer and reader. An enum has the variants of the generated one. A field
-/// has a row:
+/// Structs and enums with writer and reader. An enum has the variants of the generated one. Rows of
+/// fields:
 ///
 /// - `[get, set]`: a value, perhaps with a check of the one read;
 /// - `[get, numbers set]`, `[get, values init]`, `[get, records init]`: a list of numbers, of texts
