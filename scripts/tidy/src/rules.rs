@@ -197,7 +197,7 @@ pub(crate) const CRATES: [Crate; 19] = [
         name: "web/mcp",
         uses: &["frontend", "schema"],
         never: HTTP_AND_GIT,
-        layers: &["absent server"],
+        layers: &["absent server", "reply"],
         shared_names: &["Server"],
     },
     Crate {

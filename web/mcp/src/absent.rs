@@ -1,6 +1,6 @@
 //! The interface of a build without tools.
 
-use crate::Reply;
+use crate::reply::Reply;
 use bytes::Bytes;
 use frontend::{Coordinator, Scope};
 use http::Request;

@@ -8,14 +8,12 @@
 
 #[cfg(not(feature = "protocol"))]
 mod absent;
+mod reply;
 #[cfg(feature = "protocol")]
 mod server;
 
 #[cfg(not(feature = "protocol"))]
 pub use absent::{Server, handle, serve_stdio};
+pub use reply::Reply;
 #[cfg(feature = "protocol")]
 pub use server::{Server, handle, serve, serve_stdio};
-
-/// Answer over HTTP.
-pub type Reply =
-    http::Response<http_body_util::combinators::BoxBody<bytes::Bytes, std::convert::Infallible>>;

@@ -11,7 +11,7 @@ mod nothing;
 mod read;
 mod search;
 
-use crate::Reply;
+use crate::reply::Reply;
 use bytes::Bytes;
 use call::{Call, Failure};
 use frontend::{Coordinator, Scope};
