@@ -111,7 +111,7 @@ impl UpdatePlan {
         sorted(before.filter(|name| self.is_dropped(name)))
     }
 
-    /// Whether a directory name is unversioned, as given or else as indexed.
+    /// True for an unversioned directory name, as given or else as indexed.
     pub(super) fn has_own_name(&self, current: &CurrentIndex, directory: &[u8]) -> bool {
         let given = self.given.get(directory).copied();
         given.unwrap_or_else(|| current.has_own_name(directory))

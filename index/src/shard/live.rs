@@ -222,7 +222,7 @@ impl Shard {
         }
     }
 
-    /// Whether a directory name is unversioned: of a repository, or marked by the index.
+    /// True for an unversioned directory name: of a repository, or marked by the index.
     pub(super) fn has_own_name(&self, id: PackageId) -> bool {
         let is_repository = |of: &Arc<Revisions>| of.is_repository(id.0);
         self.own_names.binary_search(&id.0).is_ok()
