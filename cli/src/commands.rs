@@ -16,6 +16,7 @@ mod grep;
 mod index;
 mod inspect;
 mod listener;
+mod local;
 mod mcp;
 mod mirror;
 mod nodes;
@@ -66,6 +67,7 @@ enum Command {
     Serve(serve::ServeArguments),
     Search(search::SearchArguments),
     Grep(grep::GrepArguments),
+    Local(local::LocalArguments),
     Mcp(mcp::McpArguments),
     Backend(backend::BackendArguments),
     Frontend(frontend::FrontendArguments),
@@ -128,6 +130,7 @@ fn run_command(command: &Command) -> Result<Exit> {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Search(arguments) => search::run(arguments),
         Command::Grep(arguments) => Ok(grep::run(arguments)),
+        Command::Local(arguments) => local::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Backend(arguments) => backend::run(arguments),
         Command::Frontend(arguments) => frontend::run(arguments),

@@ -58,6 +58,7 @@ pub(crate) struct Arguments {
     pub(crate) no_ignore_messages: bool,
     pub(crate) no_ignore_parent: bool,
     pub(crate) no_ignore_vcs: bool,
+    pub(crate) no_index: bool,
     pub(crate) no_messages: bool,
     pub(crate) no_require_git: bool,
     pub(crate) no_unicode: bool,

@@ -25,6 +25,20 @@ impl Diagnostics {
         }
     }
 
+    pub(crate) fn program(&self) -> Program {
+        self.program
+    }
+
+    /// Reports nothing.
+    pub(crate) fn silent(&self) -> Diagnostics {
+        Diagnostics {
+            program: self.program,
+            shows_errors: AtomicBool::new(false),
+            shows_ignore_errors: AtomicBool::new(false),
+            has_errors: AtomicBool::new(false),
+        }
+    }
+
     pub(crate) fn configure(&self, arguments: &Arguments) {
         let shows = !arguments.no_messages;
         self.shows_errors.store(shows, Ordering::Relaxed);

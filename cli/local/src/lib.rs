@@ -3,29 +3,45 @@
 //! [`flags`] reads ripgrep's command line into [`Arguments`], [`haystack`] walks the directories,
 //! [`search`] prints the matches with ripgrep's own crates. `rg` 15.2 is the specification: output,
 //! order of flags, messages and exit status.
+//!
+//! In a large tree, [`session`] asks a process in the background ([`service`]) for the files that
+//! can match. It watches each [`tree`] and keeps its index. Without an answer all files are
+//! searched.
 
 mod arguments;
 mod config;
+mod connection;
 mod diagnostics;
 mod flags;
 mod haystack;
 mod help;
 mod input;
+mod message;
 mod pattern;
+mod place;
 mod program;
 mod search;
+mod service;
+mod session;
+mod tree;
+mod watch;
 mod worker;
 
 pub use program::{Outcome, Program};
 
+use anyhow::{Context, bail};
+use connection::{ConnectError, Connection};
 use diagnostics::Diagnostics;
+use message::{Reply, Request};
+use place::Place;
 use std::ffi::OsString;
 use std::io;
+use std::path::{Path, PathBuf};
 
-/// Runs the command line after the name of the command.
-pub fn run(program: Program, words: Vec<OsString>) -> Outcome {
+/// Runs the command line after the name of the command. Indexes are below `cache`.
+pub fn run(program: Program, words: Vec<OsString>, cache: Option<&Path>) -> Outcome {
     let diagnostics = Diagnostics::new(program);
-    match execute(program, words, &diagnostics) {
+    match execute(words, cache, &diagnostics) {
         Ok(outcome) => outcome,
         Err(error) if is_broken_pipe(&error) => Outcome::Match,
         Err(error) => {
@@ -35,15 +51,72 @@ pub fn run(program: Program, words: Vec<OsString>) -> Outcome {
     }
 }
 
+/// Serves the searches of this user until there is none for a while; indexes `root` at once.
+///
+/// # Errors
+/// No private directory for the socket, or no socket.
+pub fn serve(cache: &Path, root: Option<&Path>) -> anyhow::Result<()> {
+    service::run(place(cache)?, root)
+}
+
+/// Updates the index of a tree, as a child of the serving process, which writes the paths of changed
+/// files to its stdin. Files that changed at or after `from_ns` are compared by their bytes.
+///
+/// # Errors
+/// The tree cannot be listed, or the index not be written.
+pub fn index(root: PathBuf, directory: &Path, from_ns: Option<i128>) -> anyhow::Result<()> {
+    tree::index(root, directory, from_ns, io::stdin().lock())
+}
+
+/// Trees and memory of the serving process, if there is one.
+///
+/// # Errors
+/// The process does not answer.
+pub fn status(cache: &Path) -> anyhow::Result<Option<Vec<u8>>> {
+    ask(cache, &Request::Status)
+}
+
+/// Brings the indexes of the serving process up to date, and returns its status.
+///
+/// # Errors
+/// The process does not answer.
+pub fn update(cache: &Path) -> anyhow::Result<Option<Vec<u8>>> {
+    ask(cache, &Request::Update)
+}
+
+/// Ends the serving process; `None` if there is none.
+///
+/// # Errors
+/// The process does not answer.
+pub fn stop(cache: &Path) -> anyhow::Result<Option<()>> {
+    Ok(ask(cache, &Request::Stop)?.map(drop))
+}
+
+fn ask(cache: &Path, request: &Request) -> anyhow::Result<Option<Vec<u8>>> {
+    let place = place(cache)?;
+    match Connection::open(&place) {
+        Err(ConnectError::Absent) => Ok(None),
+        Err(ConnectError::Refused) => bail!("cannot connect to {}", place.socket().display()),
+        Ok(connection) => match connection.patient()?.ask(request)? {
+            Reply::Text(text) => Ok(Some(text)),
+            _ => bail!("malformed answer of the process"),
+        },
+    }
+}
+
+fn place(cache: &Path) -> anyhow::Result<Place> {
+    Place::new(Some(cache)).context("/proc is not readable")
+}
+
 fn execute(
-    program: Program,
     words: Vec<OsString>,
+    cache: Option<&Path>,
     diagnostics: &Diagnostics,
 ) -> anyhow::Result<Outcome> {
     let mut arguments = flags::parse(words.clone())?;
     diagnostics.configure(&arguments);
     if let Some(special) = arguments.special {
-        return help::print(program, special);
+        return help::print(diagnostics.program(), special);
     }
     if !arguments.no_config {
         let configured = config::words(diagnostics);
@@ -52,7 +125,7 @@ fn execute(
             diagnostics.configure(&arguments);
         }
     }
-    search::run(arguments, diagnostics)
+    search::run(arguments, cache, diagnostics)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

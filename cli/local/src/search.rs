@@ -6,6 +6,7 @@ use crate::haystack::{self, Haystack};
 use crate::input::Input;
 use crate::pattern;
 use crate::program::Outcome;
+use crate::session::{Selection, Session};
 use crate::worker::{Detection, Printer, Worker};
 use anyhow::Result;
 use grep::cli::StandardStream;
@@ -19,8 +20,8 @@ use ignore::WalkState;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use std::{env, mem, thread};
 use termcolor::{BufferWriter, ColorChoice, WriteColor};
@@ -31,7 +32,11 @@ const THREADS_MAX: usize = 12;
 /// Named files up to which they are mapped into memory.
 const MAPPED_MAX: usize = 10;
 
-pub(crate) fn run(mut arguments: Arguments, diagnostics: &Diagnostics) -> Result<Outcome> {
+pub(crate) fn run(
+    mut arguments: Arguments,
+    cache: Option<&Path>,
+    diagnostics: &Diagnostics,
+) -> Result<Outcome> {
     arguments.mode = match arguments.mode {
         Mode::Search(Output::CountMatches) if arguments.invert_match => Mode::Search(Output::Count),
         Mode::Search(Output::Count) if arguments.only_matching => {
@@ -40,7 +45,14 @@ pub(crate) fn run(mut arguments: Arguments, diagnostics: &Diagnostics) -> Result
         mode => mode,
     };
     let input = Input::new(&mut arguments)?;
-    let run = Run::new(arguments, input, diagnostics)?;
+    let mut run = Run::new(arguments, input, diagnostics)?;
+    let is_quiet = run.arguments.quiet;
+    let mut session = None;
+    if run.can_match() {
+        let begun = Session::begin(cache, &run.arguments, &run.input);
+        run.selection.clone_from(&begun.selection);
+        session = Some(begun);
+    }
     let has_match = match run.arguments.mode {
         Mode::Types => return run.types(),
         Mode::Files => run.files()?,
@@ -48,8 +60,11 @@ pub(crate) fn run(mut arguments: Arguments, diagnostics: &Diagnostics) -> Result
         Mode::Search(output) if run.threads == 1 => run.search_in_order(output)?,
         Mode::Search(output) => run.search(output)?,
     };
+    if let Some(session) = session {
+        session.end(run.searched.into_inner(), run.started.elapsed());
+    }
     Ok(match (has_match, diagnostics.has_errors()) {
-        (true, has_errors) if run.arguments.quiet || !has_errors => Outcome::Match,
+        (true, has_errors) if is_quiet || !has_errors => Outcome::Match,
         (_, true) => Outcome::Error,
         (_, false) => Outcome::NoMatch,
     })
@@ -72,6 +87,9 @@ struct Run<'a> {
     counts: bool,
     /// Between the lines of two files.
     file_separator: Option<Vec<u8>>,
+    /// Files that the index process did not rule out.
+    selection: Option<Arc<Selection>>,
+    searched: AtomicU64,
 }
 
 impl<'a> Run<'a> {
@@ -112,15 +130,19 @@ impl<'a> Run<'a> {
             threads,
             counts: is_search && (arguments.stats || is_json),
             file_separator: file_separator(&arguments, heading),
+            selection: None,
+            searched: AtomicU64::new(0),
             arguments,
             input,
             diagnostics,
         })
     }
 
+    /// False without a search.
     fn can_match(&self) -> bool {
+        let is_search = matches!(self.arguments.mode, Mode::Search(_));
         let has_pattern = !self.input.patterns.is_empty() || self.arguments.invert_match;
-        has_pattern && self.arguments.max_count != Some(0)
+        is_search && has_pattern && self.arguments.max_count != Some(0)
     }
 
     /// One match answers the question.
@@ -208,7 +230,21 @@ impl<'a> Run<'a> {
     }
 
     fn walk(&self) -> Result<ignore::WalkBuilder> {
-        haystack::walk(&self.arguments, &self.input, self.threads, self.diagnostics)
+        let mut builder =
+            haystack::walk(&self.arguments, &self.input, self.threads, self.diagnostics)?;
+        if let Some(selection) = self.selection.clone() {
+            builder.filter_entry(move |entry| selection.has(entry));
+        }
+        Ok(builder)
+    }
+
+    /// Tests if a scan would search a file.
+    fn has_file(&self) -> Result<bool> {
+        let silent = self.diagnostics.silent();
+        let walk = haystack::walk(&self.arguments, &self.input, 1, &silent)?.build();
+        let mut files =
+            walk.filter_map(|step| Haystack::new(step, self.input.is_implicit, &silent));
+        Ok(files.next().is_some())
     }
 
     /// Searches the files one after the other. Returns true if there is a match.
@@ -218,7 +254,7 @@ impl<'a> Run<'a> {
         let mut worker = self.worker(self.printer(output, self.stdout()))?;
         let mut totals = Totals::default();
         for haystack in haystacks {
-            totals.is_searched = true;
+            self.searched.fetch_add(1, Ordering::Relaxed);
             match worker.search(&haystack) {
                 Ok(found) => totals.add(found.has_match, found.stats.as_ref()),
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
@@ -246,8 +282,8 @@ impl<'a> Run<'a> {
                 };
                 worker.output().clear();
                 let found = worker.search(&haystack);
+                self.searched.fetch_add(1, Ordering::Relaxed);
                 let mut totals = totals.lock().expect(UNPOISONED);
-                totals.is_searched = true;
                 match found {
                     Ok(found) => totals.add(found.has_match, found.stats.as_ref()),
                     Err(error) => {
@@ -283,7 +319,9 @@ impl<'a> Run<'a> {
     }
 
     fn end(&self, totals: &Totals, output: Output, out: &mut impl Write) -> Result<bool> {
-        if self.input.is_implicit && !totals.is_searched {
+        let is_none_searched = self.searched.load(Ordering::Relaxed) == 0;
+        let is_filtered = self.input.is_implicit && is_none_searched;
+        if is_filtered && (self.selection.is_none() || !self.has_file()?) {
             self.diagnostics.error(
                 &"No files were searched, which means ripgrep probably applied a filter you didn't \
                   expect.\nRunning with --debug will show why files are being skipped.",
@@ -441,7 +479,6 @@ const UNPOISONED: &str = "no thread panics with the lock";
 #[derive(Default)]
 struct Totals {
     has_match: bool,
-    is_searched: bool,
     stats: Stats,
 }
 

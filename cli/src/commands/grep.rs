@@ -1,5 +1,6 @@
 //! `trawl grep`, and the binary under the name `rg`.
 
+use crate::cache_dir;
 use crate::exit::Exit;
 use local::{Outcome, Program};
 use std::ffi::{OsStr, OsString};
@@ -21,22 +22,23 @@ pub(super) fn run_if_called(words: &[OsString]) -> Option<Exit> {
         return None;
     };
     if Path::new(program).file_name() == Some(OsStr::new("rg")) {
-        return Some(exit(local::run(Program::Ripgrep, rest.to_vec())));
+        return Some(search(Program::Ripgrep, rest.to_vec()));
     }
     match rest {
         [command, rest @ ..] if command == "grep" => {
-            Some(exit(local::run(Program::TrawlGrep, rest.to_vec())))
+            Some(search(Program::TrawlGrep, rest.to_vec()))
         }
         _ => None,
     }
 }
 
 pub(super) fn run(arguments: &GrepArguments) -> Exit {
-    exit(local::run(Program::TrawlGrep, arguments.words.clone()))
+    search(Program::TrawlGrep, arguments.words.clone())
 }
 
-fn exit(outcome: Outcome) -> Exit {
-    match outcome {
+fn search(program: Program, words: Vec<OsString>) -> Exit {
+    let cache = cache_dir::cache_dir().ok();
+    match local::run(program, words, cache.as_deref()) {
         Outcome::Match => Exit::Success,
         Outcome::NoMatch => Exit::NothingFound,
         Outcome::Error => Exit::Error,

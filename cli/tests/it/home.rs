@@ -14,7 +14,8 @@ use tempfile::{NamedTempFile, TempDir};
 
 const TRAWL: &str = env!("CARGO_BIN_EXE_trawl");
 
-const VARIABLES: [&str; 12] = [
+const VARIABLES: [&str; 13] = [
+    "XDG_RUNTIME_DIR",
     "TRAWL_LOG",
     "TRAWL_SERVER",
     "TRAWL_KEY",

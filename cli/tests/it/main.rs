@@ -20,6 +20,7 @@ mod filters;
 mod frontend_restart;
 mod git_sources;
 mod grep;
+mod grep_index;
 mod home;
 mod http;
 mod http_errors;

@@ -222,13 +222,13 @@ pub(crate) const CRATES: [Crate; 19] = [
     },
     Crate {
         name: "cli/local",
-        uses: &[],
+        uses: &["index"],
         never: HTTP_AND_GIT,
         layers: &[
-            "search",
-            "worker",
-            "haystack",
-            "pattern input help",
+            "search service",
+            "session tree worker",
+            "connection haystack watch",
+            "message pattern place input help",
             "flags config",
             "diagnostics",
             "arguments program",

@@ -97,6 +97,7 @@ pub(crate) const FLAGS: &[Flag] = flags! {
     switch "no-ignore-messages".negated("ignore-messages"), |to, yes| to.no_ignore_messages = yes; "Do not report mistakes in ignore files"
     switch "no-ignore-parent".negated("ignore-parent"), |to, yes| to.no_ignore_parent = yes; "Do not read ignore files of parent directories"
     switch "no-ignore-vcs".negated("ignore-vcs"), |to, yes| to.no_ignore_vcs = yes; "Do not read .gitignore"
+    switch "no-index".negated("index"), |to, yes| to.no_index = yes; "Search without the index process"
     switch "no-messages".negated("messages"), |to, yes| to.no_messages = yes; "Do not report files that cannot be read"
     switch "no-pcre2-unicode".negated("pcre2-unicode"), |to, yes| to.no_unicode = yes; ""
     switch "no-require-git".negated("require-git"), |to, yes| to.no_require_git = yes; "Read .gitignore outside of repositories"

@@ -1,0 +1,191 @@
+//! Update of a tree's index, in a process of its own: its memory is freed, and its priority low.
+
+use super::snapshot::Snapshot;
+use super::{FAILED_REST, REST, REST_MIN, Tree};
+use crate::place;
+use crate::watch::{Watch, absolute};
+use anyhow::{Context, Result, bail};
+use index::ContentCodec;
+use index::block::BLOCK_BYTES;
+use index::corpus::Source;
+use index::directory::IndexError;
+use index::indexing::{self, BuildError, BuildOptions, Changes, Progress, Suspects};
+use index::manifest::Options;
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::{fs, mem};
+
+/// Name of the only package of the index.
+const PACKAGE: &[u8] = b"tree";
+
+/// Root, then the time in nanoseconds at which the last complete update began.
+const RECORD: &str = "tree";
+
+/// Times of files move in ticks, and clocks differ a little.
+const TICK_NS: i128 = 2_000_000_000;
+
+/// The least that the indexer takes.
+const MEMORY_BYTES: usize = 64 << 20;
+
+const LOWEST_PRIORITY: i32 = 19;
+
+impl Tree {
+    /// Brings the index up to date with every change before the call.
+    pub(crate) fn update(&self) {
+        let began = Instant::now();
+        let updated = self.try_update();
+        let took = began.elapsed();
+        let mut state = self.state();
+        let now = Instant::now();
+        state.updated = now;
+        state.next_update = now
+            + match updated {
+                Ok(()) => (took * REST).max(REST_MIN),
+                Err(_) => FAILED_REST.max(took * REST),
+            };
+        state.problem = updated.err().map(|error| format!("{error:#}"));
+    }
+
+    fn try_update(&self) -> Result<()> {
+        let began = SystemTime::now();
+        let began_ns = began
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |time| time.as_nanos());
+        let (changed, was_lost) = {
+            let mut state = self.state();
+            state.drain();
+            let changed = mem::take(&mut state.changed);
+            state.updating.extend(changed);
+            state.was_lost |= mem::take(&mut state.is_lost);
+            state.change_times = None;
+            (state.updating.clone(), state.was_lost)
+        };
+        let uncovered = self.watch().inspect_err(|_| self.unwatch());
+        let uncovered = uncovered.context("cannot watch")?;
+        let index = self.directory.join("index");
+        let record = self.directory.join(RECORD);
+        // Files that changed within a tick of being read look unchanged.
+        let from_ns = if was_lost { last_began(&record) } else { None };
+        fs::create_dir_all(&self.directory).context("cannot create the index")?;
+        self.run_indexer(&index, from_ns, &changed)?;
+        let text = [
+            self.root.as_os_str().as_bytes(),
+            format!("\n{began_ns}").as_bytes(),
+        ]
+        .concat();
+        fs::write(&record, text).context("cannot write the index")?;
+        let before = self.state().snapshot.clone();
+        let snapshot = Snapshot::open(&index, before.as_deref(), uncovered);
+        let snapshot = snapshot.inspect_err(|_| drop(place::remove(&index)))?;
+        let mut state = self.state();
+        state.snapshot = Some(snapshot.into());
+        state.updating.clear();
+        state.was_lost = false;
+        Ok(())
+    }
+
+    /// Gives the watches back.
+    fn unwatch(&self) {
+        let mut state = self.state();
+        state.is_lost = true;
+        if let Ok(watch) = Watch::new(&self.root) {
+            state.watch = watch;
+        }
+    }
+
+    fn run_indexer<'a>(
+        &self,
+        index: &Path,
+        from_ns: Option<i128>,
+        changed: impl IntoIterator<Item = &'a Vec<u8>>,
+    ) -> Result<()> {
+        let mut command = Command::new("/proc/self/exe");
+        command.args(["local", "index"]).arg(&self.root).arg(index);
+        command.args(from_ns.map(|from| (from - TICK_NS).to_string()));
+        command.stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut child = command
+            .stderr(Stdio::piped())
+            .spawn()
+            .context("cannot index")?;
+        let mut paths = Vec::new();
+        for path in changed {
+            paths.extend(absolute(&self.root, path).as_os_str().as_bytes());
+            paths.push(0);
+        }
+        let input = child.stdin.take().map(|mut input| input.write_all(&paths));
+        let output = child.wait_with_output().context("cannot index")?;
+        if !output.status.success() || input.is_some_and(|written| written.is_err()) {
+            let message = String::from_utf8_lossy(&output.stderr);
+            bail!("cannot index: {}", message.trim());
+        }
+        Ok(())
+    }
+}
+
+fn last_began(record: &Path) -> Option<i128> {
+    let text = fs::read(record).ok()?;
+    let number = text.rsplit(|&byte| byte == b'\n').next()?;
+    str::from_utf8(number).ok()?.parse().ok()
+}
+
+/// Updates the index of a tree. Files that changed at or after `from_ns`, and those named by
+/// `changed` with NUL bytes between, are compared by their bytes.
+pub(crate) fn index(
+    root: PathBuf,
+    directory: &Path,
+    from_ns: Option<i128>,
+    mut changed: impl Read,
+) -> Result<()> {
+    rustix::process::setpriority_process(None, LOWEST_PRIORITY)?;
+    let mut paths = Vec::new();
+    changed.read_to_end(&mut paths)?;
+    let paths = paths
+        .split(|&byte| byte == 0)
+        .filter(|path| !path.is_empty());
+    let source = Source {
+        directory: root,
+        name: PACKAGE.to_vec(),
+        is_versioned: false,
+    };
+    let changes = Changes {
+        suspects: Suspects {
+            modified_from_ns: from_ns,
+            paths: paths.map(|path| OsStr::from_bytes(path).into()).collect(),
+        },
+        ..Changes::default()
+    };
+    let options = BuildOptions {
+        options: Options {
+            block_bytes: BLOCK_BYTES,
+            no_ignore: true,
+        },
+        memory_bytes: MEMORY_BYTES,
+        jobs: 1,
+        content: Some(ContentCodec::Zstd),
+        ..BuildOptions::default()
+    };
+    let progress = Progress::default();
+    let update = || {
+        indexing::update(
+            vec![source.clone()],
+            &changes,
+            directory,
+            &options,
+            &progress,
+        )
+    };
+    match update() {
+        Err(BuildError::Directory(IndexError::Locked(_))) => bail!("another process indexes it"),
+        // Damaged, or of another version.
+        Err(error @ (BuildError::Directory(_) | BuildError::Unusable(_))) => {
+            place::remove(directory)?;
+            update().with_context(|| format!("after {error}"))?;
+        }
+        updated => drop(updated?),
+    }
+    Ok(())
+}
