@@ -49,6 +49,10 @@ const WATCHES_VARIABLE: &str = "TRAWL_LOCAL_WATCHES";
 /// Pauses between looks at the notifications and at the trees that are due.
 const DRAIN_PAUSE: Duration = Duration::from_millis(20);
 const DUE_PAUSE: Duration = Duration::from_millis(250);
+const QUIET: Timespec = Timespec {
+    tv_sec: 10,
+    tv_nsec: 0,
+};
 const POLL_MAX: Timespec = Timespec {
     tv_sec: 1,
     tv_nsec: 0,
@@ -118,15 +122,9 @@ impl Service {
     fn serve(self: &Arc<Self>, listener: &UnixListener) -> Result<()> {
         loop {
             let mut ready = [PollFd::new(listener, PollFlags::IN)];
-            let minute = Timespec {
-                tv_sec: 60,
-                tv_nsec: 0,
-            };
-            let count = poll(&mut ready, Some(&minute)).unwrap_or(0);
+            let count = poll(&mut ready, Some(&QUIET)).unwrap_or(0);
             if count == 0 {
-                if lock(&self.asked).elapsed() > IDLE_MAX {
-                    self.end();
-                }
+                self.end_if_unused();
                 continue;
             }
             let Ok((stream, _)) = listener.accept() else {
@@ -143,6 +141,14 @@ impl Service {
                 let _ = service.answer(stream);
                 service.connections.fetch_sub(1, Ordering::Relaxed);
             });
+        }
+    }
+
+    /// Ends if idle, without a tree, or if its socket is gone.
+    fn end_if_unused(&self) {
+        let is_idle = lock(&self.asked).elapsed() > IDLE_MAX;
+        if is_idle || self.trees().is_empty() || !self.place.socket().exists() {
+            self.end();
         }
     }
 

@@ -26,7 +26,7 @@ const DIRECTORIES_MAX: usize = 16;
 
 /// A scan is worth an index from this number of files or this time on.
 const FILES_WORTH: u64 = 2_000;
-const TIME_WORTH: Duration = Duration::from_millis(300);
+const TIME_WORTH: Duration = Duration::from_secs(1);
 
 /// Question of one search.
 pub(crate) struct Session {

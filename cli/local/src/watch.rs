@@ -182,7 +182,10 @@ mod tests {
     fn drained(watch: &mut Watch) -> Vec<String> {
         let mut paths = BTreeSet::new();
         let text = |path: Vec<u8>| String::from_utf8(path).unwrap();
-        watch.drain(|path| drop(paths.insert(text(path)))).unwrap();
+        let drained = watch.drain(|path| {
+            paths.insert(text(path));
+        });
+        drained.unwrap();
         paths.into_iter().collect()
     }
 

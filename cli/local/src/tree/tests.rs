@@ -15,10 +15,9 @@ fn check(open: &[&str], scope: &str, candidates: &[&str], expected: Expect) {
     };
     let mut text = String::new();
     if answer.is_searchable(scope.as_bytes()) {
-        open.iter().for_each(|path| drop(answer.add(path)));
-        candidates
-            .iter()
-            .for_each(|path| drop(answer.add(path.as_bytes())));
+        let open = open.iter().map(Vec::as_slice);
+        let candidates = candidates.iter().map(|path| path.as_bytes());
+        assert!(open.chain(candidates).all(|path| answer.add(path)));
         let mut lines: Vec<_> = answer.directories.iter().collect();
         lines.sort_by_key(|(directory, _)| *directory);
         for (directory, names) in lines {
