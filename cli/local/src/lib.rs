@@ -59,8 +59,8 @@ pub fn serve(cache: &Path, root: Option<&Path>) -> anyhow::Result<()> {
     service::run(place(cache)?, root)
 }
 
-/// Updates the index of a tree, as a child of the serving process, which writes the paths of changed
-/// files to its stdin. Files that changed at or after `from_ns` are compared by their bytes.
+/// Updates the index of a tree, as a child of the serving process. Files that changed at or after
+/// `from_ns`, and those named on stdin with NUL bytes between, are compared by their bytes.
 ///
 /// # Errors
 /// The tree cannot be listed, or the index not be written.

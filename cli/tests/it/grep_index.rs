@@ -237,9 +237,10 @@ impl Edits {
             any(&mut self.rng, PATTERNS),
             any(&mut self.rng, PATHS),
         );
-        // With several threads, the first match ends the others at any time.
+        // With several threads, the first match ends the others, and only lines can be sorted.
+        let is_ordered = arguments.contains("-q") || arguments.contains("--null-data");
         let orders = ["--sort=path", "--sort=path", "--sortr=modified", "-j2"];
-        let orders = &orders[..4 - usize::from(arguments.contains("-q"))];
+        let orders = &orders[..4 - usize::from(is_ordered)];
         arguments = format!("{} {arguments}", any(&mut self.rng, orders));
         let with = self.grep(&arguments, "");
         let without = self.grep(&arguments, "--no-index");
