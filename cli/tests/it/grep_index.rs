@@ -300,6 +300,7 @@ fn no_answer_is_stale() {
                 let process = Edits::start(&test.home);
                 // The second one ended at once.
                 drop(std::mem::replace(&mut test.process, process));
+                (0..4).for_each(|_| test.edit());
                 test.check(number);
                 test.process = Edits::start(&test.home);
             }
