@@ -23,7 +23,7 @@ pub(crate) enum Cut {
     OpenLine,
 }
 
-/// End of the first block of `text`, which may be incomplete.
+/// End of the first block, which may be incomplete.
 pub(crate) fn cut(text: &[u8], block_bytes: usize) -> Cut {
     if text.len() <= block_bytes {
         return Cut::Open;

@@ -1,8 +1,8 @@
 //! Builds a *segment*: blocks, and sorted runs of (trigram, block) pairs. Defined words are pairs
 //! with a key of [`Trigram::of_definition`].
 //!
-//! A worker builds a segment of some megabytes; the [`writer`](crate::writer) joins them.
-//! [`Limits`] bound memory: excess text is spilled to a file, pairs become sorted runs.
+//! The [`writer`](crate::writer) joins segments. [`Limits`] bound memory: excess text is spilled to
+//! a file, pairs become sorted runs.
 //! **Invariant:** the same documents give the same segment, byte for byte.
 
 mod pairs;
@@ -20,13 +20,11 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Bounds of a segment in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) block_bytes: usize,
-    /// Bytes of text in memory.
     pub(crate) text_bytes: usize,
-    /// Pairs in memory, 4 bytes each.
+    /// 4 bytes each.
     pub(crate) pairs: usize,
 }
 
@@ -42,7 +40,6 @@ pub(crate) struct SegmentBuilder {
     first_block: u32,
     hasher: blake3::Hasher,
     next_line: u32,
-    /// Current block in the segment.
     block_offset: u64,
     /// The same in `segment.text`; 0 if spilled.
     block_start: usize,
@@ -78,14 +75,13 @@ impl SegmentBuilder {
         self.segment.text = text;
     }
 
-    /// Ends the current document and begins the next.
     pub(crate) fn finish_document(&mut self) -> io::Result<()> {
         let document = self.end_document()?;
         self.segment.documents.push(document);
         Ok(())
     }
 
-    /// Ends the current document and leaves its blocks to no document.
+    /// Its blocks belong to no document.
     pub(crate) fn discard_document(&mut self) -> io::Result<()> {
         self.end_document().map(drop)
     }
@@ -107,7 +103,6 @@ impl SegmentBuilder {
         Ok(document)
     }
 
-    /// Segment of the documents since the last call.
     pub(crate) fn finish(&mut self) -> Segment {
         self.flush_pairs(0);
         let segment = std::mem::take(&mut self.segment);
@@ -152,7 +147,6 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Tests for a short single-line block in memory.
     fn is_short(&self, end: usize) -> bool {
         let line_end = 2;
         self.segment.spilled_bytes + self.block_start as u64 == self.block_offset
@@ -222,7 +216,6 @@ impl SegmentBuilder {
     }
 }
 
-/// Appends to the current document.
 impl Write for SegmentBuilder {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         self.hasher.update(text);
@@ -259,11 +252,10 @@ pub(crate) struct SegmentDocument {
 pub(crate) struct SegmentBlock {
     /// Byte offset in the segment's text.
     pub(crate) offset: u64,
-    /// Number of its first line, from 1.
+    /// From 1.
     pub(crate) first_line: u32,
 }
 
-/// Blocks of some documents, their text and their pairs.
 #[derive(Default)]
 pub(crate) struct Segment {
     pub(crate) documents: Vec<SegmentDocument>,

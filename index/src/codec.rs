@@ -8,7 +8,7 @@ use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict};
 /// Storage of the texts of a shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContentCodec {
-    /// Uncompressed, fastest to read.
+    /// Fastest to read.
     #[default]
     Raw,
     /// Compressed by block, with a dictionary.
@@ -40,7 +40,7 @@ const DICTIONARY_BYTES_MIN: usize = 1 << 10;
 /// five times that.
 const LEVEL: i32 = 3;
 
-/// Trains a dictionary from concatenated `samples`, unless not worth its place.
+/// `None` if not worth its place.
 pub(crate) fn train(samples: &[u8], lengths: &[usize], text_bytes: u64) -> Vec<u8> {
     let most = (text_bytes / TEXT_TO_DICTIONARY).min(DICTIONARY_BYTES_MAX as u64) as usize;
     if most < DICTIONARY_BYTES_MIN {
@@ -123,7 +123,6 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Decodes a block into `text`, if intact and as long.
     pub(crate) fn decode(
         &mut self,
         encoded: &[u8],

@@ -25,7 +25,7 @@ pub use sources::{BESIDE_LISTED_MAX, Packages, Source, packages, sources};
 pub(crate) use walk::stamp;
 pub use walk::{File, Walk, Watched, signature, walk, watched};
 
-/// Unreadable corpus. Problems of single files are a [`SkipReason`].
+/// Problems of single files are a [`SkipReason`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorpusError {
@@ -104,7 +104,7 @@ skip_reasons! {
     /// the source.
     Ignored(rule: String) = "ignored", "excluded by ";
     Index = "index", "an index of Trawl";
-    /// Symbolic link; its target may be searchable.
+    /// Its target may be searchable.
     Symlink = "symlink", "a symbolic link";
     NotRegular = "not-regular", "a pipe, socket or device";
     /// NUL byte near the beginning: git's rule.
@@ -115,9 +115,7 @@ skip_reasons! {
     NoRepository = "no-repository", "a directory without a git repository";
     /// Deleted, replaced or resized during the read.
     Changed = "changed", "changed while it was read";
-    /// Submodule at this commit.
     Submodule(commit: String) = "submodule", "a submodule at commit ";
-    /// Git LFS pointer: size and id.
     Lfs(object: String) = "lfs", "a pointer of Git LFS to ";
     TooLarge(size: String) = "too-large", "too large: ";
     /// Path in a repository with an empty, `.`, `..` or slashed component.

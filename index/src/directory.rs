@@ -58,12 +58,9 @@ pub enum IndexError {
     },
 }
 
-/// One generation of an index.
 pub struct Index {
     pub manifest: Manifest,
-    /// Shards in order.
     pub shards: Vec<Arc<Shard>>,
-    /// Records of sources.
     pub recorded: Arc<Recorded>,
 }
 
@@ -119,7 +116,6 @@ impl IndexError {
     }
 }
 
-/// Opens shards in manifest order.
 pub(crate) struct ShardOpener<'a> {
     directory: &'a Path,
     recorded: &'a Recorded,
@@ -136,7 +132,6 @@ impl<'a> ShardOpener<'a> {
         }
     }
 
-    /// Opens or reuses the shard of an entry.
     pub(crate) fn open(
         &mut self,
         entry: &ShardEntry,
@@ -194,7 +189,6 @@ pub fn read_manifest(directory: &Path) -> Result<Manifest, IndexError> {
     Manifest::parse(&text).map_err(|reason| IndexError::Manifest { path, reason })
 }
 
-/// Replaces the manifest atomically.
 pub fn write_manifest(directory: &Path, text: &str) -> io::Result<()> {
     let file = AtomicFile::create(directory, MANIFEST)?;
     file.file().write_all(text.as_bytes())?;
@@ -207,18 +201,15 @@ pub fn manifest_stamp(directory: &Path) -> io::Result<(u64, i64, i64)> {
     Ok((metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
 }
 
-/// Accepts names of files that only a manifest keeps.
 pub fn is_named(name: &str) -> bool {
     let suffix = name.rsplit_once('.').map(|(_, suffix)| suffix);
     suffix.is_some_and(|suffix| ["shard", REVISIONS, RECORDED].contains(&suffix))
 }
 
-/// Writes a table; returns its entry and bytes.
 pub fn write_revisions(directory: &Path, table: &RevisionTable) -> io::Result<(NamedFile, u64)> {
     write(directory, &table.encode(), REVISIONS)
 }
 
-/// Writes the records; returns their entry and bytes.
 pub fn write_recorded(directory: &Path, recorded: &Recorded) -> io::Result<(NamedFile, u64)> {
     let bytes = recorded.encode().map_err(|error: MessageError| {
         io::Error::other(format!("a record of a repository: {error}"))
@@ -226,7 +217,6 @@ pub fn write_recorded(directory: &Path, recorded: &Recorded) -> io::Result<(Name
     write(directory, &bytes, RECORDED)
 }
 
-/// Entry of encoded records.
 pub fn recorded_name(bytes: &[u8]) -> NamedFile {
     named(bytes, RECORDED)
 }

@@ -40,7 +40,7 @@ pub fn is_named_in(package: &[u8], text: &[u8]) -> bool {
     words(package).any(|word| has_part(text, word))
 }
 
-/// Words of a package name without version, `lib` and numbers.
+/// Without version, `lib` and numbers.
 fn words(package: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (_, name) = split_name(package);
     let version = name

@@ -100,7 +100,7 @@ impl AtomicFile {
         self.file.as_ref().expect("taken only when it is renamed")
     }
 
-    /// Syncs the file, renames it to `name` (replacing a file), and syncs the directory.
+    /// Syncs the file before, and the directory after. Replaces a file.
     pub fn rename(mut self, name: &str) -> io::Result<()> {
         let file = self.file.take().expect("taken only here");
         file.sync_all()?;
@@ -120,7 +120,6 @@ impl Drop for AtomicFile {
     }
 }
 
-/// Creates an unnamed file on the file system of `directory`.
 pub fn anonymous(directory: &Path) -> io::Result<File> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -47,7 +47,7 @@ pub struct DocumentFacts<'a> {
     pub revisions: DocumentRevisions<'a>,
 }
 
-/// Compiled filters. An empty set accepts every document.
+/// An empty set accepts every document.
 #[derive(Debug, Default)]
 pub struct Filters {
     /// Searches all indexed revisions, not only default ones.
@@ -93,12 +93,10 @@ impl Filters {
         !self.packages.is_empty()
     }
 
-    /// Has other conditions.
     pub fn has_document_filters(&self) -> bool {
         !self.documents.is_empty()
     }
 
-    /// Tests a package by directory name and name.
     pub fn accepts_package(&self, directory: &[u8], name: &[u8]) -> bool {
         let facts = DocumentFacts {
             directory,
@@ -108,7 +106,6 @@ impl Filters {
         self.packages.iter().all(|tree| tree.holds(&facts))
     }
 
-    /// Tests a document of an accepted package.
     pub fn accepts_document(&self, document: &DocumentFacts<'_>) -> bool {
         self.documents.iter().all(|tree| tree.holds(document))
     }

@@ -94,7 +94,6 @@ use zerocopy::little_endian::{F32, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 pub(crate) const MAGIC: [u8; 8] = *b"TRAWLSHD";
-/// Latest version, with lists of gaps.
 pub const VERSION: u32 = 3;
 /// Version without them; part of every shard's id.
 pub(crate) const VERSION_2: u32 = 2;
@@ -130,7 +129,6 @@ pub enum Section {
 }
 
 impl Section {
-    /// All sections in order.
     pub const ALL: [Section; 14] = [
         Section::Content,
         Section::Postings,
@@ -159,7 +157,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// Range in the file; `None` beyond `file_bytes`.
+    /// `None` beyond `file_bytes`.
     pub(crate) fn range(self, file_bytes: u64) -> Option<Range<u64>> {
         let end = self.offset.get().checked_add(self.bytes.get())?;
         (end <= file_bytes).then_some(self.offset.get()..end)
@@ -193,7 +191,6 @@ pub(crate) struct Header {
     pub(crate) crc: U32,
 }
 
-/// Checksum of a header of any version; `page` is page 0.
 pub(crate) fn header_checksum(page: &[u8]) -> u32 {
     crc32c::crc32c(&page[..PAGE_BYTES - 4])
 }

@@ -123,7 +123,6 @@ pub fn preview(
     })
 }
 
-/// Options of an update; without sources, those of the index.
 fn options_for(
     sources: &[Source],
     changes: &Changes,
@@ -163,7 +162,7 @@ pub fn abandon(out: &Path, progress: &Progress) -> io::Result<bool> {
     }
 }
 
-/// Whether [`update`] would do nothing. Needs no write access; an unreadable index is not current.
+/// Needs no write access; an unreadable index is not current.
 pub fn is_current(
     sources: Vec<Source>,
     changes: &Changes,

@@ -42,7 +42,6 @@ pub struct Manifest {
     pub recorded: Option<NamedFile>,
 }
 
-/// A named file, other than a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFile {
     /// BLAKE3 of the file.
@@ -53,16 +52,15 @@ pub struct NamedFile {
 /// Entry beside packages, in none of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beside {
-    /// Absolute path.
+    /// Absolute.
     pub path: Vec<u8>,
-    /// Reason, in words.
+    /// In words.
     pub reason: String,
 }
 
-/// Options that decide the content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Target block size in bytes.
+    /// Target size.
     pub block_bytes: usize,
     /// Includes files that git excludes.
     pub no_ignore: bool,
@@ -99,7 +97,7 @@ impl ShardEntry {
         entry
     }
 
-    /// Dead packages, ascending.
+    /// Ascending.
     pub fn dead(&self) -> Vec<u32> {
         self.numbers(|package| package.is_dead)
     }
@@ -108,7 +106,6 @@ impl ShardEntry {
         self.numbers(|package| !package.is_dead && package.has_own_name)
     }
 
-    /// Packages that `is` accepts, ascending.
     pub(crate) fn numbers(&self, mut is: impl FnMut(&PackageEntry) -> bool) -> Vec<u32> {
         let numbered = (0..).zip(&self.packages);
         let found = numbered.filter(|(_, package)| is(package));
@@ -131,7 +128,7 @@ pub enum ManifestError {
     Newer(u32),
     #[error("a damaged manifest (line {line}): build the index again")]
     Corrupt {
-        /// Line, from 1.
+        /// From 1.
         line: usize,
     },
 }
@@ -172,7 +169,6 @@ impl Manifest {
         text
     }
 
-    /// Earliest sufficient version.
     fn version(&self) -> u32 {
         let has_revisions = self.shards.iter().any(|shard| shard.revisions.is_some());
         if self.live().any(|package| package.has_own_name) {
@@ -186,7 +182,6 @@ impl Manifest {
         }
     }
 
-    /// All file names.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         let shards = self.shards.iter().map(|shard| &*shard.file);
         let tables = self
@@ -304,7 +299,6 @@ fn file_name(name: &str, suffix: &str) -> Option<String> {
     (name.ends_with(suffix) && !name.contains('/')).then(|| name.to_owned())
 }
 
-/// Lower-case hex digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

@@ -84,7 +84,7 @@ impl Mapping {
         self.file.read_exact_at(buffer, offset)
     }
 
-    /// Starts reading a range, without waiting.
+    /// Does not wait.
     pub fn will_need(&self, range: Range<u64>) {
         if let Some(bytes) = NonZeroU64::new(range.end.saturating_sub(range.start)) {
             let advice = rustix::fs::Advice::WillNeed;

@@ -109,7 +109,6 @@ fn other_case(byte: u8) -> Option<&'static str> {
     }
 }
 
-/// Three letters in any case.
 fn spellings(letters: [u8; 3]) -> Vec<Vec<u8>> {
     let mut ways = vec![Vec::with_capacity(9)];
     for letter in letters {
@@ -132,7 +131,6 @@ pub struct BadPattern {
 }
 
 impl BadPattern {
-    /// Mistake at an unknown offset.
     pub fn new(reason: impl Into<String>) -> BadPattern {
         BadPattern {
             at: None,
@@ -339,7 +337,7 @@ fn cut(strings: &Strings, affix: Affix) -> Strings {
         .expect("a set of empty strings has one element")
 }
 
-/// Concatenates all pairs, up to `max`.
+/// Up to `max` strings.
 fn product(a: &Strings, b: &Strings, max: usize) -> Option<Strings> {
     if a.len() * b.len() > max {
         return None;

@@ -154,7 +154,6 @@ fn length(ids: &[u32]) -> u32 {
     u32::try_from(ids.len()).expect("distinct u32 ids")
 }
 
-/// A borrowed posting list.
 #[derive(Clone, Copy)]
 pub enum PostingList<'a> {
     /// Block in the dictionary.
@@ -198,7 +197,7 @@ impl<'a> PostingList<'a> {
         codec.decode(bytes, universe)
     }
 
-    /// Number of blocks, at least one.
+    /// At least one.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> u32 {
         match self {
@@ -234,7 +233,6 @@ impl<'a> PostingList<'a> {
         }
     }
 
-    /// Ids inside ascending `ranges`.
     pub fn within(&self, ranges: &[Range<u32>]) -> Vec<u32> {
         let positions: usize = ranges.iter().map(ExactSizeIterator::len).sum();
         let mut ids = Vec::with_capacity(positions.min(self.len() as usize));

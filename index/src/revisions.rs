@@ -40,7 +40,6 @@ pub struct RevisionTable {
     pub(crate) documents: u32,
 }
 
-/// Entry of a document or skipped file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableEntry {
     pub set: u32,
@@ -89,7 +88,6 @@ fn ranges(sets: &[Vec<Range<u32>>], set: u32) -> &[Range<u32>] {
     listed.map_or(&[], |index| &sets[index as usize])
 }
 
-/// Tests for a local or remote branch.
 pub fn is_branch(full: &[u8]) -> bool {
     full.starts_with(b"refs/heads/") || full.starts_with(b"refs/remotes/")
 }
@@ -112,7 +110,6 @@ pub struct TableBuilder {
 }
 
 impl TableBuilder {
-    /// Begins the table of the shard file `shard`.
     pub fn new(shard: [u8; 32], documents: u32) -> TableBuilder {
         TableBuilder {
             shard,

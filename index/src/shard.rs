@@ -85,7 +85,6 @@ pub struct Text<'a> {
     pub documents: Range<u32>,
     pub blocks: Range<u32>,
     pub lines: u32,
-    /// BLAKE3 hash.
     pub hash: &'a [u8; 32],
 }
 
@@ -132,7 +131,7 @@ pub struct Package<'a> {
 pub struct SkippedFile {
     pub package: PackageId,
     pub path: Vec<u8>,
-    /// Reason, in words.
+    /// In words.
     pub reason: String,
     /// Number among all documents, then skipped files of the shard.
     pub entry: u32,
@@ -157,7 +156,6 @@ impl UnreadList {
     }
 }
 
-/// Getters of header fields.
 macro_rules! header_fields {
     ($($(#[$doc:meta])* $name:ident = $field:ident: $type:ty;)*) => {
         impl Shard {
@@ -170,20 +168,19 @@ macro_rules! header_fields {
 }
 
 header_fields! {
-    /// Packages, dead ones included.
+    /// Dead ones included.
     package_count = packages: u32;
     version = version: u32;
-    /// Target block size in bytes.
+    /// Target size.
     block_bytes = block_bytes: u32;
-    /// Texts, dead ones included.
+    /// Dead ones included.
     text_count = texts: u32;
-    /// Documents, dead ones included.
+    /// Dead ones included.
     document_count = documents: u32;
-    /// Blocks, dead ones included.
+    /// Dead ones included.
     block_count = blocks: u32;
-    /// Bytes of all texts.
     content_bytes = content_bytes: u64;
-    /// Bytes of all documents: each text counts once per document.
+    /// Each text counts once per document.
     text_bytes = text_bytes: u64;
     file_bytes = file_bytes: u64;
 }
@@ -197,7 +194,7 @@ impl Shard {
         Shard::from_bytes(path, bytes)
     }
 
-    /// Opens a shard from `bytes`; `path` is for messages.
+    /// `path` is for messages.
     pub fn from_bytes(path: &Path, bytes: Bytes) -> Result<Shard> {
         let file = Arc::new(ShardFile::new(path, bytes)?);
         let live = LiveSet::all(&file.header);
@@ -222,7 +219,6 @@ impl Shard {
         self.file.is_damaged()
     }
 
-    /// Verifies all unverified pages.
     pub fn verify(&self) -> Result<()> {
         self.file.verify()
     }
@@ -236,7 +232,6 @@ impl Shard {
         self.live.id
     }
 
-    /// Hash of the whole content.
     pub fn file_id(&self) -> [u8; 32] {
         self.file.header.id
     }
@@ -245,12 +240,11 @@ impl Shard {
         self.file.section_bytes(section)
     }
 
-    /// Distinct trigrams.
     pub fn trigram_count(&self) -> u64 {
         self.section_bytes(Section::Dictionary) / 8
     }
 
-    /// Ascending trigram; `index` < [`trigram_count`](Self::trigram_count).
+    /// `index` < [`trigram_count`](Self::trigram_count).
     pub fn trigram(&self, index: u32) -> Result<Trigram> {
         let value = self.dictionary_entry(index)? >> 40;
         Ok(Trigram::from_value(value as u32))
@@ -332,7 +326,6 @@ impl Shard {
         Ok(files)
     }
 
-    /// Package, path and reason of all skipped files.
     fn skipped_entries(&self) -> Result<impl Iterator<Item = Result<SkippedRecord<'_>>>> {
         let all = 0..self.section_bytes(Section::Skipped);
         let mut rest = self.file.slice(Section::Skipped, all)?;
@@ -345,7 +338,6 @@ impl Shard {
         }))
     }
 
-    /// Error for contradictory tables.
     pub fn inconsistent(&self, what: &'static str) -> ShardError {
         self.corrupt(Section::Documents, what)
     }

@@ -159,7 +159,6 @@ impl TrigramSet {
         self.count += count;
     }
 
-    /// Reports the unreported members and empties the set.
     pub(crate) fn finish(&mut self, mut report: impl FnMut(&[Trigram])) {
         let found = &self.found[..self.count];
         if self.is_partly_reported {
@@ -175,7 +174,6 @@ impl TrigramSet {
     }
 }
 
-/// Trigrams without a line end, branch-free.
 fn inside_line<'a>(windows: &[u32], inside: &'a mut [Trigram; FOUND_MAX]) -> &'a [Trigram] {
     let mut count = 0;
     for &window in windows {

@@ -160,7 +160,7 @@ impl ShardWriter {
         Ok(texts)
     }
 
-    /// Merges the sorted runs with `merge_bytes` of buffers, writes the rest and names the file.
+    /// Merges with `merge_bytes` of buffers, and names the file.
     pub(crate) fn finish(mut self, merge_bytes: usize) -> io::Result<FinishedShard> {
         let end = BlockRecord {
             offset: self.content_bytes.into(),

@@ -6,7 +6,6 @@ use index::posting::{self, Codec as Own, PostingList};
 use roaring::RoaringBitmap;
 use std::slice;
 
-/// Codec of ascending ids below a universe.
 pub(crate) trait Codec {
     const NAME: &'static str;
 
@@ -14,7 +13,6 @@ pub(crate) trait Codec {
 
     fn for_each(bytes: &[u8], universe: u32, take: impl FnMut(u32));
 
-    /// Keeps the ascending `ids` in the list.
     fn intersect(ids: &mut Vec<u32>, bytes: &[u8], universe: u32);
 }
 
@@ -281,7 +279,6 @@ struct Partitions<'a> {
     /// Last ids of the remaining partitions; empty for one partition.
     table: &'a [u8],
     data: &'a [u8],
-    /// Base of the next partition.
     base: u32,
 }
 
@@ -341,7 +338,6 @@ impl Part<'_> {
     }
 }
 
-/// Intersects ascending ids with ascending others.
 struct Merge<'a> {
     ids: &'a mut Vec<u32>,
     kept: usize,

@@ -7,7 +7,7 @@ use super::sorted_run::RunWriter;
 use crate::trigram::Trigram;
 use std::{iter, mem};
 
-/// Trigram bits stored in a pair; the rest select the bucket.
+/// Trigram bits in a pair; the rest select the bucket.
 const LOW_BITS: u32 = 12;
 const LOWS: usize = 1 << LOW_BITS;
 const BUCKETS: usize = 1 << (24 - LOW_BITS);
@@ -15,7 +15,6 @@ const BUCKETS: usize = 1 << (24 - LOW_BITS);
 const BLOCK_BITS: u32 = 32 - LOW_BITS;
 const BLOCK_MASK: u32 = (1 << BLOCK_BITS) - 1;
 
-/// Blocks in a run.
 const BLOCKS_MAX: u32 = 1 << BLOCK_BITS;
 
 /// Half of each last chunk is unused, at most 1 MiB in total.
@@ -77,7 +76,6 @@ impl Pairs {
         self.count += trigrams.len();
     }
 
-    /// Adds a chunk to a full bucket.
     #[cold]
     fn begin_chunk(&mut self, bucket: usize) -> usize {
         let chunk = self.next.len() as u32;
@@ -105,7 +103,6 @@ impl Pairs {
         })
     }
 
-    /// Later blocks are at least `block`.
     pub(super) fn clear(&mut self, block: u32) {
         self.pairs.clear();
         self.next.clear();

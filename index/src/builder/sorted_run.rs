@@ -11,13 +11,11 @@ const VARINT_BYTES_MAX: usize = 5;
 /// Continuation bits of eight bytes.
 const CONTINUED: u64 = 0x8080_8080_8080_8080;
 
-/// Writes a sorted run, by trigram.
 pub(super) struct RunWriter {
     /// Run, then zeros.
     out: Vec<u8>,
     /// Length so far.
     bytes: usize,
-    /// Previous trigram.
     trigram: u32,
 }
 
@@ -30,7 +28,6 @@ impl RunWriter {
         }
     }
 
-    /// Appends the ascending blocks of the next trigram.
     pub(super) fn list(&mut self, trigram: u32, blocks: impl ExactSizeIterator<Item = u32>) {
         let bytes_max = (2 + blocks.len()) * VARINT_BYTES_MAX;
         if self.out.len() - self.bytes < bytes_max {
@@ -88,7 +85,7 @@ impl<R: BufRead> RunReader<R> {
         Ok(Some(self.trigram as u32))
     }
 
-    /// Appends the trigram's blocks plus `base`.
+    /// Adds `base` to the blocks.
     pub(crate) fn list(&mut self, base: u32, blocks: &mut Vec<u32>) -> io::Result<()> {
         let mut count = self.varint()?.ok_or(io::ErrorKind::UnexpectedEof)?;
         let mut block = base;

@@ -90,7 +90,6 @@ fn build(documents: &[Vec<u8>], limits: Limits, piece: usize) -> Plain {
     let directory = tempfile::tempdir().unwrap();
     let mut builder = SegmentBuilder::new(limits, directory.path());
     for document in documents {
-        // A discarded document leaves no trace.
         builder.write_all(&document.repeat(2)).unwrap();
         builder.write_all(b"and an open line xyz").unwrap();
         builder.discard_document().unwrap();

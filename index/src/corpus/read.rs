@@ -61,10 +61,7 @@ pub fn read(
     outcome.map_err(|source| CorpusError::Sink { path, source })
 }
 
-/// Like [`read`], from memory.
-///
-/// # Errors
-/// Only the sink's.
+/// Like [`read`], from memory; fails only like the sink.
 pub fn read_bytes(bytes: &[u8], sink: &mut dyn Write) -> io::Result<ReadOutcome> {
     text(bytes, bytes.len() as u64, sink).or_else(Stop::outcome)
 }
@@ -96,7 +93,6 @@ impl Stop {
     }
 }
 
-/// Opens a regular file without following links or waiting for pipes.
 fn open(path: &Path) -> Result<(fs::File, u64), Stop> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let opened = fs::File::options()
@@ -130,7 +126,6 @@ fn with_chunk<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
     result
 }
 
-/// Reads exactly `bytes` into `sink`.
 fn text(reader: impl Read, bytes: u64, sink: &mut dyn Write) -> Result<ReadOutcome, Stop> {
     // One byte more shows the end.
     let chunk_bytes = bytes.saturating_add(1).min(CHUNK_BYTES as u64) as usize;

@@ -51,7 +51,6 @@ struct Level {
 }
 
 impl Rules {
-    /// Rules above `source` in its work tree.
     pub(super) fn above(source: &Path) -> Rules {
         let mut rules = Rules::default();
         for (index, parent) in parents(source).iter().enumerate().rev() {
@@ -136,14 +135,13 @@ impl Rules {
     }
 }
 
-/// Directories above `source` in its work tree, nearest first.
 pub(super) fn parents(source: &Path) -> Vec<&Path> {
     let holds_git = |directory: &Path| fs::symlink_metadata(directory.join(".git")).is_ok();
     let depth = source.ancestors().position(holds_git).unwrap_or(0);
     source.ancestors().take(depth + 1).skip(1).collect()
 }
 
-/// Parses patterns; drops invalid ones.
+/// Drops invalid patterns.
 fn parse(text: &[u8], label: &[u8]) -> Gitignore {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let label = String::from_utf8_lossy(label);
@@ -208,7 +206,7 @@ fn has_slash(body: &str) -> bool {
     body.strip_suffix('/').unwrap_or(body).contains('/')
 }
 
-/// Trims trailing spaces, except an escaped one.
+/// Keeps an escaped space.
 fn trim(line: &str) -> &str {
     let trimmed = line.trim_end_matches(' ');
     let bytes = trimmed.bytes().rev();

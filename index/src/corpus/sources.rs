@@ -14,18 +14,16 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// A directory to index as a package.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Source {
     /// Canonical, without links or `..`.
     pub directory: PathBuf,
-    /// Last component of the directory: any bytes but `/` and NUL.
+    /// Any bytes but `/` and NUL.
     pub name: Vec<u8>,
     /// The name may end in a version, since it comes from a directory of packages.
     pub is_versioned: bool,
 }
 
-/// Packages found at some paths, and the entries beside them.
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
     /// Packages in path order.
@@ -65,7 +63,6 @@ pub fn packages(paths: &[PathBuf], each: bool, no_ignore: bool) -> Result<Packag
     Ok(found)
 }
 
-/// Like [`packages`], without entries beside them; packages may be empty.
 pub fn sources(paths: &[PathBuf], each: bool) -> Result<Vec<Source>, CorpusError> {
     if each {
         return packages(paths, true, false).map(|found| found.sources);
@@ -79,7 +76,6 @@ pub fn sources(paths: &[PathBuf], each: bool) -> Result<Vec<Source>, CorpusError
 }
 
 impl Packages {
-    /// Adds the packages inside `directory`, given as `given`.
     fn add_inside(
         &mut self,
         given: &Path,
@@ -193,7 +189,7 @@ impl Source {
         })
     }
 
-    /// Absolute path, maybe too long for the operating system.
+    /// May be too long for the operating system.
     pub(super) fn absolute(&self, path: &[u8]) -> PathBuf {
         if path.is_empty() {
             // `join` of an empty path adds a slash.
@@ -206,7 +202,6 @@ impl Source {
 /// The operating system takes 4,095 bytes; the rest is for the prefix of an open directory.
 const SYSTEM_PATH_BYTES_MAX: usize = 4000;
 
-/// A valid path and the open directory it starts from.
 pub(super) struct ReachedPath {
     pub(super) path: PathBuf,
     _above: Option<fs::File>,

@@ -21,7 +21,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Searchable and skipped files of a package.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Walk {
     /// Regular files by [`Class`](crate::document::Class), best first, then by path bytes.
@@ -30,7 +29,6 @@ pub struct Walk {
     pub skipped: Vec<Skipped>,
 }
 
-/// A regular file with its metadata during the walk.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct File {
     /// Relative to the package, `/`-separated.
@@ -52,7 +50,7 @@ pub struct Watched {
     pub deciding: Vec<PathBuf>,
 }
 
-/// Lists the files of a package; with `no_ignore`, also excluded ones.
+/// With `no_ignore`, also excluded ones.
 ///
 /// # Errors
 /// Only if the package directory is gone or no directory. Other failures are in [`Walk::skipped`].
@@ -69,7 +67,6 @@ pub fn walk(source: &Source, no_ignore: bool) -> Result<Walk, CorpusError> {
     Ok(walk)
 }
 
-/// Lists the places to watch for changes at or below a directory.
 pub fn watched(directory: &Path, no_ignore: bool) -> Watched {
     let source = Source {
         directory: directory.to_owned(),

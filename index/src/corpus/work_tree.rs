@@ -17,7 +17,7 @@ const LINK_BYTES_MAX: u64 = 8 << 10;
 
 #[derive(Debug)]
 pub(super) struct WorkTree {
-    /// Bytes of the root path, with its last `/`.
+    /// Includes the last `/`.
     base: usize,
     /// Root in messages, empty or with a final `/`.
     label: Vec<u8>,
@@ -32,7 +32,6 @@ pub(super) struct WorkTree {
 }
 
 impl WorkTree {
-    /// Work tree at `root`, if it is one.
     pub(super) fn at(root: &Path, label: &[u8]) -> Option<WorkTree> {
         fs::symlink_metadata(root.join(".git")).ok()?;
         let (own, common) = git_directories(&root.join(".git"));
@@ -131,7 +130,7 @@ pub(super) fn base(directory: &Path) -> usize {
     bytes.len() + usize::from(!bytes.ends_with(b"/"))
 }
 
-/// Reads the start of a regular file, following links.
+/// Follows links.
 pub(super) fn bounded(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
     // Checked first: opening a pipe would block.
     if !path.is_file() {

@@ -8,7 +8,6 @@ use language::Language;
 use language::path::{extension, split_name};
 use language::table::is_code;
 
-/// Part of a package, best first.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Class {
     #[default]
@@ -22,7 +21,6 @@ pub enum Class {
 }
 
 impl Class {
-    /// All classes, best first.
     pub const ALL: [Class; 4] = [
         Class::Source,
         Class::Documentation,
@@ -85,14 +83,12 @@ pub fn may_define(path: &[u8]) -> bool {
     !is_left_out && !is_prose
 }
 
-/// Name prefixes of prose files.
 #[rustfmt::skip]
 const PROSE_NAMES: &[&str] = &[
     "AUTHORS", "CHANGES", "CONTRIBUTING", "COPYING", "ChangeLog", "Changes", "FAQ", "HACKING", "HISTORY", "INSTALL",
     "LICENSE", "NEWS", "README", "RELEASE", "THANKS", "TODO", "changelog", "copyright",
 ];
 
-/// Foreign code, and output of build systems.
 #[rustfmt::skip]
 const VENDORED_DIRECTORIES: &[&str] = &[
     "vendor", "vendored", "_vendor", "third_party", "third-party", "thirdparty", "3rdparty",
@@ -122,7 +118,6 @@ const GENERATED_ENDS: &[&str] = &[
 
 const GENERATED_PARTS: &[&str] = &["_generated.", ".generated.", "-generated."];
 
-/// Tests, benchmarks and examples.
 #[rustfmt::skip]
 const TEST_DIRECTORIES: &[&str] = &[
     "test", "tests", "testing", "testdata", "test-data", "test_data", "testsuite", "__tests__",

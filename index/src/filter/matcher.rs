@@ -19,7 +19,7 @@ pub enum NamePattern<'a> {
     /// Case-sensitive regular expression, unanchored.
     Regexp(&'a str),
     RegexpIgnoringCase(&'a str),
-    /// Whole name; for a package, also its directory name.
+    /// For a package, also its directory name.
     Exact(&'a str),
     /// Glob of the whole name; without `/`, of the last path component.
     Glob(&'a str),

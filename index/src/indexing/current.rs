@@ -22,16 +22,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-/// Shards of an index under update.
 #[derive(Default)]
 pub(super) struct CurrentIndex {
     pub(super) directory: PathBuf,
-    /// Manifest in place, if it is updated.
+    /// `None` if it is not updated.
     pub(super) manifest: Option<Manifest>,
     /// For the next manifest.
     options: Options,
     pub(super) shards: Vec<CurrentShard>,
-    /// Directory names of live packages in the manifest.
     pub(super) before: HashSet<Vec<u8>>,
     /// Those in unopenable shards.
     pub(super) lost: HashSet<Vec<u8>>,
@@ -39,7 +37,6 @@ pub(super) struct CurrentIndex {
     own_names: HashSet<Vec<u8>>,
     /// For the next manifest.
     beside: Vec<Beside>,
-    /// Records of sources, and their file.
     pub(super) recorded: (Recorded, Option<NamedFile>),
     pub(super) report: Report,
 }
@@ -58,7 +55,7 @@ impl CurrentIndex {
         }
     }
 
-    /// Opens the index in `directory`, if any. With `prune`, an unusable manifest counts as none.
+    /// With `prune`, an unusable manifest counts as none.
     pub(super) fn open(
         directory: &Path,
         options: Options,
@@ -109,7 +106,7 @@ impl CurrentIndex {
         self.beside.sort_by(|a, b| a.path.cmp(&b.path));
     }
 
-    /// Verifies all shards; damaged ones become lost. Returns their number.
+    /// Damaged ones become lost. Returns their number.
     pub(super) fn verify_shards(&mut self) -> u64 {
         let lost = &mut self.lost;
         self.shards.retain(|current| {
@@ -246,7 +243,6 @@ impl CurrentIndex {
         }
     }
 
-    /// Removes unnamed files and leftovers of interrupted builds.
     pub(super) fn remove_others(&self, manifest: &Option<Manifest>) -> Result<(), BuildError> {
         remove_others(&self.directory, manifest).map_err(BuildError::write(&self.directory))
     }
@@ -269,7 +265,6 @@ pub(super) fn sorted<'a>(names: impl Iterator<Item = &'a Vec<u8>>) -> Vec<Vec<u8
     sorted
 }
 
-/// Removes index files not in `manifest`, and leftovers of interrupted builds.
 pub(super) fn remove_others(directory: &Path, manifest: &Option<Manifest>) -> io::Result<()> {
     let named: HashSet<&str> = manifest.iter().flat_map(Manifest::files).collect();
     for entry in fs::read_dir(directory)? {

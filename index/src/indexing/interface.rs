@@ -17,9 +17,9 @@ use std::{fmt, io, thread};
 
 #[derive(Clone, Debug)]
 pub struct BuildOptions {
-    /// Options that decide the content; recorded in the manifest.
+    /// Recorded in the manifest.
     pub options: Options,
-    /// Approximate memory limit in bytes; see [`MEMORY_BYTES_MIN`].
+    /// Approximate; see [`MEMORY_BYTES_MIN`].
     pub memory_bytes: usize,
     /// Worker threads.
     pub jobs: usize,
@@ -53,7 +53,6 @@ impl BuildOptions {
     }
 }
 
-/// Default memory limit.
 pub const MEMORY_BYTES: usize = 512 << 20;
 
 /// Minimum memory: sorting tables, buffers, and the smallest useful segment.
@@ -88,21 +87,17 @@ pub struct Changes {
 pub struct Suspects {
     /// Modified at or after this time, in nanoseconds since 1970.
     pub modified_from_ns: Option<i128>,
-    /// Absolute paths.
+    /// Absolute.
     pub paths: Vec<PathBuf>,
 }
 
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Packages in total.
     pub packages: AtomicU64,
-    /// Listed packages.
     pub packages_walked: AtomicU64,
-    /// Bytes of listed files.
     pub bytes_walked: AtomicU64,
     /// Files read.
     pub files: AtomicU64,
-    /// Bytes read.
     pub bytes: AtomicU64,
     /// Locked to replace the manifest, and by [`abandon`](super::abandon).
     pub(super) publishing: Mutex<()>,
@@ -113,23 +108,20 @@ pub struct Report {
     pub outcome: Outcome,
     pub packages: u64,
     pub documents: u64,
-    /// Bytes of documents.
     pub text_bytes: u64,
     /// Bytes of texts, once per shard.
     pub unique_bytes: u64,
     pub file_bytes: u64,
     pub shards: u64,
     pub read: ReadStats,
-    /// Packages kept unread.
     pub kept: u64,
     /// Given unindexed packages, ascending; of a dry run only.
     pub new: Vec<Vec<u8>>,
-    /// Packages no longer in the index, ascending.
+    /// Ascending.
     pub dropped: Vec<Vec<u8>>,
     /// Kept packages with a given other version.
     pub kept_versions: Vec<(Vec<u8>, Vec<u8>)>,
     pub moved: Vec<Moved>,
-    /// Packages named differently before.
     pub renamed: Vec<Renamed>,
     pub unmatched: Vec<Unmatched>,
     /// Packages merged into a new shard.
@@ -181,7 +173,7 @@ pub struct Renamed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmatched {
     pub pattern: String,
-    /// Repositories, ascending.
+    /// Ascending.
     pub repositories: Vec<Vec<u8>>,
     /// Reason for the first of them.
     pub reason: String,
@@ -192,7 +184,6 @@ pub struct Unmatched {
 /// Byte-by-byte comparison with the sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Files of unchanged packages.
     pub files: u64,
     /// Files that differ or are on one side only.
     pub differing: u64,
@@ -205,12 +196,10 @@ pub struct Verified {
 /// Listed differing files; all are read again.
 pub const DIFFERING_LISTED_MAX: usize = 20;
 
-/// Reads from the sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadStats {
     pub packages: u64,
     pub documents: u64,
-    /// Bytes of documents.
     pub text_bytes: u64,
     /// Bytes of texts, once per shard.
     pub unique_bytes: u64,

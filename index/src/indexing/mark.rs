@@ -5,7 +5,6 @@ use crate::writer::NO_TAG;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Full ref names, ascending.
 pub(super) type NameList = Arc<Vec<Vec<u8>>>;
 
 /// Revisions with a document or skipped file.
@@ -26,12 +25,11 @@ pub(super) struct Mark {
     pub(super) object: ObjectId,
 }
 
-/// Marks of a shard in progress, by tag.
+/// By tag.
 #[derive(Default)]
 pub(super) struct ShardMarks(Vec<Mark>);
 
 impl ShardMarks {
-    /// Writer's tag for a mark.
     pub(super) fn tag(&mut self, mark: Mark) -> u32 {
         if mark == Mark::default() {
             return NO_TAG;

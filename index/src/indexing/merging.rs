@@ -146,7 +146,6 @@ fn packages_of(directory: &Path, current: &CurrentShard) -> Result<Vec<InputPack
     Ok(packages)
 }
 
-/// Joins adjacent parts of each package.
 fn join_parts(packages: &mut Vec<InputPackage>) {
     packages.dedup_by(|later, first| {
         if later.name != first.name {

@@ -13,7 +13,6 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-/// Package to write to a new shard.
 pub(super) struct InputPackage {
     pub(super) name: Vec<u8>,
     /// The directory name is the package name despite a seeming version.
@@ -24,7 +23,7 @@ pub(super) struct InputPackage {
     pub(super) recorded: Option<u64>,
     /// Indexed parts, if single documents are to be replaced.
     pub(super) parts: Vec<Part>,
-    /// Set once listed, with `parts`.
+    /// Set with `parts`.
     pub(super) listed: OnceLock<Listed>,
 }
 
@@ -38,7 +37,6 @@ pub(super) enum Origin {
         differing: HashSet<Vec<u8>>,
     },
     Repository(Box<RepositorySource>),
-    /// Parts in older shards.
     Shards(Vec<ShardPackage>),
 }
 
@@ -168,7 +166,6 @@ pub(super) fn is_to_be_said(directory: &[u8], has_own_name: bool) -> bool {
     }
 }
 
-/// Best first, the order in a shard.
 pub(super) fn sort(packages: &mut [InputPackage]) {
     packages.sort_by(|a, b| {
         let by_rank = b.popularity.rank().total_cmp(&a.popularity.rank());

@@ -36,7 +36,6 @@ pub(super) struct PartChange {
     pub(super) is_live: bool,
 }
 
-/// A file of a source, before reading.
 pub(super) struct SourceItem {
     pub(super) path: Vec<u8>,
     pub(super) mark: Mark,
@@ -98,7 +97,6 @@ impl SourceItem {
         }
     }
 
-    /// Whether a document of this rank has its text.
     fn is_document(&self, static_rank: f32) -> bool {
         let is_skipped = matches!(self.content, ItemContent::Skipped(_));
         !is_skipped && self.static_rank.to_bits() == static_rank.to_bits()

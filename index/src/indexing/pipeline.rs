@@ -126,7 +126,6 @@ struct ShardInProgress {
     packages: Vec<PackageEntry>,
 }
 
-/// Written shards and their sums.
 #[derive(Default)]
 pub(super) struct NewShards {
     pub(super) shards: Vec<ShardEntry>,
@@ -142,7 +141,6 @@ impl NewShards {
 }
 
 impl ShardAssembly<'_> {
-    /// Joins the next segment and returns its text buffer.
     fn join(&mut self, finished: FinishedTask, packages: &[InputPackage]) -> io::Result<Vec<u8>> {
         let current = self.in_progress.as_ref().map(|shard| shard.number);
         if current.is_some_and(|number| number != finished.shard) {

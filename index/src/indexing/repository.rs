@@ -13,7 +13,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Git repository to index as a package.
 #[derive(Clone, Debug, Default)]
 pub struct RepositorySource {
     pub name: Vec<u8>,
@@ -41,7 +40,7 @@ pub(super) struct OpenRepository {
 }
 
 impl RepositorySource {
-    /// Opens the repository and selects revisions. `memory_bytes`: of the whole build.
+    /// `memory_bytes`: of the whole build.
     pub(super) fn open(
         &self,
         popularity: Popularity,

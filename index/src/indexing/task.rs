@@ -1,5 +1,5 @@
 //! Tasks: some megabytes of files, or of documents of older shards, for one worker and one segment.
-//! Lists packages and hands out tasks; reads no text.
+//! Reads no text.
 
 use super::interface::{BuildError, BuildOptions, MEMORY_BYTES_MIN, Progress};
 use super::mark::{InRevisions, Mark, OldSets};
@@ -28,7 +28,7 @@ pub(super) struct Task {
 }
 
 pub(super) enum TaskItem {
-    /// Package of the items that follow.
+    /// Of the items that follow.
     Package {
         index: usize,
         signature: u64,
@@ -53,7 +53,6 @@ impl TaskItem {
 pub(super) struct TaskSizes {
     task_bytes: u64,
     task_items: usize,
-    /// Memory for tables of the shard in progress.
     shard_tables: u64,
     pub(super) limits: Limits,
 }
@@ -243,7 +242,7 @@ fn directory_contents(walk: Walk, signature: u64, popularity: Popularity) -> Con
     }
 }
 
-/// Lists the files of a directory without reading them.
+/// Reads no file.
 fn source_items(walk: Walk, popularity: Popularity) -> Vec<SourceItem> {
     let skipped = walk.skipped.into_iter().map(|skipped| SourceItem {
         path: skipped.path,
@@ -281,7 +280,6 @@ fn missing_contents(
     })
 }
 
-/// Lists the unindexed files of a repository.
 fn repository_contents(
     package: &InputPackage,
     source: &RepositorySource,

@@ -99,13 +99,13 @@ impl UpdatePlan {
         kept
     }
 
-    /// Given unindexed packages, ascending.
+    /// Ascending.
     pub(super) fn new_packages(&self, current: &CurrentIndex) -> Vec<Vec<u8>> {
         let given = self.given.keys();
         sorted(given.filter(|name| !current.before.contains(*name)))
     }
 
-    /// Packages to drop, ascending.
+    /// Ascending.
     pub(super) fn dropped(&self, current: &CurrentIndex) -> Vec<Vec<u8>> {
         let before = current.before.iter();
         sorted(before.filter(|name| self.is_dropped(name)))
@@ -171,7 +171,6 @@ fn removed(current: &CurrentIndex, names: &[Vec<u8>]) -> Result<HashSet<Vec<u8>>
     Ok(removed)
 }
 
-/// Most similar indexed name.
 fn nearest(current: &CurrentIndex, name: &[u8]) -> Option<String> {
     let limit = (name.len() / 3).max(1);
     let name = text(name);

@@ -117,7 +117,6 @@ fn places(current: &CurrentIndex) -> Result<Places<'_>, BuildError> {
     Ok(places)
 }
 
-/// Hashes of current documents, by path.
 fn documents(parts: &[(&Shard, PackageId)]) -> Result<HashMap<Vec<u8>, [u8; 32]>, BuildError> {
     let mut documents = HashMap::new();
     for (shard, package) in parts {

@@ -1,4 +1,4 @@
-//! Worker: makes segments from the files and documents of tasks.
+//! Worker: makes segments from tasks.
 //!
 //! **Invariant:** a document of an older shard is written as its file would be: same text, blocks,
 //! name and rank.
@@ -26,7 +26,7 @@ pub(super) struct FinishedTask {
     pub(super) segment: Segment,
 }
 
-/// Entry of a segment; documents are in entry order.
+/// Documents are in entry order.
 pub(super) enum SegmentEntry {
     Package { index: usize, signature: u64 },
     Document(DocumentName, Mark),
@@ -185,7 +185,6 @@ struct ShardTexts {
 /// Bytes read before a mapping is dropped.
 const MAPPED_BYTES_MAX: u64 = 4 << 20;
 
-/// Bytes passed to the builder at once.
 const PIECE_BYTES: u64 = 1 << 20;
 
 impl ShardTexts {

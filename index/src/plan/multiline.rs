@@ -9,7 +9,6 @@ use super::{BadPattern, Info, parse};
 use regex_syntax::hir::{Class, Dot, Hir, HirKind, Repetition};
 use std::fmt;
 
-/// Condition on candidate documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentQuery {
     /// One block satisfies this. [`TrigramQuery::All`] holds even without blocks.

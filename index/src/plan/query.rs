@@ -7,7 +7,6 @@ use std::fmt;
 /// A larger query costs more than it saves.
 const NODES_MAX: usize = 4096;
 
-/// Condition on candidate blocks.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TrigramQuery {
     All,
@@ -20,7 +19,6 @@ pub enum TrigramQuery {
 }
 
 impl TrigramQuery {
-    /// Simplified AND of `queries`.
     pub fn and(queries: impl IntoIterator<Item = TrigramQuery>) -> TrigramQuery {
         let mut parts = BTreeSet::new();
         for query in queries {
@@ -34,7 +32,6 @@ impl TrigramQuery {
         TrigramQuery::from_parts(parts, TrigramQuery::All, TrigramQuery::And)
     }
 
-    /// Simplified OR of `queries`.
     pub fn or(queries: impl IntoIterator<Item = TrigramQuery>) -> TrigramQuery {
         let mut parts = BTreeSet::new();
         for query in queries {

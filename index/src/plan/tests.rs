@@ -172,7 +172,6 @@ const CODESEARCH: &[(&str, &str)] = &[
     (r"ab\Bc", "abc"),
 ];
 
-/// Sets of trigrams that satisfy a query.
 fn ways(query: &TrigramQuery) -> Vec<BTreeSet<[u8; 3]>> {
     match query {
         TrigramQuery::All => vec![BTreeSet::new()],
@@ -203,7 +202,6 @@ fn requires_at_least_what_codesearch_requires() {
     assert_eq!(plan(r"[^\s\S]", false).unwrap(), TrigramQuery::None);
 }
 
-/// Naive evaluation on a line.
 fn satisfies(line: &[u8], query: &TrigramQuery) -> bool {
     match query {
         TrigramQuery::All => true,

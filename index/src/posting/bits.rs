@@ -203,7 +203,6 @@ pub(super) fn varint_bytes(value: u64) -> usize {
 pub(super) trait Forward {
     fn next(&mut self) -> Option<u32>;
 
-    /// Passes ids below `end` to `take` and returns the next one.
     fn take_below(&mut self, end: u32, take: impl FnMut(u32)) -> Option<u32>;
 
     /// Next id of at least `target`. Targets must ascend.

@@ -97,7 +97,6 @@ impl Forward for Cursor<'_> {
     }
 }
 
-/// Returns id `index` from its high bit.
 #[inline]
 fn id(bit: u32, index: u32, low_bits: u32, low: &[u8]) -> u32 {
     let at = index as usize * low_bits as usize;

@@ -34,7 +34,6 @@ pub(super) fn code_bytes(ids: &[u32]) -> Option<usize> {
     Some(bits.div_ceil(8))
 }
 
-/// Appends the list of `ids` with its [`code_bytes`].
 pub(super) fn encode(ids: &[u32], code_bytes: usize, out: &mut Vec<u8>) {
     out.push(FIRST_BYTE);
     encode_varint(ids.len() as u64, out);
@@ -63,12 +62,10 @@ pub(super) fn encode_codes(ids: &[u32], code_bytes: usize, out: &mut Vec<u8>) {
     out.truncate(end);
 }
 
-/// Tests for a gap list.
 pub(super) fn is_head(bytes: &[u8]) -> bool {
     bytes.first() == Some(&FIRST_BYTE)
 }
 
-/// Decodes the length of a gap list and its code bytes.
 pub(super) fn decode_head(bytes: &mut &[u8]) -> Option<(u32, usize)> {
     *bytes = bytes.strip_prefix(&[FIRST_BYTE])?;
     let n = u32::try_from(decode_varint(bytes)?).ok()?;

@@ -9,7 +9,6 @@ use std::slice;
 /// takes a fifth longer.
 pub(super) const SEEK_RATIO: u32 = 8;
 
-/// Keeps the ascending `ids` in `list`.
 pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
     let is_sought = list.len() / SEEK_RATIO > ids.len() as u32;
     match *list {
@@ -31,7 +30,6 @@ pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
     }
 }
 
-/// Keeps `ids` found by seeking.
 fn retain_sought(ids: &mut Vec<u32>, mut list: impl Forward) {
     let mut other = list.next();
     retain(ids, |id| {

@@ -25,7 +25,6 @@ fn ids_and_universe() -> impl Strategy<Value = (Vec<u32>, u32)> {
     })
 }
 
-/// Realistic lists: mostly short gaps.
 fn near_ids_and_universe() -> impl Strategy<Value = (Vec<u32>, u32)> {
     let gap = prop_oneof![6 => 0_u32..3, 2 => 0_u32..40, 1 => 0_u32..3000, 1 => 0_u32..100_000];
     let gaps = proptest::collection::vec(gap, 1..1100);
@@ -149,7 +148,6 @@ fn seek_stops_behind_the_last_zero_of_a_word() {
     assert_eq!((list.seek(133), list.seek(140)), (Some(135), Some(140)));
 }
 
-/// Compares seeks with a scan.
 fn check_seek(
     mut list: impl Forward,
     ids: &[u32],

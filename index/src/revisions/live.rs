@@ -62,7 +62,6 @@ pub struct RevisionRef<'a> {
     pub name: &'a [u8],
     /// Short name as text.
     pub text: &'a str,
-    /// Id of the indexed commit.
     pub commit: &'a str,
     /// Commit time, seconds since 1970.
     pub committed: i64,
@@ -70,7 +69,6 @@ pub struct RevisionRef<'a> {
 }
 
 impl RevisionRef<'_> {
-    /// Short name, as bytes.
     pub fn short_name(&self) -> &[u8] {
         short_name(self.name)
     }
@@ -252,13 +250,12 @@ impl Revisions {
         *hasher.finalize().as_bytes()
     }
 
-    /// Tests if queries see a document or skipped file without a revision filter: default, or
-    /// current without revisions.
+    /// Seen by queries without a revision filter: default, or current without revisions.
     pub fn is_default(&self, entry: u32) -> bool {
         self.classes[self.class_of(entry) as usize].is_default
     }
 
-    /// Tests if a document or skipped file is current in any revision.
+    /// Current in any revision.
     pub fn is_indexed(&self, entry: u32) -> bool {
         self.class_of(entry) != 0
     }

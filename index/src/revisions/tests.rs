@@ -258,7 +258,6 @@ fn short_names_have_no_prefix() {
     }
 }
 
-/// As an attacker would.
 fn correct_checksums(bytes: &mut [u8]) {
     let Ok((mut header, _)) = TableHeader::read_from_prefix(bytes) else {
         return;

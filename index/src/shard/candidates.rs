@@ -40,7 +40,6 @@ pub enum Candidates {
 }
 
 impl Shard {
-    /// Live blocks that satisfy `query`.
     pub fn candidates(&self, query: &TrigramQuery) -> Result<Candidates> {
         let candidates = self.filtered_candidates(query, &Filters::default(), &|| false)?;
         Ok(candidates.expect("stop never returns true"))
@@ -73,7 +72,6 @@ impl Shard {
         Ok(candidates.filter(|_| !stop()))
     }
 
-    /// Returns those of `blocks` that satisfy `query`.
     pub fn candidates_within(
         &self,
         query: &TrigramQuery,
@@ -87,7 +85,7 @@ impl Shard {
         })
     }
 
-    /// Live blocks with a trigram, ascending.
+    /// Live, ascending.
     pub fn blocks_with(&self, trigram: Trigram) -> Result<Vec<BlockId>> {
         let list = self.postings(trigram)?;
         let blocks = list.map_or(Vec::new(), |list| list.within(self.live_blocks()));
@@ -101,7 +99,6 @@ impl Shard {
         Ok(Lookup::of(query, self)?.cost())
     }
 
-    /// Texts of accepted live packages.
     pub(super) fn texts_of_accepted(
         &self,
         filters: &Filters,
@@ -200,7 +197,7 @@ impl<'s> Evaluator<'s> {
         }
     }
 
-    /// Satisfying blocks, ascending.
+    /// Ascending.
     pub(super) fn blocks(&self, query: &TrigramQuery) -> Result<Option<Vec<u32>>> {
         if *query != TrigramQuery::All && (self.block_count == 0 || (self.stop)()) {
             return Ok(Some(Vec::new()));

@@ -26,7 +26,6 @@ const RUN_BYTES_MAX: u64 = 1 << 20;
 /// Bytes of encoded blocks read together, unless one is longer.
 const ENCODED_BYTES_MAX: u64 = 256 << 10;
 
-/// Text borrowed from a shard or a [`TextCache`].
 #[derive(Clone, Debug)]
 pub enum TextBytes<'a> {
     Mapped(&'a [u8]),
@@ -45,7 +44,7 @@ impl Deref for TextBytes<'_> {
     }
 }
 
-/// Text buffers of a thread: at most half a megabyte and the last text, nothing before first use.
+/// At most half a megabyte and the last text, nothing before first use.
 #[derive(Default)]
 pub struct TextCache(pub(super) RefCell<Buffers>);
 

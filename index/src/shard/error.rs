@@ -3,7 +3,6 @@
 use crate::format::VERSION;
 use std::path::{Path, PathBuf};
 
-/// Result of reading a shard.
 pub(super) type Result<T, E = ShardError> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]

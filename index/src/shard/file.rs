@@ -45,7 +45,6 @@ pub(super) trait Record: FromBytes + KnownLayout + Immutable + Unaligned {}
 
 impl<T: FromBytes + KnownLayout + Immutable + Unaligned> Record for T {}
 
-/// An open file with pages verified one by one.
 pub(super) struct ShardFile {
     pub(super) path: PathBuf,
     bytes: Bytes,
@@ -60,7 +59,7 @@ pub(super) struct ShardFile {
 }
 
 impl ShardFile {
-    /// Checks the header; `path` is for messages.
+    /// `path` is for messages.
     pub(super) fn new(path: &Path, bytes: Bytes) -> Result<ShardFile> {
         let header = Header::read(path, &bytes)?;
         let checksums = header.extent(Section::Checksums);
@@ -125,7 +124,6 @@ impl ShardFile {
         self.pages.has_failed() || self.intact().is_err()
     }
 
-    /// Verifies the checksum table and every unverified page.
     pub(super) fn verify(&self) -> Result<()> {
         self.check_table()?;
         let end = self.header.extent(Section::Checksums).start;
@@ -166,7 +164,6 @@ impl ShardFile {
         Ok(Some(at(file.start)..at(file.end)))
     }
 
-    /// Reads whole pages into `buffer` and verifies them.
     fn read_pages<'a>(&self, pages: Range<u64>, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         let bytes = (pages.end - pages.start) as usize;
         if buffer.len() < bytes {
@@ -244,7 +241,6 @@ impl ShardFile {
         Ok(low as u32)
     }
 
-    /// Error for contradictory tables with correct checksums.
     pub(super) fn corrupt(&self, section: Section, what: &'static str) -> ShardError {
         self.corrupt_at(self.header.extent(section).start, what)
     }

@@ -17,7 +17,6 @@ use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, FromZeros};
 
 impl Header {
-    /// Reads and checks the header of a whole file.
     pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Header> {
         if !bytes.starts_with(&MAGIC) {
             return Err(ShardError::NotAShard(path.to_owned()));
@@ -77,7 +76,6 @@ impl Header {
         self.version.get() == version_1::VERSION
     }
 
-    /// Checks order and lengths of the sections.
     fn check(&self, path: &Path) -> Result<()> {
         let mut end = PAGE_BYTES as u64;
         for Extent { offset, bytes } in &self.sections {

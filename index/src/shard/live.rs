@@ -102,7 +102,7 @@ impl Shard {
         Ok(live)
     }
 
-    /// Ids of the dead packages, ascending.
+    /// Ascending.
     pub fn dead(&self) -> &[u32] {
         &self.live.dead
     }
@@ -113,12 +113,12 @@ impl Shard {
         numbers * size_of::<u32>() + ranges * size_of::<Range<u32>>()
     }
 
-    /// Live blocks: ascending, separate ranges.
+    /// Ascending, separate ranges.
     pub fn live_blocks(&self) -> &[Range<u32>] {
         &self.live.blocks
     }
 
-    /// Iterates over live packages, best first.
+    /// Best first.
     pub fn live_packages(&self) -> impl Iterator<Item = PackageId> {
         let packages = (0..self.package_count()).map(PackageId);
         packages.filter(|&package| self.is_live(package))
@@ -157,7 +157,7 @@ impl Shard {
         Ok(found)
     }
 
-    /// Revisions of the documents; without a table, all documents of live packages are current.
+    /// Without a table, all documents of live packages are current.
     pub fn revisions(&self) -> Option<&Revisions> {
         self.revisions.as_deref()
     }
@@ -212,7 +212,6 @@ impl Shard {
         Ok(same.map(|_| self.clone()))
     }
 
-    /// Shard without a table, with all packages.
     pub(crate) fn without_revisions(&self) -> Shard {
         Shard {
             live: LiveSet::all(&self.file.header),
@@ -291,7 +290,6 @@ impl Shard {
         }
     }
 
-    /// Tests if a document of a live package is out of reach.
     pub(super) fn has_out_of_reach(&self, filters: &Filters) -> bool {
         let is_all = |revisions: &Arc<Revisions>| {
             if filters.all_revisions {

@@ -6,7 +6,6 @@ use crate::posting::push_range;
 use crate::revisions::Revisions;
 use std::ops::Range;
 
-/// Size of the live part of a shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub packages: u32,

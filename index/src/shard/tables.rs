@@ -18,7 +18,7 @@ use std::ops::Range;
 use zerocopy::FromZeros;
 
 impl Shard {
-    /// Returns text `id` < [`text_count`](Self::text_count).
+    /// `id` < [`text_count`](Self::text_count).
     pub fn text_entry(&self, id: TextId) -> Result<Text<'_>> {
         let (first, documents, lines, hash) = self.text_record(id)?;
         let (end, documents_end) = if id.0 + 1 < self.text_count() {
@@ -53,7 +53,7 @@ impl Shard {
         Ok((block, document, entry.lines.get(), &entry.hash))
     }
 
-    /// Text of `block` < [`block_count`](Self::block_count).
+    /// `block` < [`block_count`](Self::block_count).
     pub fn text_of(&self, block: BlockId) -> Result<TextId> {
         let behind = if self.is_version_1() {
             let is_before = |entry: &DocumentOne| entry.first_block.get() <= block.0;
@@ -73,7 +73,7 @@ impl Shard {
         Ok(text)
     }
 
-    /// Returns document `id` < [`document_count`](Self::document_count).
+    /// `id` < [`document_count`](Self::document_count).
     pub fn document(&self, id: DocId) -> Result<Document<'_>> {
         let entry = self.document_record(id)?;
         let (package, text) = (entry.package.get(), entry.text.get());
@@ -111,7 +111,6 @@ impl Shard {
         })
     }
 
-    /// Returns path and static rank only.
     pub fn path_and_rank(&self, id: DocId) -> Result<(&[u8], f32)> {
         let entry = self.document_record(id)?;
         let path = self.name(entry.path_offset.get(), entry.path_bytes.get())?;
@@ -143,7 +142,7 @@ impl Shard {
         package.ok_or_else(|| self.corrupt(Section::Documents, "package of a document"))
     }
 
-    /// Returns package `id` < [`package_count`](Self::package_count).
+    /// `id` < [`package_count`](Self::package_count).
     pub fn package(&self, id: PackageId) -> Result<Package<'_>> {
         let entry = self.package_record(id)?;
         let (first, shared) = (entry.first_text.get(), entry.first_shared.get());
@@ -198,7 +197,7 @@ impl Shard {
         })
     }
 
-    /// Bytes of a package's documents, each text once per document.
+    /// Each text once per document.
     pub fn package_text_bytes(&self, package: &Package<'_>) -> Result<u64> {
         if !self.is_version_1() {
             return Ok(self.package_record(package.id)?.text_bytes.get());
@@ -207,7 +206,7 @@ impl Shard {
         Ok(text.end - text.start)
     }
 
-    /// Original encoding of a document, if it was decoded and noted.
+    /// Original encoding, if noted.
     pub fn decoded_from(&self, document: DocId) -> Result<Option<TextEncoding>> {
         let section = Section::Decoded;
         let count = self.file.section_bytes(section) / size_of::<DecodedRecord>() as u64;
@@ -243,13 +242,12 @@ impl Shard {
         Ok(self.package(package)?.popularity.rank() + Class::Source.share())
     }
 
-    /// First line of a block, from 1.
+    /// From 1.
     pub fn first_line(&self, block: BlockId) -> Result<u32> {
         let entry: &BlockRecord = self.file.entry(Section::Blocks, block.0)?;
         Ok(entry.first_line.get())
     }
 
-    /// Byte range of blocks in the shard's texts.
     pub fn text_range(&self, blocks: Range<u32>) -> Result<Range<u64>> {
         let offset = |block| -> Result<u64> {
             let entry: &BlockRecord = self.file.entry(Section::Blocks, block)?;
@@ -298,7 +296,7 @@ impl Shard {
         Ok(order::document_hash(package.directory, document.path, text))
     }
 
-    /// Documents, best first; sorted by the first call.
+    /// Sorted by the first call.
     pub fn best_first(&self) -> Result<&BestFirst> {
         if let Some(sorted) = self.best_first.get() {
             return Ok(sorted);

@@ -199,7 +199,7 @@ fn add(filters: &mut Filters, test: Predicate, negated: bool) {
     });
 }
 
-/// Candidates of a pattern, ignoring case.
+/// Ignores case.
 fn candidates(shard: &Shard, pattern: &str) -> Result<Candidates, ShardError> {
     shard.candidates(&plan(pattern, true).unwrap())
 }

@@ -15,7 +15,7 @@ impl Shard {
         self.document_count() > self.text_count()
     }
 
-    /// Documents of a package, ascending.
+    /// Ascending.
     pub fn documents_of(&self, package: &Package<'_>) -> Result<Vec<DocId>> {
         let mut documents = Vec::new();
         for id in self.documents_of_texts(&package.texts)? {
@@ -100,7 +100,7 @@ impl Shard {
         Ok(blocks)
     }
 
-    /// Tests if a document is live and accepted by all filters.
+    /// Live, and accepted by all filters.
     pub fn is_accepted(&self, filters: &Filters, document: DocId) -> Result<bool> {
         let id = self.package_of(document)?;
         if !self.is_live(id) || !self.is_in_reach(filters, document) {
@@ -132,7 +132,6 @@ impl Shard {
         of.unwrap_or_default()
     }
 
-    /// Tests if one of these documents is accepted.
     pub fn has_accepted(&self, filters: &Filters, documents: Range<u32>) -> Result<bool> {
         for document in documents {
             if self.is_accepted(filters, DocId(document))? {

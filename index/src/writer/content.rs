@@ -66,7 +66,7 @@ impl ContentWriter {
         }
     }
 
-    /// Writes ranges of text, in blocks of these lengths.
+    /// In blocks of these lengths.
     pub(super) fn append<W: Write>(
         &mut self,
         segment: &Segment,
@@ -98,7 +98,7 @@ impl ContentWriter {
         }
     }
 
-    /// Writes the rest and returns the section FRAMES; empty if raw.
+    /// Returns the section FRAMES; empty if raw.
     pub(super) fn finish<W: Write>(&mut self, out: &mut PageWriter<W>) -> io::Result<Vec<u8>> {
         self.train(out)?;
         Ok(match self {
@@ -110,7 +110,6 @@ impl ContentWriter {
         })
     }
 
-    /// Trains a dictionary from waiting blocks and encodes them.
     fn train<W: Write>(&mut self, out: &mut PageWriter<W>) -> io::Result<()> {
         let ContentWriter::Pending {
             file,
@@ -163,7 +162,6 @@ fn dictionary(file: &mut File, lengths: &[u64], bytes: u64) -> io::Result<Vec<u8
     Ok(codec::train(&samples, &sample_lengths, bytes))
 }
 
-/// Encodes blocks and records their offsets.
 pub(super) struct BlockEncoder {
     dictionary: EncoderDictionary,
     jobs: usize,

@@ -168,7 +168,6 @@ impl<'a> HalfMerge<'a> {
         Ok(merge)
     }
 
-    /// Merges in a thread.
     fn start<'scope>(mut self, scope: &'scope Scope<'scope, '_>) -> Merged
     where
         'a: 'scope,
@@ -251,7 +250,7 @@ impl Heads {
         }
     }
 
-    /// Sets the next trigram of a run, greater than all taken ones.
+    /// Greater than all taken ones.
     #[inline]
     fn set(&mut self, run: usize, trigram: Option<u32>) {
         let trigram = trigram.unwrap_or(AT_END);
@@ -281,7 +280,6 @@ impl Heads {
         }
     }
 
-    /// Takes the runs at this trigram from a word of its row.
     fn take_runs(&mut self, trigram: u32, word: usize) -> u64 {
         let row = (trigram - self.window) as usize;
         self.has_runs[row / WORD_BITS] &= !(1 << (row % WORD_BITS));

@@ -9,7 +9,6 @@ use std::io::{self, Write};
 use std::sync::mpsc::{self, SyncSender};
 use std::thread::{self, JoinHandle};
 
-/// Writes a shard from page 1 on.
 pub(super) struct PageWriter<W> {
     out: W,
     /// File offset of the next byte.

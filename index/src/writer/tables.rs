@@ -15,7 +15,6 @@ use std::collections::HashMap;
 use std::io;
 use zerocopy::{FromZeros, IntoBytes};
 
-/// Path and static rank of a document.
 #[derive(Clone, Debug)]
 pub(crate) struct DocumentName {
     pub(crate) path: Vec<u8>,
@@ -149,7 +148,6 @@ impl Tables {
         entries.collect::<Vec<_>>().as_bytes().to_vec()
     }
 
-    /// Encodes the section SHARED and sets its starts in the packages.
     fn shared(&mut self) -> Vec<u8> {
         let first_text = |package: u32| self.packages[package as usize].first_text.get();
         let is_shared =

@@ -9,7 +9,6 @@ use tempfile::TempDir;
 use super::*;
 use crate::corpus::{sources, walk};
 
-/// Rule that excludes `path`, a directory if it ends with `/`.
 fn excluded(text: &[u8], path: &str) -> Option<String> {
     let mut rules = Rules::default();
     rules.push(Path::new("/top"), Some(text.to_vec()), b".gitignore");
@@ -135,7 +134,7 @@ const NAMES: [&str; 12] = [
     "aa", "ba", "a b", "a ", "a\t", "#a", "!a", "c]", "c[", "c\\", "-", "{b,c}",
 ];
 
-/// Work tree without rules; `None` without git.
+/// `None` without git.
 fn work_tree() -> Option<TempDir> {
     let root = tempfile::tempdir().unwrap();
     git(root.path(), &["init", "-q", "."])?;

@@ -42,7 +42,6 @@ fn walk_of(directory: &Path) -> Walk {
     walk(&source(directory), false).unwrap()
 }
 
-/// Renders files, then skipped entries with reasons.
 fn render(walk: &Walk) -> String {
     let mut lines = String::new();
     for file in &walk.files {
@@ -389,7 +388,6 @@ fn an_unreadable_directory_is_one_skipped_entry() {
     }
 }
 
-/// Creates the deepest directory that the operating system accepts.
 fn nest(bottom: &Path, name: &str) -> std::path::PathBuf {
     let mut path = bottom.to_owned();
     while path.as_os_str().len() + name.len() + 1 < 4_000 {
@@ -401,7 +399,6 @@ fn nest(bottom: &Path, name: &str) -> std::path::PathBuf {
 
 #[test]
 fn files_in_directories_too_deep_for_one_path_are_listed() {
-    // Two reachable deep trees, then one moved into the other.
     let root = tree(&[("top/", ""), ("other/", "")]);
     let bottom = nest(&root.path().join("top"), &"d".repeat(200));
     let below = nest(&root.path().join("other"), "e");
@@ -532,7 +529,6 @@ fn a_damaged_or_missing_git_index_is_reported_and_patterns_decide() {
             said.starts_with(&format!("cannot be read: {reason}")),
             "{said}"
         );
-        // Also below the root.
         let walk = walk_of(&root.path().join("src"));
         assert_eq!(render(&walk).lines().count(), 3, "{}", render(&walk));
     };
@@ -665,7 +661,6 @@ fn the_signature_changes_with_files_and_rules() {
     assert_eq!(distinct.len(), seen.len());
 }
 
-/// Nests `depth` directories of 200 letters with a file in the last; returns its path.
 fn deep_tree(root: &Path, depth: usize) -> Vec<u8> {
     let name = "d".repeat(200);
     let levels = depth / 15;

@@ -24,7 +24,6 @@ fn is_inside_each(recorded: &Recorded, directory: &Path) -> bool {
 }
 
 impl CurrentIndex {
-    /// Collects unversioned names: from the manifest, repositories, and directories given alone.
     pub(super) fn collect_own_names(&mut self) {
         let recorded = &self.recorded.0;
         let repositories = recorded.repositories.iter().map(|it| it.package.clone());
@@ -69,7 +68,7 @@ impl CurrentIndex {
         name_of(directory, self.has_own_name(directory))
     }
 
-    /// Packages that an older program named differently, ascending.
+    /// Named differently by an older program; ascending.
     pub(in crate::indexing) fn renamed(&self, plan: &UpdatePlan) -> Vec<Renamed> {
         let live = self.live().filter(|package| !package.has_own_name);
         let kept = live.filter(|package| !plan.is_dead(&package.directory));
@@ -109,7 +108,6 @@ impl SourcePlace {
         SourcePlace::new(false, path.as_os_str().as_bytes())
     }
 
-    /// Path of the work tree, or the location.
     fn path(&self) -> &Path {
         let location = &self.location[..];
         Path::new(OsStr::from_bytes(
@@ -160,7 +158,6 @@ impl CurrentIndex {
         Ok(moved)
     }
 
-    /// Recorded places of an indexed package.
     fn places(&self, package: &[u8]) -> Vec<SourcePlace> {
         let recorded = &self.recorded.0;
         if let Some(repository) = recorded.repository(package) {

@@ -16,7 +16,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-/// Package of a single-package source.
 pub(super) fn package_of(source: &RecordedSource) -> Option<Vec<u8>> {
     let path = Path::new(OsStr::from_bytes(&source.location));
     match source.kind {
@@ -106,7 +105,6 @@ impl CurrentIndex {
         Ok(())
     }
 
-    /// Parts of live packages with signatures.
     fn parts(&self, is_wanted: impl Fn(&[u8]) -> bool) -> Result<PartsByPackage, BuildError> {
         let mut parts = PartsByPackage::new();
         for (index, current) in self.shards.iter().enumerate() {
@@ -134,7 +132,7 @@ impl CurrentIndex {
         Ok(parts)
     }
 
-    /// Table of a shard; by default everything is current.
+    /// By default everything is current.
     fn table(&self, shard: usize) -> Result<RevisionTable, BuildError> {
         let CurrentShard { entry, shard } = &self.shards[shard];
         Ok(match &entry.revisions {
@@ -264,7 +262,6 @@ impl CurrentIndex {
         self.report.problems.push((name, reason));
     }
 
-    /// Writes the records if they differ from the file.
     pub(super) fn write_recorded(&mut self) -> Result<(), BuildError> {
         let live: HashSet<Vec<u8>> = self.live().map(|it| it.directory.clone()).collect();
         let (recorded, file) = &mut self.recorded;

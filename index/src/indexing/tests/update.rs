@@ -17,7 +17,6 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// Source directories and an index.
 struct There {
     directory: TempDir,
     options: BuildOptions,

@@ -25,7 +25,6 @@ fn both(files: &[File<'_>], block_bytes: usize) -> [Shard; 2] {
     })
 }
 
-/// Compares the texts of all ranges between `points`.
 fn check_ranges([raw, zstd]: &[Shard; 2], points: &[u64]) {
     let cache = TextCache::default();
     for (number, &start) in points.iter().enumerate() {

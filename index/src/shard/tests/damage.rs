@@ -6,7 +6,6 @@ use crate::format::{self, Header, PAGE_BYTES};
 use crate::plan::DocumentQuery;
 use zerocopy::{FromBytes, IntoBytes};
 
-/// Checks the file and the page of `at` in an error.
 fn assert_names_the_page(error: &ShardError, at: usize) {
     let page = (at / PAGE_BYTES * PAGE_BYTES) as u64;
     match error {
@@ -87,7 +86,6 @@ fn several_pages_of(content: ContentCodec) -> Vec<u8> {
     shard_bytes_with(&files, 256, content)
 }
 
-/// Answers to some queries, with candidate texts.
 fn answers(shard: &Shard) -> Result<Vec<(Candidates, Vec<u8>)>, ShardError> {
     let mut answers = Vec::new();
     for pattern in ["line 8", "of 9[0-6]", "(13|17) of", "nowhere", "line"] {

@@ -17,7 +17,6 @@ fn dead_packages_are_neither_counted_nor_found() {
             .flatten()
             .collect::<Vec<_>>()
     };
-    // Blocks 0 to 3: alpha; 4: all; 5: beta and gamma.
     assert_eq!(live(&whole), [0, 1, 2, 3, 4, 5]);
     assert_eq!(without(&[]).id(), whole.id());
     let shard = without(&[0]);

@@ -159,7 +159,6 @@ fn counts_are_of_default_documents_and_superseded_texts_are_dead() {
     assert!(found(&none, NAIVE, &all).is_empty());
 }
 
-/// Index of one shard with a table.
 fn indexed(there: &Path) -> (PathBuf, Manifest) {
     let out = index(there, &FIXTURE, 16, u64::MAX);
     let mut manifest = directory::read_manifest(&out).unwrap();

@@ -12,7 +12,6 @@ use tempfile::TempDir;
 
 pub(crate) struct Fixture(TempDir);
 
-/// A repository as seen by `git`.
 pub(crate) struct Repository {
     pub(crate) path: PathBuf,
 }

@@ -142,7 +142,6 @@ fn a_repository_that_cannot_be_read_does_not_stop_the_others() {
     assert!(recorded.repository(b"tool").unwrap().problem.is_empty());
 }
 
-/// Three repositories in one shard.
 fn neighbours(fixture: &Fixture) -> [Repository; 3] {
     let made = ["a", "b", "c"].map(|name| {
         let repository = fixture.init(name, &[]);

@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// Keeps size and modification time.
 fn rewrite_keeping_size_and_time(path: &Path, text: &str) {
     let before = fs::metadata(path).unwrap();
     assert_eq!(before.len(), text.len() as u64);
@@ -42,7 +41,6 @@ fn a_file_replaced_by_another_of_equal_size_and_time_is_noticed() {
     there.check(&["a_1"]);
 }
 
-/// Replaces the signatures in the manifest.
 fn sign(there: &There, signature: impl Fn(&[u8], u64) -> u64) {
     let mut manifest = there.index().manifest;
     for package in manifest.shards.iter_mut().flat_map(|it| &mut it.packages) {

@@ -103,7 +103,6 @@ fn other_versions_stay_and_are_named_without_a_flag() {
     assert_eq!(planned.new, [b"foo_1.2"]);
     assert_eq!(planned.kept_versions, report.kept_versions);
     there.check(&["foo_1.0", "foo-1.1", "foobar_1.0", "foo_1.2"]);
-    // A dry run drops nothing.
     let replacing = Changes {
         replace_versions: true,
         ..Changes::default()
