@@ -1,4 +1,4 @@
-//! Settings of a frontend: its spool, its limits, and the watcher of its corpus.
+//! Settings of a frontend, and the watcher of its corpus.
 
 use crate::hints::Hints;
 use results::spool::BeforeWrite;

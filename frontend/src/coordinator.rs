@@ -64,9 +64,8 @@ pub enum Serving {
 pub struct Coordinator {
     config: Config,
     peers: Peers,
-    /// Package names at these peer versions.
+    /// At these peer versions.
     names: Mutex<(Vec<u64>, Option<Arc<PackageNames>>)>,
-    /// Routing at these peer versions.
     routing: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
     scoped: Mutex<ScopedRoutings>,
     resources: Resources,
@@ -472,7 +471,6 @@ impl Coordinator {
             drop(answer);
             lock(&cache).finish(execution);
         };
-        // Log lines name the request that started it.
         driven.in_current_span()
     }
 }
@@ -506,7 +504,6 @@ struct Caller {
     scope: Scope,
     client: SearchClient,
     interest: Option<Arc<Interest>>,
-    /// Changed files that the search does not see.
     pending: u64,
 }
 

@@ -204,7 +204,7 @@ impl Hints {
     }
 }
 
-/// Reads the replies to `GETRANGE` and `PTTL` of each key; `None` if Redis fails.
+/// Replies to `GETRANGE` and `PTTL` of each key; `None` if Redis fails.
 fn found(values: &[Value]) -> Option<Vec<RawEntry>> {
     let pairs = values.chunks(2);
     let pair = |pair: &[Value]| {
@@ -226,7 +226,7 @@ fn found(values: &[Value]) -> Option<Vec<RawEntry>> {
     pairs.map(pair).collect()
 }
 
-/// Checks an address without connecting. The error omits it, since it may have a password.
+/// The error omits it, since it may have a password.
 fn client(url: &str) -> Result<redis::Client, BadRedisUrl> {
     let wrong = |reason: &str| BadRedisUrl {
         reason: reason.to_owned(),

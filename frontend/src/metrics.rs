@@ -76,7 +76,6 @@ const LOOKUPS_OF_A_QUERY: (&str, &str) = (
 );
 
 tokio::task_local! {
-    /// Look-ups of the current request.
     static LOOKUPS: Cell<usize>;
 }
 

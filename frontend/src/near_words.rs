@@ -84,7 +84,7 @@ fn near(pattern: &Pattern) -> Option<Pattern> {
     })
 }
 
-/// Matching words, in lower case if the pattern ignores case.
+/// In lower case if the pattern ignores case.
 fn most_frequent(found: &[Match], pattern: &Pattern) -> Vec<String> {
     let fold = |word: &str| {
         if pattern.ignore_case {
@@ -101,7 +101,6 @@ fn most_frequent(found: &[Match], pattern: &Pattern) -> Vec<String> {
     }
     counts.remove(&fold(&pattern.text));
     let mut words: Vec<_> = counts.into_iter().collect();
-    // Stable: ties keep their order.
     words.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let words = words.into_iter().map(|(word, _)| word);
     words.take(SUGGESTED_MAX).collect()

@@ -153,7 +153,7 @@ fn bucket(took: Duration) -> usize {
     (steps.max(0.0) as usize).min(BUCKETS - 1)
 }
 
-/// End of the percentile's bucket; 0 without counts.
+/// End of its bucket; 0 without counts.
 fn percentile(counts: &[u64; BUCKETS], percent: u64) -> Duration {
     let wanted = (counts.iter().sum::<u64>() * percent).div_ceil(100);
     let mut seen = 0;

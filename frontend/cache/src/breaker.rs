@@ -128,7 +128,6 @@ impl Circuit {
                 self.open(now, retry_after, random);
                 Some(reason)
             }
-            // Begun before it opened.
             _ => None,
         }
     }

@@ -15,7 +15,6 @@ use std::time::Duration;
 /// Shortest wait after a failed refresh; at most twice as long.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// A new answer.
 #[derive(Debug)]
 pub(super) struct Brought<V> {
     pub(super) value: V,

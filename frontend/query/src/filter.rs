@@ -299,7 +299,7 @@ fn value_in_query(filter: &Filter) -> String {
     })
 }
 
-/// True if the value, in a group, reads as this filter and ends correctly.
+/// True if the value reads as this filter in a group.
 fn reads_back(filter: &Filter, value: &str) -> bool {
     let mut lexer = Lexer::new(value);
     lexer.depth = 1;

@@ -157,7 +157,7 @@ impl QueryInput<'_> {
         })
     }
 
-    /// `None`: native language.
+    /// `None`: native.
     fn syntax(&self) -> Result<Option<Syntax>, BadQuery> {
         let modes = [
             ("keyword", None),

@@ -26,7 +26,6 @@ impl Flags {
                 'c' => flags.ignore_case = Some(false),
                 'w' => flags.word = true,
                 's' => flags.dot_all = true,
-                // `m` is always on.
                 _ => {}
             }
         }

@@ -25,7 +25,7 @@ where
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Distance from the typed name, if similar.
+/// `None` if not similar.
 fn distance(typed: &[u8], name: &[u8]) -> Option<usize> {
     let [letters, others] = [typed, name].map(String::from_utf8_lossy);
     let [count, other] = [&letters, &others].map(|letters| letters.chars().count());

@@ -15,7 +15,6 @@ pub(super) struct SourceText {
 }
 
 impl SourceText {
-    /// Text as typed at this offset.
     pub(super) fn plain(at: usize, text: &str) -> SourceText {
         let mut out = SourceText::default();
         out.push(at, text);

@@ -64,7 +64,7 @@ struct StreamReader {
     cut: Option<Vec<Match>>,
     /// The last read stopped at such matches.
     is_at_cut: bool,
-    /// End of the released bytes, if releasing.
+    /// `None` if not releasing.
     released: Option<u64>,
 }
 

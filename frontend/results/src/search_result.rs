@@ -367,7 +367,6 @@ impl SearchResult {
         }
         let blob = &self.spool.facets;
         if blob.is_empty() {
-            // Ordering failed: nothing to read.
             return Ok(Some(SpoolFacets::default()));
         }
         let mut words = vec![0_u64; blob.len().div_ceil(8) as usize];

@@ -39,7 +39,7 @@ pub fn entry_name(kind: ListKind, entry: &ListEntry) -> Vec<u8> {
     }
 }
 
-/// Merges replies; the first of equal names is kept.
+/// The first of equal names is kept.
 pub(super) fn merge(request: &ListRequest, replies: Vec<ListReply>) -> ListReply {
     let more = replies.iter().any(|reply| reply.more);
     // Entries may be missing after this name.

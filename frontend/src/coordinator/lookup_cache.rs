@@ -57,7 +57,6 @@ impl Default for LookupCache {
             hard: Duration::ZERO,
             bytes_max: KEPT_BYTES_MAX,
             waiters_max: WAITING_MAX,
-            // Later than the builder's own timeout.
             build_max: TIME_MAX + Duration::from_secs(2),
             ..CacheConfig::new("lookups")
         };
@@ -70,10 +69,9 @@ fn weigh(key: &Arc<LookupKey>, found: &Found) -> usize {
     bytes.max(ANSWER_BYTES_MIN)
 }
 
-/// Wait for an answer, or its outcome.
 type AnswerSource = Result<Waiting<Arc<LookupKey>, Found, LookupError>, LookupOutcome>;
 
-/// Waits for an answer. If the asking task was lost, passes the claim to `ask`.
+/// If the asking task was lost, passes the claim to `ask`.
 pub(super) async fn outcome(source: AnswerSource, ask: impl Fn(LookupClaim)) -> LookupOutcome {
     let mut waiting = match source {
         Ok(waiting) => waiting,
@@ -94,7 +92,6 @@ pub(super) async fn outcome(source: AnswerSource, ask: impl Fn(LookupClaim)) -> 
 }
 
 impl LookupCache {
-    /// Claims look-ups that are not in flight.
     pub(super) fn claim(
         &self,
         generation: &str,

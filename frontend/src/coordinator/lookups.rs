@@ -1,5 +1,4 @@
-//! Queries the backends' repositories, in configured order: the first that
-//! has the repository answers.
+//! The first backend, in configured order, that has the repository answers.
 //!
 //! The error of a backend is kept in case no other answers. Answers are cached (`lookup_cache`).
 
@@ -24,7 +23,7 @@ use tokio::sync::Semaphore;
 /// Concurrent look-up requests, each on a thread; others wait.
 const AT_ONCE_MAX: usize = 32;
 
-/// Bytes of the look-ups in a request. Backends refuse 128 KiB.
+/// Backends refuse 128 KiB.
 const REQUEST_BYTES_MAX: usize = 64 << 10;
 
 pub(super) struct Lookups {
@@ -42,7 +41,7 @@ impl Lookups {
         }
     }
 
-    /// Looks up all of these at once; outcomes are in their order.
+    /// Outcomes are in the order of these.
     pub(super) async fn look_up(
         &self,
         runtime: &Handle,
@@ -231,7 +230,7 @@ fn ask_all(
     (answers, None)
 }
 
-/// Longest prefix that fits into a request; at least one.
+/// At least one.
 fn part(keys: &[Arc<LookupKey>]) -> &[Arc<LookupKey>] {
     let mut bytes = 0;
     let fits = |key: &&Arc<LookupKey>| {

@@ -37,11 +37,11 @@ macro_rules! look_ups {
 }
 
 look_ups! {
-    /// Looks up at most `count` references of a repository, with names after `after`.
+    /// At most `count`, with names after `after`.
     references(after: Vec<u8>, count: u32) -> References(ReferenceList);
     /// Looks up the commit of each line of a file.
     blame(revision: String, path: Vec<u8>) -> Blame(Blame);
-    /// Looks up at most `count` files that a commit changed against its first parent.
+    /// At most `count`, against the first parent.
     changes(revision: String, count: u32) -> Changes(ChangeList);
 }
 
@@ -88,7 +88,7 @@ impl Coordinator {
         outcomes.pop().expect("an outcome for each look-up")
     }
 
-    /// Looks up within the caller's scope. Backends are never asked for invisible repositories.
+    /// Backends are never asked for invisible repositories.
     async fn look_up(&self, scope: &Scope, lookups: Vec<Lookup>) -> Vec<LookupOutcome> {
         if scope.is_everything() {
             return self.look_up_all(lookups).await;

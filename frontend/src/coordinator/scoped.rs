@@ -25,7 +25,7 @@ pub(super) type ScopedRoutings = CLruCache<([u8; 16], Vec<u64>), Arc<ScopedRouti
 #[derive(Debug, Default)]
 pub(super) struct ScopedRouting {
     pub(super) routing: Arc<ShardRouting>,
-    /// Visible part of each backend, by backend number.
+    /// By backend number.
     pub(super) peers: Vec<VisiblePeer>,
     /// Packages in different directories, each counted once.
     pub(super) packages: u64,
@@ -33,7 +33,6 @@ pub(super) struct ScopedRouting {
     pub(super) repositories: BTreeSet<Box<[u8]>>,
 }
 
-/// Routing of all packages, or of the visible ones.
 pub(super) fn routing(
     peers: &[Arc<Peer>],
     statuses: &[PeerStatus],

@@ -23,7 +23,7 @@ pub(crate) struct Admission {
     heavy: Arc<FairSlots>,
 }
 
-/// Light place or heavy slot, released on drop.
+/// Released on drop.
 pub(crate) struct Permit {
     pub(crate) is_heavy: bool,
     _slot: Slot,

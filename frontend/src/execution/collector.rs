@@ -31,7 +31,6 @@ pub(crate) struct Collector {
     /// searches have no copies.
     pub(crate) log: PointerSorter,
     pub(crate) packages: StringPool,
-    /// Frames that continue an earlier frame's document.
     pub(crate) continued: Continued,
     pub(crate) facets: Facets,
     /// Matches by package id, including frames that could not be written.
@@ -77,7 +76,6 @@ impl Collector {
         self.sorter.in_memory + self.uncollected as usize
     }
 
-    /// Returns the number of new pointers.
     pub(crate) fn mark_written(&mut self) -> u64 {
         let all = self.sorter.len() + self.uncollected;
         let before = std::mem::replace(&mut self.matches, all);

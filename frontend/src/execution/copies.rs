@@ -179,7 +179,6 @@ struct Groups<'a> {
     spool: &'a ResultFiles,
     documents: PointerWriter<'a>,
     groups: PointerWriter<'a>,
-    /// First document of the group.
     start: u64,
     frames: PointerSorter,
     best: Vec<DocumentPointer>,

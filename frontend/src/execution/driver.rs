@@ -74,7 +74,7 @@ pub(crate) struct Resources {
 }
 
 impl Execution {
-    /// Creates an execution with a stream to each assigned peer, preferring faster replicas.
+    /// Prefers faster replicas.
     pub(crate) fn new(
         resources: &Resources,
         peers: &[Arc<Peer>],
@@ -248,7 +248,6 @@ impl Execution {
         }
     }
 
-    /// Finalizing runs on another thread.
     pub(crate) fn on(self: &Arc<Self>, event: Event) {
         if self.feed(event).is_some() {
             let execution = Arc::clone(self);
@@ -261,8 +260,8 @@ impl Execution {
         self.runtime.spawn_blocking(move || span.in_scope(work));
     }
 
-    /// Adds a client that found this execution by id, or by query with a deadline. Refuses damaged
-    /// results, and by query if no new client may share it.
+    /// With a deadline if found by query, not by id. Refuses damaged results, and by query if no
+    /// new client may share it.
     pub(crate) fn join(self: &Arc<Self>, deadline: Option<Deadline>) -> bool {
         let mut state = lock(&self.state);
         let is_damaged = || self.result().is_some_and(|result| result.is_damaged());
@@ -273,7 +272,7 @@ impl Execution {
         true
     }
 
-    /// Feeds an event to the state and begins its actions. Returns the blocking one, if any.
+    /// Returns the blocking one, if any.
     fn feed(self: &Arc<Self>, event: Event) -> Option<Action> {
         let mut state = lock(&self.state);
         let was_cancelled = state.is_cancelled;
@@ -302,7 +301,7 @@ impl Execution {
         blocking
     }
 
-    /// The task is woken only for an earlier time; the state ignores a spurious event.
+    /// The state ignores a spurious event.
     fn set_timer(&self, at: Option<Instant>) {
         self.timer.send_if_modified(|timer| {
             let is_sooner = at.is_some_and(|at| timer.is_none_or(|timer| at < timer));

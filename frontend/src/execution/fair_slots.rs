@@ -35,7 +35,6 @@ struct Waiter {
     slot: oneshot::Sender<Slot>,
 }
 
-/// Released on drop.
 pub(crate) struct Slot {
     of: Arc<FairSlots>,
     client: u64,
@@ -139,7 +138,7 @@ impl State {
         Some(waiter)
     }
 
-    /// Takes a queue place from the client with the most, if that is fair.
+    /// Takes it from the client with the most, if that is fair.
     fn make_place(&mut self, client: u64) -> bool {
         let mut places: HashMap<u64, usize> = HashMap::new();
         for waiter in &self.waiting {

@@ -51,7 +51,7 @@ fn part_count(collectors: &[Collector]) -> usize {
     }
 }
 
-/// Finalizes in at most `parts` parts; in one with a limit.
+/// In at most `parts` parts; in one with a limit.
 fn finalize_in(
     parts: usize,
     spool: &ResultFiles,
@@ -152,7 +152,7 @@ impl Merge<'_> {
         Ok((len, tallies))
     }
 
-    /// Writes one part. Positions in its tallies begin at 0.
+    /// Positions in its tallies begin at 0.
     fn part(
         self,
         number: usize,

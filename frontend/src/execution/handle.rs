@@ -34,7 +34,6 @@ const INTERESTS_MAX: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
 const ID_LEN: usize = 32;
 
-/// One client's wish for an answer, shared by its requests.
 #[derive(Debug)]
 pub(crate) struct Interest {
     pub(crate) key: ClientKey,
@@ -374,8 +373,7 @@ impl Drop for SearchHandle {
     }
 }
 
-/// True if equal texts have equal matches, apart from filters: no condition is about both
-/// the text and anything else.
+/// True if no condition is about both the text and anything else, apart from filters.
 fn copies_match_alike(expr: &Expr) -> bool {
     let is_of_text = |atom: &&Expr| matches!(atom, Expr::Pattern(pattern) if !pattern.in_path);
     expr.factors().iter().all(|factor| {

@@ -41,12 +41,11 @@ pub(crate) enum RaceState {
     Won(Box<Connection>),
     /// The second backend cannot answer.
     Failed,
-    /// The slow backend has delivered, or the stream was stopped.
     Over,
 }
 
 impl Race {
-    /// Sends a request to a second backend. `slow` is the first one's connection.
+    /// `slow` is the first one's connection.
     pub(crate) fn start(
         (peer, number): (&Arc<Peer>, usize),
         shards: Vec<u32>,
@@ -68,7 +67,7 @@ impl Race {
         Ok(race)
     }
 
-    /// Ends the race, and returns how far it was.
+    /// Returns how far it was.
     pub(crate) fn end(&self) -> RaceState {
         let state = std::mem::replace(&mut *lock(&self.shared.state), RaceState::Over);
         if let RaceState::Asked(socket) = &state {

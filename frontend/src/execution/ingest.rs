@@ -55,7 +55,6 @@ enum Walked {
     End(End),
 }
 
-/// Takes the answer to one request, possibly from several backends in turn.
 pub(crate) struct Ingest<'a> {
     target: Target<'a>,
     pub(crate) account: StreamAccount,
@@ -327,7 +326,7 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// Begins or continues a frame's document. The one before is complete.
+    /// The document before is complete.
     fn begun_document(
         &mut self,
         (shard, document): (u32, u32),
@@ -356,8 +355,8 @@ impl<'a> Ingest<'a> {
         Ok(Walked::All)
     }
 
-    /// Error of an ERROR frame. `Heavy` is unexpected if heavy search was allowed (endless retry)
-    /// or after matches (duplicates).
+    /// `Heavy` is unexpected if heavy search was allowed (endless retry) or after matches
+    /// (duplicates).
     fn failure(&self, failure: Failure) -> PeerError {
         match PeerError::reported(failure) {
             PeerError::Heavy if self.target.search.heavy || self.account.has_begun() => {

@@ -116,7 +116,7 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Takes an empty chunk; `None` if the share or the budget is used up.
+    /// `None` if the share or the budget is used up.
     pub(crate) fn take(self: &Arc<Self>) -> Option<Chunk> {
         if self.taken.load(Relaxed) == self.chunks_max {
             return None;

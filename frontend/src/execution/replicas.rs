@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 pub(crate) struct Replica {
     pub(crate) peer: Arc<Peer>,
-    /// Its shards, by index in the request, ascending.
+    /// By index in the request, ascending.
     pub(crate) shards: Vec<u32>,
 }
 

@@ -33,7 +33,7 @@ impl ResultCache {
         }
     }
 
-    /// Execution of this query, generation and scope, in any state.
+    /// In any state.
     pub(crate) fn find(
         &mut self,
         query: &Query,
@@ -126,8 +126,8 @@ impl Removals {
         }
     }
 
-    /// Adds to what [`finish`](Self::finish) removes. Called under the cache's lock, so that
-    /// existing files are always known to the cache or to this.
+    /// Called under the cache's lock, so that existing files are always known to the cache or to
+    /// this.
     fn add(&self, evicted: Vec<Arc<Execution>>) {
         evicted
             .iter()
@@ -135,7 +135,7 @@ impl Removals {
         lock(&self.waiting).extend(evicted);
     }
 
-    /// Removes files in the background. Most executions have none and are dropped here.
+    /// Most executions have none and are dropped here.
     fn begin(self: &Arc<Self>, evicted: Vec<Arc<Execution>>) {
         if evicted.iter().any(|it| it.spool.held_bytes().0 > 0) {
             self.add(evicted);

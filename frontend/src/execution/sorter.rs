@@ -68,7 +68,7 @@ impl PointerSorter {
         self.in_runs + self.in_memory as u64
     }
 
-    /// Drops pointers in memory that fail `keep`. No more may be added.
+    /// No more may be added.
     pub(crate) fn retain(&mut self, keep: impl Fn(&Pointer) -> bool) {
         for chunk in self.chunks.iter_mut().chain([&mut self.last]) {
             chunk.pointers.retain(&keep);
@@ -114,7 +114,7 @@ impl PointerSorter {
         format!("{}-{}", self.name, self.written_runs)
     }
 
-    /// Sorts the last chunk. No more pointers may be added.
+    /// No more pointers may be added.
     pub(crate) fn seal(&mut self) {
         if self.sorts {
             order::sort(&mut self.last.pointers);
@@ -134,7 +134,6 @@ impl PointerSorter {
         order::merge_sorted(sources, each)
     }
 
-    /// Reads all pointers, in no order.
     pub(crate) fn scan(
         &self,
         mut each: impl FnMut(Pointer) -> Result<(), SpoolError>,
@@ -163,7 +162,6 @@ impl PointerSorter {
     }
 }
 
-/// Sorted pointers on disk.
 #[derive(Debug)]
 pub(crate) struct SortedRun {
     pub(crate) blob: Blob,
@@ -213,7 +211,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Reads a range; from disk, `blocks_at_once` at a time.
+    /// From disk, `blocks_at_once` at a time.
     pub(crate) fn read(self, range: Range<u64>, blocks_at_once: usize) -> SourceReader<'a> {
         match self {
             Source::Memory(pointers) => {

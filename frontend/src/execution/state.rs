@@ -62,7 +62,7 @@ pub(crate) enum Event {
     Finalized { failure: Option<String> },
 }
 
-/// Event of a stream. All but `Skip` close it or let it wait.
+/// All but `Skip` close it or let it wait.
 #[derive(Clone, Debug)]
 pub(crate) enum StreamEvent {
     Skip(SkippedDocument),
@@ -91,7 +91,7 @@ pub(crate) enum Action {
     },
     /// Close the stream's connection. Expects an event that closes the stream.
     Stop(usize),
-    /// Send `Timer` at this time, replacing the last one.
+    /// Replaces the last one.
     SetTimer(Option<Instant>),
     /// Order the collected pointers. Expects `Finalized`.
     Finalize,
@@ -435,7 +435,7 @@ impl ExecutionState {
         }
     }
 
-    /// Closes a stream with missing shards; the halt's reason wins.
+    /// The halt's reason wins.
     fn lose(&mut self, stream: usize, reason: String, now: Now) {
         let StreamState {
             assignment, status, ..

@@ -143,7 +143,6 @@ impl StreamHandle {
         }
     }
 
-    /// Sends a request and receives the whole answer, from another backend if this one is slow.
     fn ask<'a>(
         &'a self,
         (peer, number): (&'a Arc<Peer>, usize),
@@ -271,8 +270,7 @@ impl StreamHandle {
         }
     }
 
-    /// Asks another backend for the rest of a slow answer, if one has all of
-    /// it and the budget allows.
+    /// Only if another backend has all of the rest, and the budget allows.
     fn hedge(
         &self,
         source: &mut Source,
@@ -301,8 +299,7 @@ impl StreamHandle {
         Ok(())
     }
 
-    /// Switches to the faster backend. Counts as a failure of the slow one, or a hanging backend
-    /// would be asked again and again.
+    /// Counts as a failure of the slow one, or a hanging backend would be asked again and again.
     fn change(
         &self,
         source: &mut Source,
@@ -327,7 +324,7 @@ impl StreamHandle {
         self.connect(Shutdown::Connected(Arc::clone(&source.connection.stream)))
     }
 
-    /// Lets a backend in this process answer on this thread; `None` if it needs a connection.
+    /// `None` if it needs a connection.
     fn answer_here(
         &self,
         answer: &AnswerHere,
@@ -381,7 +378,7 @@ impl StreamHandle {
         StreamTrace::begin(&self.trace, (peer, shards, why), &self.stats)
     }
 
-    /// Registers the way to stop an answer; an error after a stop.
+    /// An error after a stop.
     fn connect(&self, way: Shutdown) -> Result<(), PeerError> {
         let mut connection = lock(&self.connection);
         if let Shutdown::Stopped = *connection {
@@ -411,7 +408,7 @@ struct Source {
 }
 
 impl Source {
-    /// Keeps the connection if its answer was read to the end.
+    /// Only if its answer was read to the end.
     fn keep_idle(mut self, result: &Result<End, PeerError>) {
         if self.connection.is_at_rest()
             && let Ok(_) | Err(PeerError::Refused(_) | PeerError::Stale(_) | PeerError::Heavy) =

@@ -92,7 +92,7 @@ impl StreamStats {
         }
     }
 
-    /// Takes a PROGRESS. Its bound is published with the matches before it.
+    /// Its bound is published with the matches before it.
     pub(crate) fn progress(&self, mut progress: message::Progress) {
         if progress.bound.is_nan() {
             progress.bound = f32::INFINITY;

@@ -75,7 +75,7 @@ impl<'a> Sealed<'a> {
         (entry.len() <= ENTRY_BYTES_MAX).then_some(entry)
     }
 
-    /// Decodes an entry if it has this key, is authentic and unexpired.
+    /// `None` for another key, if forged or expired.
     pub(super) fn open(
         &self,
         found: &RawEntry,

@@ -1,4 +1,4 @@
-//! Connection to Redis; connects and writes in the background.
+//! Connection to Redis, in the background.
 
 use cache::breaker::Breaker;
 use cache::lock;

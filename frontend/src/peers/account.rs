@@ -74,7 +74,7 @@ enum ShardState {
 }
 
 impl ShardAccount {
-    /// Begins a batch from `first` to `last`. Returns false if an earlier backend has sent it.
+    /// Returns false if an earlier backend has sent it.
     pub(crate) fn begin(
         &mut self,
         first: (u32, u32),
@@ -117,7 +117,7 @@ impl ShardAccount {
         ShardEnd::keys_hash(self.hash, self.keys.iter().copied())
     }
 
-    /// Counts a skipped document. Returns false if an earlier backend named it.
+    /// Returns false if an earlier backend named it.
     pub(crate) fn skip(&mut self, document: u32) -> Result<bool, AccountError> {
         let document = Some(document);
         if document <= self.before.1 {
@@ -311,7 +311,6 @@ impl Answer {
         self.has_grown = true;
     }
 
-    /// Adds matches repeated from an earlier backend.
     pub(crate) fn repeated(&mut self, matches: u64) {
         self.matches += matches;
     }

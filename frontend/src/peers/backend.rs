@@ -13,13 +13,11 @@ use std::time::Duration;
 use tls::client::{InvalidDnsNameError, TlsStream, server_name};
 use tls::{ClientConfig, Current, faults};
 
-/// Longest time to connect to an address.
 const CONNECT_MAX: Duration = Duration::from_secs(2);
 
 /// Connects; no step (connection, handshake) may take longer than its argument.
 type Dial = Arc<dyn Fn(Duration) -> io::Result<Socket> + Send + Sync>;
 
-/// See [`Backend::answering_here`].
 pub(crate) type AnswerHere =
     Arc<dyn Fn(&Search, &Arc<AtomicBool>, &mut dyn FnMut(&[u8]) -> bool) -> bool + Send + Sync>;
 

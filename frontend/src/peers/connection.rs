@@ -227,7 +227,7 @@ impl Connection {
         !self.decoder.is_inside_a_frame()
     }
 
-    /// Reads once. Only [`touch`](Self::touch) restarts the timeout.
+    /// Only [`touch`](Self::touch) restarts the timeout.
     pub(crate) fn fill(&mut self) -> Result<(), PeerError> {
         self.fill_for(self.silence_max)
     }

@@ -92,12 +92,10 @@ impl Health {
         self.record(true);
     }
 
-    /// A request ended without success or failure.
     pub(crate) fn end(&mut self) {
         self.under_way = self.under_way.saturating_sub(1);
     }
 
-    /// Returns the time of ejection, if any.
     pub(crate) fn fail(&mut self, now: Instant) -> Option<Duration> {
         self.under_way = self.under_way.saturating_sub(1);
         self.average(FAILED, now);
@@ -208,7 +206,6 @@ pub(crate) fn draws(seed: u64) -> impl FnMut(usize) -> usize {
 /// Hedges per other request.
 const HEDGES_PER_REQUEST: f64 = 0.05;
 
-/// Token bucket of hedged requests.
 #[derive(Debug)]
 pub(crate) struct HedgeBudget {
     hedges: f64,

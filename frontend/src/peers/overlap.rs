@@ -30,7 +30,7 @@ impl<'a> Announced<'a> {
     }
 }
 
-/// Packages that are not searched, because a newer build exists.
+/// Not searched, because a newer build exists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Superseded {
     pub(crate) shards: BTreeMap<ShardId, SupersededPackages>,
@@ -39,7 +39,6 @@ pub(crate) struct Superseded {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SupersededPackages {
-    /// Package numbers, ascending.
     pub(crate) numbers: Vec<u32>,
     pub(crate) documents: u32,
     /// The shard has no others.

@@ -43,7 +43,7 @@ pub(crate) struct PeerStatus {
     unfit: Option<(String, SystemTime)>,
     /// It cannot restrict scopes.
     pub(crate) lacks_views: bool,
-    /// Shards announced last; `None` before the first time.
+    /// `None` before the first announcement.
     pub(crate) shards: Option<Arc<[ShardInfo]>>,
     /// Packages of those shards; empty if not compared.
     pub(crate) packages: Arc<PackagesByShard>,
@@ -145,7 +145,6 @@ impl Peer {
         lock(&self.health)
     }
 
-    /// Records the end of a request counted by [`Health::begin`].
     pub(crate) fn settle(&self, failure: Option<&PeerError>) {
         match failure {
             None | Some(PeerError::Refused(_) | PeerError::Heavy) => self.health().succeed(),
@@ -235,8 +234,7 @@ impl Peer {
         }
     }
 
-    /// Sends a frame and waits for its reply of the same kind. Requests are idempotent: one that
-    /// fails on an idle connection is sent again on a new one.
+    /// Requests are idempotent: one that fails on an idle connection is sent again on a new one.
     pub(crate) fn request<T>(
         &self,
         frame: &[u8],

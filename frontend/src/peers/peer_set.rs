@@ -37,7 +37,6 @@ pub(crate) struct Peers {
 #[derive(Default)]
 struct State {
     set: Arc<PeerSet>,
-    /// In order, also those not admitted yet.
     all: Vec<Arc<Peer>>,
 }
 
@@ -108,7 +107,7 @@ impl Peers {
         Ok(new)
     }
 
-    /// Adds a new peer with announced shards to the set. Returns false if it was removed meanwhile.
+    /// Returns false if it was removed meanwhile.
     pub(crate) fn admit(&self, newcomer: &Arc<Peer>) -> bool {
         let mut state = lock(&self.state);
         let members = Arc::clone(&state.set);

@@ -126,7 +126,7 @@ impl ShardRouting {
         }
     }
 
-    /// Restricts shards to visible packages. All shards of the routing have some.
+    /// All shards of the routing have some.
     pub(crate) fn restrict(&mut self, visible: &BTreeMap<ShardId, VisiblePackages>) {
         for shard in &mut self.shards {
             let superseded = std::mem::take(&mut shard.excluded);
@@ -193,7 +193,6 @@ fn leave_out(shards: &mut Vec<(ShardId, u32)>, superseded: &Superseded) {
     });
 }
 
-/// Shards missing without a lost backend.
 fn missing(backend: PeerShards, assigned: &HashMap<ShardId, usize>) -> Option<Missing> {
     let (reason, since) = backend.unsearched?;
     let is_unknown = backend.shards.is_none();
@@ -220,7 +219,7 @@ fn nobody() -> Missing {
     }
 }
 
-/// Id of a set of shards and their superseded packages, regardless of order and repetition.
+/// Regardless of order and repetition.
 fn generation(shards: impl IntoIterator<Item = [u8; 32]>, superseded: &Superseded) -> String {
     let shards: BTreeSet<_> = shards.into_iter().collect();
     let mut hasher = FnvHasher::default();

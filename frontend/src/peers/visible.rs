@@ -30,7 +30,6 @@ pub(crate) struct PackageInfo {
 }
 
 impl PackageInfo {
-    /// Name for access rights.
     pub(crate) fn package_name(&self) -> &[u8] {
         name_of(&self.name, self.has_own_name || self.is_repository)
     }
@@ -55,7 +54,7 @@ pub(crate) struct VisiblePeer {
 }
 
 impl VisiblePackages {
-    /// Packages of a shard that a scope sees; `None` without any.
+    /// `None` without any.
     pub(crate) fn of(scope: &Scope, packages: &ShardPackages) -> Option<VisiblePackages> {
         let mut visible = VisiblePackages {
             bits: Vec::new(),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 pub(super) const CONTEXT_LINES: u32 = 1;
 
-/// Matches of a large document, which needs a second chunk or spills.
+/// Needs a second chunk or spills.
 const LARGE_LEN: u32 = CHUNK_LEN as u32 + 1000;
 
 const FOUND: std::ops::Range<u32> = 0..6;

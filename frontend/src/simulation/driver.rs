@@ -216,7 +216,7 @@ impl<'a> Driver<'a> {
         self.on(random, Event::Admitted { heavy })
     }
 
-    /// Feeds an event and carries out all but stream actions.
+    /// Carries out all but stream actions.
     pub(super) fn on(&mut self, random: &mut Random, event: Event) -> Vec<StreamAction> {
         if let Event::Stream(_, StreamEvent::Refused(_)) = event {
             self.rules.halt("the query was refused");
@@ -341,7 +341,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Records an event; printed if a seed is played alone.
+    /// Printed if a seed is played alone.
     fn note(&mut self, what: String) {
         let line = format!("{:>5} {what}", self.step);
         if super::variable("TRAWL_SEEDS") == Some(1) {

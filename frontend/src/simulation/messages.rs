@@ -37,7 +37,7 @@ impl Message<'_> {
     }
 }
 
-/// All messages of an answer, shards interleaved at random.
+/// Shards are interleaved at random.
 pub(super) fn messages<'a>(random: &mut Random, shards: &'a [Shard]) -> Vec<Message<'a>> {
     let mut left: Vec<Vec<Message<'a>>> = Vec::new();
     for (index, shard) in (0..).zip(shards) {

@@ -19,7 +19,6 @@ pub(super) struct Scenario {
     /// The first is there from the start.
     pub(super) clients: Vec<Client>,
     pub(super) cancelled: Option<usize>,
-    /// A heavy slot is free at once.
     pub(super) slot_is_free: bool,
     pub(super) shed: bool,
 }
@@ -27,7 +26,6 @@ pub(super) struct Scenario {
 /// All times in steps, which are milliseconds.
 pub(super) struct Client {
     pub(super) joins: usize,
-    /// `usize::MAX`: stays to the end.
     pub(super) leaves: usize,
     pub(super) grace: usize,
     pub(super) timeout: usize,

@@ -119,7 +119,6 @@ impl Replica {
 }
 
 impl Fault {
-    /// True if another backend can always resume.
     pub(super) fn is_survived(self) -> bool {
         match self {
             Fault::None

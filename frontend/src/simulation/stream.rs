@@ -57,7 +57,7 @@ struct Open<'a> {
     first_fault: Option<PeerError>,
 }
 
-/// Bytes on their way, `at` of them arrived.
+/// `at` bytes have arrived.
 struct Wire {
     bytes: Vec<u8>,
     at: usize,
@@ -275,7 +275,7 @@ impl<'a> Stream<'a> {
         true
     }
 
-    /// Advances the second backend of a race. Returns true if the race continues or is won.
+    /// Returns true if the race continues or is won.
     fn race(&mut self, random: &mut Random, open: &mut Open<'a>) -> bool {
         let Some((number, mut decoder, mut wire)) = open.race.take() else {
             return false;

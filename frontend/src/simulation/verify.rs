@@ -130,7 +130,6 @@ fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> Se
     }
 }
 
-/// Checks that one of several copies is shown, counted and listed.
 fn check_folded(random: &mut Random, scenario: &Scenario, answer: &SearchResult, shown: &[Match]) {
     let Some(unique) = answer.unique() else {
         assert!(scenario.limit > 0);

@@ -23,7 +23,6 @@ struct Scanner<'a> {
     base: usize,
     at: usize,
     text: SourceText,
-    /// Offset of a class's first member.
     class: Option<usize>,
 }
 

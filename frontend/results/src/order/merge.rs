@@ -187,7 +187,6 @@ impl<S> LoserTree<S> {
 struct Groups<'a, F, G> {
     documents: DocumentNames<'a, F>,
     group: Vec<Pointer>,
-    /// A pointer of this group already emitted.
     emitted: Option<Pointer>,
     each: G,
 }

@@ -28,7 +28,6 @@ impl Rendered {
 #[derive(Debug, Default)]
 pub(super) struct PartBytes {
     own: Vec<u8>,
-    /// Spool memory that is not copied.
     chunks: Vec<Arc<Vec<u8>>>,
 }
 

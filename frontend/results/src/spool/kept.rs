@@ -103,7 +103,7 @@ impl Kept {
         released
     }
 
-    /// Takes the content; nothing more is appended.
+    /// Nothing more is appended.
     pub(super) fn complete(&mut self) -> Kept {
         Kept {
             spares: Vec::new(),

@@ -45,7 +45,7 @@ pub struct PointerReader<'a> {
     blob: &'a Blob,
     left: Range<u64>,
     cells: Vec<Pointer>,
-    /// Verified pointers in `cells`, not returned yet.
+    /// In `cells`, not returned yet.
     checked: Range<usize>,
     next: usize,
     blocks_at_once: usize,

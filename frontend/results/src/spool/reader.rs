@@ -170,7 +170,6 @@ impl<'a> FrameReader<'a> {
         (backend, offset): FrameAt,
     ) -> Result<usize, SpoolError> {
         let frames = self.files.frames_of(backend);
-        // Allocate no more than the file has.
         let left = usize::try_from(frames.len().saturating_sub(offset)).unwrap_or(usize::MAX);
         let want = want.min(left).max(have);
         if self.words.len() * 8 < want {

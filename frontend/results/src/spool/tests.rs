@@ -165,7 +165,6 @@ fn open_removes_unfinished_results_and_nothing_else() {
     }
     let (spool, recovered) = Spool::open(directory.path(), config(1 << 20, 0)).unwrap();
     assert_eq!((directories(directory.path()), recovered.len()), (3, 0));
-    // Numbers are not reused.
     spool.create(ID, 1).append_frames(0, &frame(&[])).unwrap();
     assert!(spool.sequence.load(Relaxed) > 8);
 }
