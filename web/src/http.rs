@@ -59,7 +59,6 @@ impl BodyWorkers {
         permit.expect("the semaphore is never closed")
     }
 
-    /// Runs `work` on a blocking thread.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

@@ -146,7 +146,6 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
     with_headers(router).with_state(App::new(coordinator, options, metrics, true))
 }
 
-/// Adds the headers of every response.
 fn with_headers(router: Router<App>) -> Router<App> {
     router.layer((
         from_fn(request_id::name),

@@ -55,14 +55,12 @@ impl History<'_> {
         &self.log.commits
     }
 
-    /// Cursor of the next part, if any.
     pub(crate) fn next(&self) -> Option<String> {
         let next = &self.log.next;
         (!next.is_empty()).then(|| position(next))
     }
 }
 
-/// Looks up one commit.
 pub(crate) async fn commit(
     coordinator: &Coordinator,
     scope: &Scope,

@@ -137,7 +137,7 @@ impl FromRequestParts<App> for Viewer {
     }
 }
 
-/// Request: its sender and its parameters.
+/// Sender and parameters.
 #[derive(Clone)]
 pub(crate) struct Call {
     pub(crate) app: App,

@@ -82,7 +82,7 @@ impl Corpus<'_> {
         Ok(similar)
     }
 
-    /// Similar paths in the same directory.
+    /// In the same directory.
     pub(crate) async fn near_files(
         self,
         package: &[u8],

@@ -32,7 +32,6 @@ fn push(element: &impl serde::Serialize, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Array of elements that begin with a comma.
 struct Array {
     elements: Box<dyn Source>,
     is_begun: bool,

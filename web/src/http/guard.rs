@@ -160,7 +160,6 @@ pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
 
 /// Sets a cookie that only our own pages send back.
 pub(crate) fn set_cookie(headers: &mut HeaderMap, name: &str, value: &str, is_https: bool) {
-    // An empty value ends the cookie.
     let age_s = COOKIE_LIFETIME.as_secs() * u64::from(!value.is_empty());
     let secure = if is_https { "; Secure" } else { "" };
     let text =

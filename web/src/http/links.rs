@@ -39,7 +39,7 @@ impl RepositoryAddress<'_> {
         format!("/commit?{}", self.parameters())
     }
 
-    /// History of a path, or of everything if it is empty.
+    /// Of everything if the path is empty.
     pub(crate) fn history_href(self, path: &[u8]) -> String {
         match path {
             b"" => format!("/log?{}", self.parameters()),
@@ -102,7 +102,7 @@ impl<'a> FileAddress<'a> {
         at_revision('?', href, self.revision)
     }
 
-    /// Page at a line, or at its beginning if the line is 0.
+    /// At its beginning if the line is 0.
     pub(crate) fn show_href(self, line: u32) -> String {
         match line {
             0 => self.page_href(),
@@ -145,7 +145,7 @@ impl<'a> FileAddress<'a> {
     }
 }
 
-/// Parts of the path, like axum's, with problems as errors.
+/// Like axum's, with problems as errors.
 pub(crate) struct Path<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {

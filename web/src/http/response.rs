@@ -26,7 +26,6 @@ pub(crate) fn json(shape: &impl serde::Serialize) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-/// Response that no cache keeps.
 pub(crate) fn no_store(body: impl IntoResponse) -> Response {
     ([(header::CACHE_CONTROL, NO_STORE)], body).into_response()
 }
@@ -102,7 +101,6 @@ impl KnownTags {
         &self.address
     }
 
-    /// Returns 304 if the client has this page of the search.
     pub(crate) fn unless_changed(&self, identity: impl FnOnce() -> String) -> Option<Response> {
         if self.has.is_empty() {
             return None;
@@ -125,8 +123,7 @@ impl KnownTags {
         KnownTags::default()
     }
 
-    /// Adds the headers of a page, and the error status if no backend answered. `was_there`: the
-    /// answer was cached.
+    /// `was_there`: the answer was cached.
     pub(crate) fn finish(
         &self,
         response: &mut Response,

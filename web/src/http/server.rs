@@ -110,7 +110,6 @@ pub async fn serve_until_drained(
 
 async fn reached(serving: &mut watch::Receiver<Serving>, wanted: Serving) {
     if serving.wait_for(|now| *now >= wanted).await.is_err() {
-        // The sender is gone.
         pending().await
     }
 }

@@ -145,7 +145,7 @@ impl BasePath {
         format!("{base}{address}")
     }
 
-    /// Removes the path from an address. `None` for the path itself.
+    /// `None` for the path itself.
     fn strip(&self, uri: &Uri) -> Option<Uri> {
         let rest = match uri.path().strip_prefix(self.as_str()) {
             Some("") => return None,

@@ -75,7 +75,6 @@ pub(crate) struct ReadMemory {
 }
 
 impl ReadMemory {
-    /// Memory for a fast client, if there is room.
     fn ahead(coordinator: &Arc<Coordinator>) -> Option<ReadMemory> {
         AHEAD_BYTES.into_iter().find_map(|bytes| {
             let ahead = coordinator.reserve(bytes as u64, Need::Optional)?;
@@ -93,18 +92,17 @@ impl ReadMemory {
         }
     }
 
-    /// Returns true for a fast client: the next window is rendered while one is sent.
+    /// The next window is rendered while one is sent.
     fn is_ahead(&self) -> bool {
         self.ahead.is_some()
     }
 
-    /// Bytes of a window; two if one is rendered ahead.
+    /// Of two windows if one is rendered ahead.
     fn window_bytes(&self) -> usize {
         self.bytes / if self.is_ahead() { 2 } else { 1 }
     }
 }
 
-/// Bound of concurrent exports, and of their memory.
 #[derive(Clone)]
 pub(crate) struct Exports {
     pub(crate) coordinator: Arc<Coordinator>,
@@ -217,7 +215,6 @@ impl Export {
                     sender.clone().reserve_owned().await
                 }
             };
-            // The client has disconnected.
             let Ok(permit) = permit else { return };
             sender = OwnedPermit::send(permit, piece);
             if is_last {
@@ -263,7 +260,7 @@ pub(crate) struct LongLine {
 }
 
 impl LongLine {
-    /// Appends a match as text. If its line is truncated, appends the prefix and returns the rest.
+    /// Appends the prefix of a truncated line, and returns the rest.
     pub(crate) fn begin(found: &Match, out: &mut Vec<u8>) -> Option<LongLine> {
         // A match in a name has the whole name.
         let Some(window) = found.window.filter(|_| found.line > 0) else {

@@ -54,7 +54,6 @@ impl Watched {
         }
     }
 
-    /// Waits for the next [`look`](Self::look).
     pub(crate) async fn due(&mut self) {
         let Some(look) = &mut self.look else {
             return pending().await;

@@ -108,7 +108,7 @@ impl BoxView {
     }
 }
 
-/// Names of a document, if filters can contain them.
+/// `None` if filters cannot contain them.
 pub(super) fn names(found: &Match) -> Option<(&str, &str)> {
     let document = &found.document;
     let package = str::from_utf8(&document.package).ok()?;
@@ -233,7 +233,7 @@ fn shown(
 }
 
 impl CopiesView {
-    /// Copies, if any. Blocks on the disk.
+    /// Blocks on the disk.
     pub(super) fn of(
         answer: &SearchResult,
         found: &Match,
@@ -262,7 +262,6 @@ impl CopiesView {
     }
 }
 
-/// Drops matches in copies of earlier documents, if `folds`.
 pub(super) fn without_copies(matches: &[Match], folds: bool) -> impl Iterator<Item = &Match> {
     let is_copy = |found: &Match, other: &Match| {
         let (found, line) = (&found.document, found.line);
@@ -277,7 +276,6 @@ pub(super) fn without_copies(matches: &[Match], folds: bool) -> impl Iterator<It
     })
 }
 
-/// Numbers, texts and ranges of the lines of a match.
 pub(super) fn lines_of(found: &Match) -> impl Iterator<Item = (u32, &[u8], Vec<Range<usize>>)> {
     let texts = found.text.split(|&byte| byte == b'\n');
     let mut start = 0;
@@ -288,7 +286,6 @@ pub(super) fn lines_of(found: &Match) -> impl Iterator<Item = (u32, &[u8], Vec<R
     })
 }
 
-/// Clips `ranges` to a line.
 fn within(ranges: &[Range<usize>], line: Range<usize>) -> Vec<Range<usize>> {
     let part = |range: &Range<usize>| {
         let (start, end) = (range.start.max(line.start), range.end.min(line.end));

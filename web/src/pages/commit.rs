@@ -73,7 +73,6 @@ impl CommitPage<'_> {
         self.at(&self.commit.id).history_href(path)
     }
 
-    /// Kind, and address of the file at the commit; before it for a removed file.
     fn changed(&self, change: &Change) -> (&'static str, Option<String>) {
         let (kind, at) = match change.kind {
             ChangeKind::Added => ("added", Some(&self.commit.id)),

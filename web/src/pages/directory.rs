@@ -39,7 +39,6 @@ struct DirectoryPage {
     tree: TreeView,
 }
 
-/// Shows a directory, or redirects to a file.
 pub(crate) async fn directory(call: Call, uri: Uri) -> Result<Response, Problem> {
     let params = &call.params;
     params.expect(&[&["after", "rev"]])?;
@@ -90,7 +89,7 @@ pub(crate) async fn directory(call: Call, uri: Uri) -> Result<Response, Problem>
     Ok(Html(params.site.render(&page)).into_response())
 }
 
-/// Splits an address; the path is `None` without a slash.
+/// The path is `None` without a slash.
 fn names(uri: &Uri) -> Result<(Vec<u8>, Option<Vec<u8>>), Problem> {
     let rest = uri.path().strip_prefix("/p/").unwrap_or_default();
     let (name, path) = match rest.split_once('/') {
@@ -209,7 +208,6 @@ pub(super) async fn about(
     })
 }
 
-/// Reason why a file was left out, in words.
 pub(super) fn words(left_out: &ListEntry) -> String {
     visible::plain(LeftOut::from(left_out).words.as_bytes())
 }
@@ -271,7 +269,6 @@ pub(super) fn committed(revision: &IndexedRevision) -> String {
     filters::moment(revision.committed.try_into().unwrap_or_default())
 }
 
-/// Shortens a revision to its usual form.
 pub(super) fn short_name(full: &str) -> &str {
     str::from_utf8(revision_name(full.as_bytes())).expect("the prefix that is missing is ASCII")
 }

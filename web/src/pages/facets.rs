@@ -43,14 +43,12 @@ pub(super) struct FacetsView {
     pub(super) next: Option<String>,
 }
 
-/// Most matches first.
 #[derive(Clone, Debug)]
 pub(super) struct FacetList {
     pub(super) key: &'static str,
     pub(super) title: &'static str,
     pub(super) rows: Vec<FacetRow>,
     pub(super) behind: u64,
-    /// Query without a selection, if there is one.
     pub(super) all: Option<String>,
 }
 
@@ -230,7 +228,7 @@ fn names(facets: &[Facet]) -> impl Iterator<Item = &str> {
         .filter_map(|(name, _)| str::from_utf8(name).ok())
 }
 
-/// List of `all` values of a field. Those that are not among the query's `own` are not selected.
+/// Values outside of the query's `own` are not selected.
 fn list(query: &Selection, field: Field, own: &[Facet], all: &[Facet]) -> FacetList {
     let (key, title) = match field {
         Field::Package => ("package", "Packages"),
@@ -258,7 +256,6 @@ fn list(query: &Selection, field: Field, own: &[Facet], all: &[Facet]) -> FacetL
     }
 }
 
-/// Value of a list, its box, and links that keep or exclude it.
 #[derive(Clone, Debug)]
 pub(super) struct FacetRow {
     pub(super) label: String,

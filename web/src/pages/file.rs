@@ -33,7 +33,6 @@ use schema::message::{FileRange, FileRequest};
 
 const PAGE_LEVEL: u8 = 1;
 
-/// Shows a file, or redirects to a directory.
 pub(crate) async fn show(call: Call) -> Result<Response, Problem> {
     let asked = AskedFile::new(call)?;
     let call = &asked.call;
@@ -102,7 +101,7 @@ fn opaque(asked: &AskedFile, Fetched { package, reply }: &Fetched) -> String {
     site.render(&page)
 }
 
-/// Renders Markdown if it was fetched completely.
+/// `None` if fetched incompletely.
 async fn rendered(
     corpus: Corpus<'_>,
     asked: &AskedFile,
@@ -141,7 +140,7 @@ async fn blamed(
     found.ok()
 }
 
-/// Fetches the text from line `first`, unless `fetched` begins there.
+/// Unless `fetched` begins there.
 async fn from_line(
     corpus: Corpus<'_>,
     asked: &AskedFile,

@@ -125,7 +125,6 @@ pub(super) fn short_id(id: &str) -> String {
     id.chars().take(SHORT_ID).collect()
 }
 
-/// Name and time of a commit's author or committer.
 pub(super) fn signed(signature: &Signature) -> (String, String) {
     let seconds = u64::try_from(signature.seconds).unwrap_or_default();
     (visible::plain(&signature.name), moment(seconds))

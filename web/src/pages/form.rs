@@ -71,7 +71,6 @@ impl FormFilter {
 }
 
 impl Form {
-    /// Empty form.
     pub(super) fn of(site: &Site) -> Form {
         Form {
             site: site.clone(),
@@ -116,7 +115,6 @@ impl Form {
         }
     }
 
-    /// Search of an earlier page, if still known.
     pub(super) fn known_search(
         &self,
         coordinator: &Coordinator,
@@ -175,7 +173,7 @@ impl Form {
         self.group.map(Group::name)
     }
 
-    /// Labels and addresses of groupings, and true for the current one.
+    /// True for the current one.
     pub(super) fn tabs(&self) -> [(&'static str, String, bool); 3] {
         [Group::Document, Group::None, Group::Package].map(|group| {
             let href = self.href_with(|form| {
@@ -186,7 +184,7 @@ impl Form {
         })
     }
 
-    /// Address of the first page after a change. Users share it, so it names no running search.
+    /// The first page after a change. Users share it, so it names no running search.
     pub(super) fn href_with(&self, change: impl FnOnce(&mut Form)) -> String {
         let mut form = Form {
             run: None,

@@ -60,7 +60,6 @@ struct OpenPage {
     eta: Eta,
     /// Boxes, and true if later matches cannot change them.
     shown: Option<(String, bool)>,
-    /// Matches and blocks.
     reported: Option<(u64, u64)>,
 }
 

@@ -54,7 +54,6 @@ pub(super) struct UnknownPackage {
     pub(super) similar: Vec<(String, String)>,
 }
 
-/// Counts the matches of other queries.
 #[derive(Clone, Copy)]
 pub(super) struct Suggester<'a> {
     pub(super) corpus: Corpus<'a>,
@@ -197,7 +196,6 @@ fn candidates(form: &Form, parts: &[QueryPart]) -> Vec<(&'static str, String, Fo
     all
 }
 
-/// Query with another text in place of a term.
 fn with_term(form: &Form, term: &Range<usize>, text: &str) -> Form {
     let mut q = form.q.clone();
     q.replace_range(term.clone(), text);
@@ -226,7 +224,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Word to be spelled in other ways, and its place, if the part is one.
+/// `None` if the part is not a word.
 fn word(form: &Form, part: &QueryPart) -> Option<(Range<usize>, Pattern)> {
     match (&part.origin, alone(form, part)?) {
         (Origin::Term(term), Expr::Pattern(pattern)) if part.meaning != parts::EXCLUDED => {
@@ -236,7 +234,6 @@ fn word(form: &Form, part: &QueryPart) -> Option<(Range<usize>, Pattern)> {
     }
 }
 
-/// Filter by package, if the part is one.
 fn package(form: &Form, part: &QueryPart) -> Option<Filter> {
     match alone(form, part)? {
         Expr::Filter(filter) if filter.field == Field::Package => Some(filter),

@@ -31,7 +31,6 @@ const TIME_MAX: Duration = Duration::from_millis(500);
 struct PackagesPage {
     form: Form,
     prefix: String,
-    /// Packages visible to the caller.
     total: u64,
     list: Listing,
     next: Option<String>,
@@ -39,7 +38,7 @@ struct PackagesPage {
     is_cut: bool,
 }
 
-/// Lists packages after `after`: names that begin with the text, then those that contain it.
+/// After `after`: names that begin with the text, then those that contain it.
 pub(crate) async fn packages(call: Call) -> Result<Html<String>, Problem> {
     let params = &call.params;
     params.expect(&[&["prefix", "after"]])?;
@@ -161,7 +160,6 @@ pub(crate) async fn skipped(call: Call) -> Result<Html<String>, Problem> {
     Ok(Html(params.site.render(&page)))
 }
 
-/// Most frequent first.
 fn reasons(entries: &[ListEntry]) -> Vec<(String, usize)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for entry in entries {

@@ -101,7 +101,6 @@ pub(super) fn takes_more_signs_for_text(part: &ParsedQuery, whole: &ParsedQuery)
     part.has_signs_as_text && !whole.has_signs_as_text
 }
 
-/// Meaning of one term of `whole`.
 fn meaning(form: &Form, whole: &ParsedQuery) -> &'static str {
     let has_sign = form.q.starts_with(['-', 'n', 'N']);
     let parsed = match parse(form) {

@@ -25,7 +25,7 @@ struct ProblemPage<'a> {
     detail: String,
     /// Address at the start of the hint, and its rest.
     hint_link: Option<(&'a str, &'a str)>,
-    /// Similar names, with addresses, instead of the hint.
+    /// Replaces the hint.
     near: Vec<(String, String)>,
     ways: Vec<Way>,
     last_page: Option<String>,

@@ -122,7 +122,6 @@ fn unsatisfiable(total: u64) -> Response {
     response
 }
 
-/// Explains a skipped file.
 async fn or_why_skipped(corpus: Corpus<'_>, request: &FileRequest, problem: Problem) -> Problem {
     if !problem.is(&NOT_FOUND) {
         return problem;

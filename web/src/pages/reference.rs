@@ -28,7 +28,6 @@ struct OperationView {
     method: String,
     path: String,
     described: Value,
-    /// With their kinds.
     parameters: Vec<(Value, String)>,
 }
 
@@ -94,7 +93,6 @@ impl OperationView {
         text(&self.described[name])
     }
 
-    /// Status and meaning.
     fn answers(&self) -> impl Iterator<Item = (&String, String)> {
         let answers = self.described["responses"]
             .as_object()

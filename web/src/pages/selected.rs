@@ -72,7 +72,6 @@ impl Selection {
         Some(self.form.href_without(&at))
     }
 
-    /// Values, patterns and exclusions.
     pub(super) fn by(&self, field: Field) -> impl Iterator<Item = &FormFilter> {
         let name = filter::name(field);
         let filters = self.form.filters.iter();
@@ -281,7 +280,6 @@ mod tests {
         assert_eq!(values("x", &["C"]), [""; 0]);
     }
 
-    /// Addresses with only `filter`, excluding it, and without it.
     fn links(filters: &[(&'static str, &str)], filter: Filter) -> [String; 3] {
         let filters = filters.iter().map(|(name, typed)| FormFilter {
             name,

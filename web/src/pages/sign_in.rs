@@ -39,7 +39,6 @@ struct SignInPage {
     asks_again: bool,
 }
 
-/// Shows the form, or the key's owner.
 pub(crate) async fn form(State(app): State<App>, request: Request) -> Result<Response, Problem> {
     let (parts, _) = request.into_parts();
     required(&app, &parts).await?;
@@ -54,7 +53,6 @@ pub(crate) async fn form(State(app): State<App>, request: Request) -> Result<Res
     Ok(page.respond(StatusCode::OK))
 }
 
-/// Accepts a key: sets a cookie and redirects.
 pub(crate) async fn sign_in(State(app): State<App>, request: Request) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     let access = required(&app, &parts).await?;

@@ -94,7 +94,7 @@ fn ago(query: &SlowQuery) -> u64 {
 struct StartPage {
     form: Form,
     served: Served,
-    /// Age of the oldest index.
+    /// Of the oldest index.
     age_s: Option<u64>,
     unsearched: Vec<(String, String)>,
     undecided: Option<String>,
@@ -184,7 +184,6 @@ fn keys() -> Vec<(&'static str, Vec<&'static str>, Example)> {
         .collect()
 }
 
-/// Query, and its matches in words.
 type Example = (&'static str, &'static str);
 
 macro_rules! sections {

@@ -101,7 +101,6 @@ impl TreeItem {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Names and addresses.
     pub(super) above: Vec<(String, String)>,
     /// Last name; of an empty path the package.
     pub(super) name: String,

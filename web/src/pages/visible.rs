@@ -6,7 +6,6 @@
 use crate::source::colours::{self, Colour};
 use std::ops::Range;
 
-/// Part of a line in one style.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) text: String,
@@ -148,7 +147,7 @@ fn character_start(text: &[u8], at: usize) -> usize {
         .unwrap_or(at)
 }
 
-/// Calls `each` with visible text, and true for an escape.
+/// `each` gets true for an escape.
 fn show(bytes: &[u8], mut each: impl FnMut(&str, bool)) {
     for chunk in bytes.utf8_chunks() {
         let valid = chunk.valid();
@@ -168,7 +167,6 @@ fn show(bytes: &[u8], mut each: impl FnMut(&str, bool)) {
     }
 }
 
-/// Extends the last piece of the same style, but none of the `first`.
 fn append(pieces: &mut Vec<Piece>, first: usize, text: &str, form: Piece) {
     if text.is_empty() {
         return;

@@ -13,12 +13,12 @@ pub(crate) trait Choice: Copy + PartialEq + 'static {
         found.map(|(choice, ..)| *choice)
     }
 
-    /// Label on the page.
+    /// On the page.
     fn label(self) -> &'static str {
         self.row().2
     }
 
-    /// Name in addresses.
+    /// In addresses.
     fn name(self) -> &'static str {
         self.row().1
     }

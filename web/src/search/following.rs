@@ -68,10 +68,8 @@ pub(crate) trait Report {
     /// Returns whether the search has progressed.
     fn report(&mut self) -> impl Future<Output = Option<bool>> + Send;
 
-    /// Sends the reason for the end.
     fn fail(&self, problem: &Problem) -> impl Future<Output = Option<()>> + Send;
 
-    /// Sends the end of the search.
     fn end(&self) -> impl Future<Output = Option<()>> + Send;
 
     /// Adds data to the event that sends the client to another server.
@@ -129,7 +127,6 @@ pub(crate) async fn follow(
 async fn handing_over(serving: &mut watch::Receiver<Serving>) {
     let handing_over = serving.wait_for(|now| *now == Serving::HandingOver);
     if handing_over.await.is_err() {
-        // The sender is gone.
         pending().await
     }
 }
@@ -145,7 +142,6 @@ const WEIGHT: f64 = 0.3;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Eta {
-    /// Time and value.
     last: Option<(Duration, Duration)>,
 }
 

@@ -100,7 +100,7 @@ pub(crate) fn facets(answer: &SearchResult) -> Result<Option<FacetsSoFar>, Spool
     Ok(Some(FacetsSoFar { packages, others }))
 }
 
-/// Route at the start of an id or a link.
+/// At the start of an id or a link.
 pub(crate) fn route_of(id: &str) -> Option<u32> {
     u32::from_str_radix(id.get(..8)?, 16).ok()
 }
@@ -299,7 +299,6 @@ pub(crate) fn in_line_order(matches: &mut [Match]) {
     matches.sort_by_key(|found| (found.line, found.offset));
     let starts: Vec<u32> = matches.iter().map(|found| found.line).collect();
     let following = starts.into_iter().skip(1).chain([u32::MAX]);
-    // First line that is not shown yet.
     let mut next = 0;
     for (found, following) in matches.iter_mut().zip(following) {
         found.before.retain(|line| line.line >= next);

@@ -136,7 +136,6 @@ impl Params {
         self.choice(name, default, &[("true", true), ("false", false)])
     }
 
-    /// Value of a name in `choices`.
     pub(crate) fn choice<T: Copy>(
         &self,
         name: &str,

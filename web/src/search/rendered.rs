@@ -35,13 +35,11 @@ const RENDER_TIME_MAX: Duration = Duration::from_secs(30);
 /// Beginning of the JSON.
 const ID: &str = "{\"id\":\"";
 
-/// Everything that the rendering depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct RenderedKey {
     scope: [u8; 16],
     generation: String,
     query: Query,
-    /// Part and form of the answer.
     view: String,
 }
 
@@ -143,7 +141,6 @@ impl Rendered {
         }
     }
 
-    /// Response with this id.
     pub(crate) fn respond(
         self,
         known: &KnownTags,

@@ -30,7 +30,6 @@ pub(crate) struct Fetched {
 }
 
 impl Corpus<'_> {
-    /// Fetches a range of the file and the revision that the parameters name.
     pub(crate) async fn fetch(self, params: &Params, range: FileRange) -> Result<Fetched, Problem> {
         let revision = params.text("rev")?.unwrap_or_default();
         if revision.len() > REVISION_BYTES_MAX {
@@ -138,7 +137,6 @@ impl Corpus<'_> {
         (entry.path.starts_with(&path)).then(|| directory.directory_href())
     }
 
-    /// Fetches up to `bytes_max` bytes from the beginning.
     pub(crate) async fn fetch_beginning(
         self,
         params: &Params,
@@ -214,7 +212,6 @@ impl Corpus<'_> {
         suggest(problem, parameter, near.collect(), "did you mean")
     }
 
-    /// Problem of a revision: no such file, no longer indexed, or no such revision.
     async fn not_in_revision(
         self,
         package: &[u8],
@@ -262,7 +259,6 @@ impl Corpus<'_> {
     }
 }
 
-/// Adds headers with the file's origin and type.
 pub(crate) fn describe(headers: &mut HeaderMap, reply: &FileReply) {
     let mut add = |name: &'static str, text: &str| {
         let text = HeaderValue::from_str(text).expect("encoded text is ASCII");

@@ -17,7 +17,6 @@ const NAME_BYTES_MAX: usize = 100;
 
 const LEVEL_MIN: u8 = 3;
 
-/// First definitions of a file.
 #[derive(Clone, Default)]
 pub(crate) struct Outline {
     syntax: Option<&'static Syntax>,
@@ -51,7 +50,6 @@ impl Outline {
     }
 }
 
-/// Name and kind of a likely definition.
 fn definition<'a>(
     syntax: &Syntax,
     line: &'a [u8],

@@ -169,7 +169,6 @@ fn connections_past_the_limit_are_refused_except_for_health() {
         });
         let held: Vec<_> = (0..8).map(|_| site.connect()).collect();
         assert!(held.iter().all(|stream| answers(stream, "/api/v2/limits")));
-        // The server has accepted all of them.
         let refused = site.raw(b"GET /api/v2/limits HTTP/1.1\r\nhost: x\r\n\r\n");
         assert!(refused.starts_with("HTTP/1.1 503"), "{refused}");
         assert!(refused.contains("retry-after: ") && refused.contains("/problems/busy"));

@@ -88,7 +88,6 @@ fn no_search_starts_while_a_frontend_drains() {
     check_ended(site);
 }
 
-/// Calls `then` while a client waits, and returns its answer.
 fn while_one_waits(site: &Site, fake: &Fake, then: impl FnOnce()) -> Answer {
     let before = fake.searches.load(SeqCst);
     thread::scope(|scope| {

@@ -11,7 +11,6 @@ use testkit::backend::Fake;
 
 type Send<'a> = &'a mut dyn FnMut(&[u8]) -> bool;
 
-/// Answers with a function of the recorded frames.
 fn search_with(
     answer: impl Fn(Vec<Vec<u8>>, &AtomicBool, Send<'_>) -> bool + std::marker::Send + Sync + 'static,
 ) -> (Value, Arc<AtomicUsize>) {

@@ -24,7 +24,6 @@ struct Stage {
     site: Site,
     fakes: Vec<Arc<Fake>>,
     next: NextFault,
-    /// Undisturbed answer to `PATH`.
     frames: Vec<Vec<u8>>,
     /// Its page.
     whole: Value,

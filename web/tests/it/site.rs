@@ -140,7 +140,6 @@ struct Response {
 }
 
 impl Response {
-    /// Decodes the body.
     fn reader(self) -> Box<dyn Read> {
         let encoding = match header(&self.headers, "content-encoding") {
             _ if self.is_head => "",
@@ -242,7 +241,6 @@ impl Site {
         std::net::TcpStream::connect(address).unwrap()
     }
 
-    /// Returns head and body.
     pub(crate) fn raw(&self, request: &[u8]) -> String {
         let mut stream = self.connect();
         stream.write_all(request).unwrap();

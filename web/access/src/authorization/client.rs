@@ -32,7 +32,6 @@ const IGNORED_MAX: Duration = Duration::from_millis(100);
 /// Credentials are not logged.
 pub(super) type Outgoing = Request<Full<Bytes>>;
 
-/// GET request.
 pub(super) fn get(url: Uri) -> Outgoing {
     let mut request = Request::new(Full::default());
     *request.uri_mut() = url;

@@ -23,7 +23,6 @@ use tokio::time::timeout;
 /// Age limit of a decision while the service fails.
 const HARD: Duration = Duration::from_secs(60);
 
-/// Maximum life of a denial in the cache.
 const DENIED: Duration = Duration::from_secs(5);
 
 /// Room for 5,000 principals that see a part of 100,000 packages, or half a million names.

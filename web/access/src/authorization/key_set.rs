@@ -98,7 +98,6 @@ fn public_key(value: Value) -> Option<PublicKey> {
     })
 }
 
-/// Lets tokens be verified in this process.
 pub(super) fn install() {
     static PROVIDER: CryptoProvider = CryptoProvider {
         signer_factory: |_, _| Err(ErrorKind::InvalidAlgorithm.into()),

@@ -159,7 +159,6 @@ fn decision(status: StatusCode) -> Option<bool> {
     }
 }
 
-/// A denial of the caller allows none.
 fn visible_names(answer: &HttpAnswer) -> Result<HashSet<String>, String> {
     match decision(answer.status()) {
         None => return Err(unclear(answer.status())),

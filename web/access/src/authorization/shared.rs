@@ -175,7 +175,7 @@ impl SharedDecisions {
     }
 }
 
-/// Number of places, then a bit for each.
+/// The number, then a bit for each.
 fn packed(places: &[bool]) -> Vec<u8> {
     let mut bytes = (places.len() as u64).to_le_bytes().to_vec();
     let byte = |part: &[bool]| {
@@ -203,7 +203,6 @@ fn hash(bytes: &[u8]) -> [u8; 16] {
     hash
 }
 
-/// Life of a hint.
 const KEEP: Duration = Duration::from_secs(60);
 
 /// Size of each set. An item takes about 20 bytes.

@@ -49,7 +49,6 @@ fn refused(reason: impl Into<String>) -> Refusal {
     Refusal::BadToken(reason.into())
 }
 
-/// Verified token, and the scope of its bearer.
 pub(super) struct Verified {
     globs: NameGlobs,
     /// Seconds since 1970.
@@ -105,7 +104,6 @@ struct TokenHead {
 }
 
 impl Tokens {
-    /// Reads the keys of a file.
     pub(super) fn new(
         place: KeyPlace,
         rules: TokenRules,
@@ -155,7 +153,6 @@ impl Tokens {
         });
     }
 
-    /// Checks a token, and caches the result.
     pub(super) async fn verify(&self, token: &[u8]) -> Result<Arc<Verified>, Refusal> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(refused(format!(

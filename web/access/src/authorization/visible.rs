@@ -15,7 +15,6 @@ pub(super) struct NameSplit {
     /// Indexes, ascending.
     private: Vec<usize>,
     pub(super) hash: [u8; 16],
-    /// Scope without private names.
     pub(super) public_scope: Scope,
     /// The same, undecided.
     pub(super) undecided_scope: Scope,
@@ -58,7 +57,7 @@ impl NameSplit {
         self.private.len()
     }
 
-    /// Place among the private names.
+    /// Among the private names.
     pub(super) fn private_position(&self, name: &[u8]) -> Option<usize> {
         let number = self.names.position(name)?;
         self.private.binary_search(&number).ok()
@@ -88,7 +87,6 @@ impl<T> Default for Last<T> {
 }
 
 impl<T: Clone> Last<T> {
-    /// Calls `make` for new names.
     pub(super) fn get_or_make(&self, names: &Arc<PackageNames>, make: impl FnOnce() -> T) -> T {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {

@@ -62,7 +62,6 @@ pub(super) struct Clients(Mutex<Counts>);
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
-    /// Usual ones, and reserved ones.
     clients: HashMap<Client, [usize; 2]>,
 }
 

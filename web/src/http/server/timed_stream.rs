@@ -14,7 +14,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Requests being answered.
 #[derive(Debug, Default)]
 pub(super) struct Phase {
     requests: AtomicU32,
@@ -61,9 +60,7 @@ pub(super) struct TimedStream {
     head_max: Duration,
     idle_max: Duration,
     unread_max: Duration,
-    /// Deadline of `waiting`.
     read_due: Pin<Box<Sleep>>,
-    /// Deadline of a blocked write.
     write_due: Option<Pin<Box<Sleep>>>,
 }
 

@@ -14,7 +14,6 @@ pub(crate) struct MatchSource {
     renderer: Renderer,
     /// Matches written as rendered. For others, the rest of the text is fetched.
     which: Take,
-    /// Rest of the last piece's line.
     line: Option<LongLine>,
     /// Search id, number of pending files, and notices, for a last line of JSON.
     end_of: Option<(String, u64, Vec<Notice>)>,
@@ -23,7 +22,6 @@ pub(crate) struct MatchSource {
     head: &'static [u8],
     written: usize,
     rendered: Option<RenderedMatches>,
-    /// Renders the next window.
     ahead: Option<JoinHandle<Window>>,
 }
 
@@ -62,7 +60,7 @@ impl MatchSource {
         }
     }
 
-    /// Renders the next matches, after all of `rendered` was written.
+    /// All of `rendered` was written.
     fn render(&mut self, memory: &Arc<ReadMemory>) -> Result<&RenderedMatches, SpoolError> {
         // Frees its memory first.
         self.rendered = None;
@@ -147,7 +145,6 @@ impl Source for MatchSource {
 
     fn forget(&mut self) {
         self.rendered = None;
-        // Its window is dropped later.
         self.ahead = None;
     }
 }

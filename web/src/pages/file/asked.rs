@@ -18,14 +18,12 @@ pub(super) struct AskedFile {
     pub(super) package: Vec<u8>,
     pub(super) path: Vec<u8>,
     pub(super) revision: String,
-    /// Query to mark, and highlighted lines.
     pub(super) kept: FileView,
     pub(super) first: Option<u32>,
     /// BLAKE3 of the linked text.
     pub(super) hash: Option<Vec<u8>>,
     pub(super) form: Form,
     pub(super) blame: bool,
-    /// Shows Markdown as lines.
     pub(super) plain: bool,
     pub(super) call: Call,
 }
@@ -65,7 +63,6 @@ impl AskedFile {
         is_markdown(&self.path) && !has_lines && !is_view
     }
 
-    /// Query, and `blame`.
     pub(super) fn view(&self) -> String {
         if self.blame {
             self.kept.query_with_blame()
@@ -117,7 +114,6 @@ impl LineRange {
     }
 }
 
-/// Query and lines, for links to other commits.
 pub(in super::super) struct FileView {
     pub(in super::super) query: String,
     pub(super) lines: LineRange,
@@ -141,7 +137,6 @@ impl FileView {
         format!("{}{separator}{BLAME}", self.query)
     }
 
-    /// Follows other parameters.
     pub(in super::super) fn parameters(&self) -> String {
         let separator = if self.query.is_empty() { "" } else { "&" };
         format!("{separator}{}{}", self.query, self.lines.parameter())

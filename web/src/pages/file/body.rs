@@ -33,12 +33,10 @@ pub(super) struct PageBody {
     /// Access of its caller is checked before each piece.
     page: FilePage,
     view: LinesView,
-    /// HTML instead of the lines.
     rendered: Option<String>,
     /// Whole lines, and rendered bytes.
     text: Vec<u8>,
     at: usize,
-    /// Next and last line to render.
     next: u32,
     last: u32,
     bytes_left: u64,

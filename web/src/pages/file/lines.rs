@@ -50,7 +50,7 @@ pub(super) struct LinesView {
 }
 
 impl LinesView {
-    /// `first` is the number of the first line.
+    /// From line `first`.
     pub(super) fn render(&mut self, site: &Site, first: u32, text: &[u8]) -> String {
         let line = |(number, text)| {
             let coloured = self.colours.tokens(number, text);
@@ -72,7 +72,7 @@ impl LinesView {
     }
 }
 
-/// Bytes and number of at most `count` lines.
+/// At most `count` lines.
 pub(super) fn first_lines(text: &[u8], count: usize) -> (usize, u32) {
     let (mut bytes, mut lines) = (0, 0);
     for line in text.split_inclusive(|&byte| byte == b'\n').take(count) {
@@ -101,7 +101,6 @@ pub(super) fn render_outline(outline: &Outline) -> String {
     view.render().expect("an outline has a bound")
 }
 
-/// Kind, sign and CSS class.
 fn look(kind: &DefinitionKind) -> (&'static str, &'static str, &'static str) {
     match kind {
         DefinitionKind::Function => ("function", "f", "c-f"),
@@ -170,7 +169,7 @@ impl BlameColumn {
         self.found.complete
     }
 
-    /// `is_first` marks the first line of a chunk.
+    /// `is_first`: of a chunk.
     pub(super) fn cell(&self, line: u32, is_first: bool) -> BlameCell {
         let hunks = &self.found.hunks;
         let at = hunks.partition_point(|hunk| hunk.first <= line);

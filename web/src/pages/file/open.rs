@@ -14,7 +14,6 @@ const VERSIONS_MAX: usize = 16;
 
 pub(super) enum Opened {
     File(Fetched, Vec<String>),
-    /// Beginning of a repository's file that is not text.
     Opaque(Fetched),
     Directory(String),
 }

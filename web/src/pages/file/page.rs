@@ -1,4 +1,4 @@
-//! Page of a file, around its lines, with links to it in other versions or revisions.
+//! Page of a file, around its lines.
 
 use super::super::directory::{indexed_repository, short_name};
 use super::super::form::Form;
@@ -68,7 +68,6 @@ pub(super) struct FilePage {
     pub(super) rest: Rest,
 }
 
-/// Parts after the lines.
 #[derive(Default)]
 pub(super) struct Rest {
     pub(super) later: Option<String>,
@@ -82,7 +81,6 @@ pub(super) struct Rest {
 struct GitLinks {
     commit: String,
     history: String,
-    /// Toggles the blame.
     blame: String,
     has_blame: bool,
 }
@@ -93,7 +91,6 @@ struct MarksView {
     more: u64,
 }
 
-/// All lines, or those around the requested ones.
 pub(super) fn shown_lines(asked: &AskedFile, reply: &FileReply) -> LineRange {
     let total = reply.total_lines;
     if asked.first.is_none() && total <= WHOLE_LINES_MAX && reply.total_bytes <= PAGE_BYTES_MAX {
@@ -172,14 +169,12 @@ impl FilePage {
         }
     }
 
-    /// Markup before and after the lines.
     pub(super) fn around_lines(&self) -> (String, String) {
         let page = self.form.site.render(self);
         let (head, end) = page.split_once(LINES).expect("the template has it");
         (head.to_owned(), end.to_owned())
     }
 
-    /// Name and address of the file's directory.
     fn directory(&self) -> (String, String) {
         let (package, asked) = (&self.version, &self.asked.revision);
         let directory = directory_of(&self.asked.path);
@@ -276,7 +271,6 @@ const REVISIONS_MAX: usize = 16;
 struct OtherVersions {
     /// Versions, or revisions.
     of: &'static str,
-    /// Names and addresses.
     versions: Vec<(String, String)>,
 }
 

@@ -136,7 +136,6 @@ impl Named {
     }
 }
 
-/// Id of a heading as on GitHub.
 pub(super) fn slug(heading: &str) -> String {
     let character = |character: char| match character {
         ' ' => Some('-'),
@@ -156,7 +155,6 @@ pub(super) fn fragment(heading: &str) -> String {
     }
 }
 
-/// Request for the first bytes of a file, text or not.
 pub(in super::super) fn beginning(target: FileAddress<'_>) -> FileRequest {
     let range = FileRange::Bytes {
         offset: 0,

@@ -102,7 +102,6 @@ pub(super) fn of_address(problem: &Problem, uri: &Uri) -> Vec<Way> {
     ways
 }
 
-/// Similar names, with addresses.
 pub(super) fn near(problem: &Problem, uri: &Uri) -> Vec<(String, String)> {
     let Some((replaced, names)) = problem.near() else {
         return Vec::new();
@@ -134,7 +133,6 @@ fn shown(value: &str) -> String {
 
 struct Address<'a> {
     path: &'a str,
-    /// Names and values as sent.
     parameters: Vec<(&'a str, &'a str)>,
 }
 
@@ -155,7 +153,7 @@ impl<'a> Address<'a> {
         decode_path(&value.replace('+', " ")).ok()
     }
 
-    /// Maps values by `change`; drops parameters for which it returns `None`.
+    /// Drops parameters for which it returns `None`.
     fn with(&self, change: impl Fn(&str, &str) -> Option<String>) -> String {
         let parameters = self.parameters.iter();
         let parameters =

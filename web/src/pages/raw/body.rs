@@ -37,7 +37,7 @@ pub(super) struct FileBody {
     total: u64,
     head: Bytes,
     segments: VecDeque<Segment>,
-    /// Permit for several pieces.
+    /// For several pieces.
     export: Option<Export>,
 }
 

@@ -21,7 +21,6 @@ pub(super) enum Selected {
     Unsatisfiable,
 }
 
-/// Returns the selected part of a file of `total` bytes.
 pub(super) fn select(headers: &HeaderMap, total: u64) -> Selected {
     let mut values = headers.get_all(header::RANGE).iter();
     match (values.next(), values.next()) {
@@ -60,7 +59,7 @@ fn of(value: &str, total: u64) -> Selected {
     }
 }
 
-/// `None` if malformed, `Some(None)` beyond the end of the file.
+/// `None` if malformed, `Some(None)` past the end.
 fn parse(spec: &str, total: u64) -> Option<Option<Range<u64>>> {
     let (first, last) = spec.split_once('-')?;
     if first.is_empty() {

@@ -95,7 +95,6 @@ pub(super) fn leaves(value: &Value) -> BTreeSet<String> {
 /// Reads YAML in block style with quoted texts and indented lists.
 pub(super) fn leaves_of_yaml(yaml: &str) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
-    // Indentation and names around a line.
     let mut above: Vec<(usize, String)> = Vec::new();
     for line in yaml.lines() {
         let text = line.trim_start();
