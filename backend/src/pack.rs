@@ -32,7 +32,6 @@ pub const LINE_BYTES_MAX: usize = 4 << 10;
 /// Bytes of a window before the first range.
 const LEAD_BYTES: usize = 512;
 
-/// Position of a line or span in a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinePosition {
     /// Number of the first line, from 1; 0 for the document's name.
@@ -49,7 +48,6 @@ pub(crate) struct LinePosition {
 }
 
 impl LinePosition {
-    /// Position of one line.
     pub(crate) fn of_line(number: u32, text: ops::Range<u64>, block: u32) -> LinePosition {
         LinePosition {
             number,
@@ -129,7 +127,6 @@ pub(crate) struct PackBuffers {
     spans: Vec<Span>,
 }
 
-/// Lines of the next frame.
 #[derive(Default)]
 struct TextBuffers {
     write: LineText,
@@ -151,14 +148,13 @@ struct TextLine {
 /// Output of packers.
 #[derive(Debug, Default)]
 pub(crate) struct Packed {
-    /// Whole frames.
     pub(crate) frames: Vec<u8>,
     /// Document and line of every match, in order.
     pub(crate) keys: Vec<(DocId, u32)>,
 }
 
 impl<'a> Packer<'a> {
-    /// Packs matches of `document`. `buffers` are empty; `texts` has the last searched text.
+    /// `buffers` are empty; `texts` has the last searched text.
     pub(crate) fn new(
         (shard, shard_index): (&'a Shard, u32),
         document: Document<'a>,
@@ -195,7 +191,7 @@ impl<'a> Packer<'a> {
         })
     }
 
-    /// Adds a match. Lines ascend.
+    /// Lines ascend.
     pub(crate) fn push(&mut self, found: &Match<'_>, out: &mut Packed) -> Result<(), ShardError> {
         match self.search.text {
             TextOrder::None => self.push_to_batch(found, out),

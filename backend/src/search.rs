@@ -154,7 +154,7 @@ struct Emitter<'e, 'o, 'a> {
     /// Document of the last match sent, when resuming.
     last_sent: Option<DocId>,
     packer: Option<Worker<'a>>,
-    /// Highest static rank in the shards searched later.
+    /// Highest, of the shards searched later.
     later_static_rank: f32,
 }
 
@@ -235,7 +235,7 @@ impl Emitter<'_, '_, '_> {
     }
 }
 
-/// Buffers and matchers of a worker, with their own caches.
+/// Matchers have their own caches.
 struct Worker<'a> {
     verifier: Verifier<'a>,
     matchers: Matchers<'a>,
@@ -247,7 +247,6 @@ enum Matchers<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// `blocks` are the candidate blocks of the shard.
     fn new(task: ShardTask<'a>, blocks: u64) -> Self {
         Worker {
             verifier: Verifier::new(task),

@@ -28,7 +28,6 @@ pub(crate) fn small_index(directory: &Path, text: &str) -> Result<PathBuf, Box<d
     Ok(index)
 }
 
-/// Client on a pair of sockets.
 pub(crate) struct Client {
     stream: UnixStream,
     decoder: Decoder,

@@ -100,7 +100,7 @@ struct Automaton {
 }
 
 impl Automaton {
-    /// `counts` the large classes instead of parsing them.
+    /// `counts` large classes instead of parsing them.
     fn of(pattern: &Pattern, counts: bool) -> Automaton {
         if pattern::literal(pattern).is_some() {
             let bytes = LITERAL_BYTE * pattern.text.len() as u64;

@@ -34,7 +34,7 @@ pub struct CompiledQuery {
     pub pattern_plans: Vec<DocumentQuery>,
     /// Phrase as typed. Its lines come first.
     pub phrase: Option<Phrase>,
-    /// Expression without `filters`.
+    /// Without `filters`.
     rest: Expr,
     compiler: Compiler,
 }
@@ -129,7 +129,7 @@ impl CompiledQuery {
         self.phrase.as_ref().map_or(Tier::default(), |_| Tier::MAX)
     }
 
-    /// Highest rank of a match up to `static_rank`.
+    /// For a match up to `static_rank`.
     pub(crate) fn bound(&self, static_rank: f32) -> f32 {
         rank::bound(static_rank, self.best_tier(), self.finds_names)
     }

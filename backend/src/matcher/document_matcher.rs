@@ -23,7 +23,6 @@ pub struct DocumentMatcher {
     paths: Vec<RegexMatcher>,
     pub(crate) query: DocumentQuery,
     finds_names: bool,
-    /// Joins a document's patterns.
     pub(crate) compiler: Compiler,
 }
 
@@ -45,9 +44,7 @@ pub(crate) enum TextMatcher {
 #[derive(Debug)]
 enum Node {
     Filter(FilterExpr),
-    /// Index in `paths`.
     Path(usize),
-    /// Index in `texts`.
     Text(usize),
     /// Cheaper nodes first.
     All(Vec<Node>),
@@ -92,7 +89,7 @@ impl DocumentMatcher {
         })
     }
 
-    /// Contributing patterns; `None` without a match. `has_text` matches a text term.
+    /// `None` without a match. `has_text` matches a text term.
     pub(crate) fn evaluate<E>(
         &self,
         document: &DocumentFacts<'_>,

@@ -84,7 +84,7 @@ impl Literal {
         }))
     }
 
-    /// True if ripgrep's matcher is faster in many blocks.
+    /// Slower than ripgrep's matcher in many blocks.
     pub(crate) fn is_slow(&self) -> bool {
         matches!(self, Literal::Folded(folded) if folded.window.is_none())
     }

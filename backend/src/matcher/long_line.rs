@@ -431,7 +431,6 @@ impl Walk<'_, '_> {
         next.map_err(|_| NoAnswer::Unable)
     }
 
-    /// Charges the bytes of a new state as steps.
     fn charge(&mut self, steps: u64) -> Result<(), NoAnswer> {
         if self.budget.left <= steps {
             return Err(NoAnswer::Unable);

@@ -120,7 +120,6 @@ impl Phrase {
     }
 }
 
-/// False after too many steps.
 fn matches(matcher: &BoundedMatcher, line: &[u8], effort: &mut Effort<'_>) -> bool {
     matcher.is_match(line, effort).unwrap_or_default()
 }

@@ -243,7 +243,6 @@ impl<'a> DocumentMatches<'a> {
     }
 }
 
-/// Counts packed matches, and adds skipped documents to their frames.
 pub(super) fn frames_of(
     packed: Packed,
     skips: &[Skip],
@@ -358,7 +357,6 @@ impl UnitResult {
         }
     }
 
-    /// Adds its counts to those of its shard.
     pub(super) fn count_in(&self, end: &mut ShardEnd, want: Want) {
         end.documents += self.documents;
         end.matched_documents += self.matched_documents;

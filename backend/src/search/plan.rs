@@ -293,7 +293,6 @@ impl ShardCandidates {
         Ok(false)
     }
 
-    /// Blocks to verify and documents to evaluate.
     pub(super) fn weight(&self) -> u64 {
         match self {
             ShardCandidates::Blocks(Candidates::Blocks(blocks)) => blocks.len() as u64,

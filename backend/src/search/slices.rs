@@ -77,7 +77,6 @@ impl Iterator for BlockRanges<'_> {
 
 /// Slices of a shard's candidates, cut into units.
 pub(super) struct Slices<'a> {
-    /// `None` means all of a slice's range.
     listed: Option<&'a [u32]>,
     /// Each slice has one document.
     by_document: bool,
@@ -190,7 +189,6 @@ impl<'a> Slices<'a> {
         Ok(())
     }
 
-    /// At least one document is live.
     fn push_text(
         &mut self,
         documents: &Range<u32>,
@@ -304,7 +302,6 @@ impl<'a> Slices<'a> {
         }
     }
 
-    /// By document: candidate blocks of a slice's document.
     pub(super) fn document_blocks(&self, slice: &Slice) -> BlockRanges<'_> {
         let document = |other: &Slice| other.documents.start;
         let first = (self.slices).partition_point(|it| document(it) < document(slice));

@@ -64,7 +64,7 @@ impl TopMatches {
     }
 }
 
-/// Position in the total order. The best match has the least key.
+/// The best match has the least key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SortKey {
     score: u16,
@@ -75,7 +75,6 @@ pub(super) struct SortKey {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct DocumentPlace {
-    /// As in [`RankKey`].
     pub(super) score: u16,
     pub(super) hash: u64,
 }

@@ -145,7 +145,7 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Finds accepted documents. A text's only document is accepted already.
+    /// A text's only document is accepted already.
     fn find_accepted(&mut self, slice: &Slice) -> Result<(), ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         self.documents.clear();

@@ -135,7 +135,6 @@ impl<S: Duplex> Connection<S> {
         Ok(sent.await.map_err(|_| ConnectionError::Unread)??)
     }
 
-    /// Sends the end of an answer, and HELLO, in one write.
     pub(super) async fn answer(
         &mut self,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::MessageError>,

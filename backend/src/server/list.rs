@@ -29,7 +29,6 @@ use std::time::UNIX_EPOCH;
 /// Bytes of a reason's detail: a rule, or a system message.
 const DETAIL_BYTES_MAX: usize = 4 << 10;
 
-/// Only repositories need `given`.
 pub(super) fn read(
     live: &LiveShards,
     given: Option<&dyn LookUp>,

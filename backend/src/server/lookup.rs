@@ -47,7 +47,7 @@ impl Backend {
         connection.answer(|out| reply.encode(out)).await
     }
 
-    /// Answers the first look-ups, within time and frame size.
+    /// Within time and frame size.
     async fn look_up_first(self: &Arc<Self>, request: LookupRequest) -> LookupReply {
         if request.lookups.is_empty() {
             return LookupReply::default();

@@ -217,7 +217,7 @@ fn read_file(
     })
 }
 
-/// Range of a file's text, if it is text.
+/// `None` if it is not text.
 fn text(read: Option<(String, Blob)>, request: &FileRequest) -> FileReply {
     let Some((commit, Blob::Content(bytes))) = read else {
         return FileReply::default();

@@ -131,7 +131,7 @@ impl Sink for ChunkWriter<'_> {
 pub(super) struct Transfer<'a, S> {
     pub(super) connection: &'a mut Connection<S>,
     pub(super) chunks: mpsc::Receiver<Chunk>,
-    /// Progress after the sent frames.
+    /// After the sent frames.
     pub(super) sent: Progress,
     /// Steps at the last progress without frames.
     pub(super) steps: u64,
@@ -195,7 +195,7 @@ impl<S: Duplex> Transfer<'_, S> {
         }
     }
 
-    /// Sends a whole chunk. After the deadline it stops the search and returns `false`.
+    /// After the deadline it stops the search and returns `false`.
     async fn send(
         &mut self,
         chunk: Chunk,

@@ -185,7 +185,6 @@ pub(crate) fn best(found: &Found) -> Vec<Match> {
     all
 }
 
-/// Matches of each document, best first.
 pub(crate) fn by_document(found: &Found) -> Vec<Vec<Match>> {
     let mut all: Vec<Vec<Match>> = Vec::new();
     for one in best(found) {

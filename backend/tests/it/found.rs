@@ -108,7 +108,6 @@ pub(crate) struct Text {
     /// [`document_hash`] of its names.
     pub(crate) hash: u64,
     pub(crate) numbers: Vec<u32>,
-    /// Runs, each with its text.
     pub(crate) runs: Vec<(TextRun, Vec<u8>)>,
 }
 

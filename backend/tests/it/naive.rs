@@ -30,7 +30,6 @@ pub(crate) struct Line<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// Reads searchable files in `source`.
 pub(crate) fn documents(source: &Path) -> Vec<Document> {
     let mut documents = Vec::new();
     for package in fs::read_dir(source).unwrap() {

@@ -65,7 +65,6 @@ fn pattern(text: String, syntax: Syntax, ignore_case: bool) -> Pattern {
     }
 }
 
-/// Query without and with its phrase.
 fn queries(words: &[&str], ignore_case: bool) -> [CompiledQuery; 2] {
     let word = |word: &&str| pattern((*word).to_owned(), Syntax::Literal, ignore_case);
     let expr = Expr::all(words.iter().map(|it| Expr::Pattern(word(it))));
@@ -131,7 +130,6 @@ fn check_tiers(source: &Path, plain: &Found, found: &Found, words: &[&str], igno
     }
 }
 
-/// Number of best matches with all words on one line.
 fn on_one_line<'a>(best: impl Iterator<Item = &'a Match>) -> usize {
     let line = u16::MAX - 5 * 4096;
     best.filter(|one| one.score() <= line).count()

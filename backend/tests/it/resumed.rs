@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 const CUTS_MAX: usize = 40;
 
-/// Frames, and their matches.
 fn frames(mut bytes: &[u8]) -> Vec<(&[u8], Matches)> {
     let mut frames = Vec::new();
     while let Some(frame) = frame::decode(bytes).unwrap() {

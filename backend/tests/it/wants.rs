@@ -65,7 +65,6 @@ fn fnv(bytes: &[u8]) -> u64 {
     hash as u64
 }
 
-/// Matches in stream order.
 pub(crate) fn matches(found: &Found) -> Vec<Match> {
     let of = |batch: Batch| {
         let mut name = [&batch.package[..], b"/", &batch.path].concat();

@@ -17,7 +17,6 @@ const FIRST_BLOCKS: usize = 8;
 const SINGLE_DOCUMENTS: usize = 32;
 
 impl<'a> ShardSearch<'_, 'a> {
-    /// Returns `false` if it would verify too many blocks.
     pub(super) fn search(&mut self, id: DocId, part: Part) -> Result<bool, Interrupted> {
         let matches = self.task.request.search.per_document.min(PER_DOCUMENT_MAX);
         if matches > 0 {

@@ -1,4 +1,4 @@
-//! Lists packages that are git repositories, with recorded and newer commits.
+//! Lists git repositories, with recorded and newer commits.
 
 use super::reply_builder::ReplyBuilder;
 use crate::lookup::LookUp;

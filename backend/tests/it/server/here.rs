@@ -39,7 +39,7 @@ fn decoded(mut bytes: &[u8]) -> Vec<(Kind, Vec<u8>)> {
     frames
 }
 
-/// Answers on a connection, without HELLO.
+/// Without HELLO.
 async fn on_connection(client: &mut Client, search: &Search) -> Vec<(Kind, Vec<u8>)> {
     client.ask_for(search).await;
     let mut frames = Vec::new();

@@ -131,7 +131,6 @@ fn connect(served: &Served) -> (UnixStream, JoinHandle<Option<&'static str>>) {
     (ours, tokio::spawn(serving))
 }
 
-/// Sends bytes, and reads to the end.
 async fn say(served: &Served, bytes: &[u8]) -> Option<&'static str> {
     let (mut stream, serving) = connect(served);
     // The write fails if the server stops reading.
