@@ -5,13 +5,11 @@
 pub struct LineText {
     /// Package, path and colon, then the last number and a colon.
     head: Vec<u8>,
-    /// Bytes of the name and its colon.
     name_bytes: usize,
     number: u32,
 }
 
 impl Default for LineText {
-    /// Empty package and path, before the first document.
     fn default() -> LineText {
         let mut text = LineText {
             head: Vec::new(),

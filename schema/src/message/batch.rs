@@ -38,11 +38,10 @@ record! {
         pub number: u32 = [get_number, set_number],
         /// Rank of the match; 0 for context.
         pub rank: f32 = [get_rank, set_rank],
-        /// Offset of its first byte in the document.
+        /// In the document.
         pub offset: u64 = [get_offset, set_offset],
         /// Its bytes of [`Batch::text`].
         pub text_bytes: u32 = [get_text_bytes, set_text_bytes],
-        /// Number of its [`Batch::ranges`]; 0 for context.
         pub ranges: u32 = [get_ranges, set_ranges],
     }
 
@@ -62,7 +61,7 @@ record! {
     pub struct Span: span {
         /// Index in [`Batch::lines`]; that entry has the text of all lines, joined by `\n`.
         pub line: u32 = [get_line, set_line],
-        /// Lines, at least two.
+        /// At least two.
         pub lines: u32 = [get_lines, set_lines],
     }
 }
@@ -82,7 +81,7 @@ pub struct Batch<'a> {
     pub text: &'a [u8],
     /// Matches and context, ascending by number, each line once.
     pub lines: &'a [Line],
-    /// Ranges of the lines, in order.
+    /// In order.
     pub ranges: &'a [Range],
     /// Lines sent in part, ascending.
     pub windows: &'a [Window],
@@ -98,7 +97,6 @@ pub struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Appends the message as a frame.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder_of(self.words());
         let mut root = message.init_root::<batch::Builder<'_>>();
@@ -128,7 +126,6 @@ impl Batch<'_> {
 
     /// Memory is allocated once, and no more zeroed than needed.
     pub(super) fn words(&self) -> usize {
-        /// Structs with pointer, or a list with tag.
         fn structs<T>(list: &[T], of: StructSize) -> usize {
             1 + list.len() * of.total() as usize
         }
@@ -253,7 +250,7 @@ pub struct LineView<'a> {
     pub lines: u32,
     /// Rank of the match; 0 for context.
     pub rank: f32,
-    /// Offset of its first byte in the document.
+    /// In the document.
     pub offset: u64,
     /// Sent bytes, without line end.
     pub text: &'a [u8],
@@ -272,7 +269,7 @@ impl<'a> LineView<'a> {
         self.range_count > 0
     }
 
-    /// Matched ranges of `text`, ascending.
+    /// In `text`, ascending.
     pub fn ranges(&self) -> impl Iterator<Item = Range> + use<'a> {
         let ranges = self.all_ranges;
         let indexes = self.first_range..self.first_range.saturating_add(self.range_count);
@@ -298,14 +295,13 @@ impl<'a> BatchView<'a> {
         })
     }
 
-    /// Number of the first line that matches.
     pub fn first_match(&self) -> Option<u32> {
         let mut lines = self.lines.iter();
         let first = lines.find(|line| line.get_ranges() > 0)?;
         Some(first.get_number())
     }
 
-    /// Iterates over matches and context, ascending by number.
+    /// With context, ascending by number.
     pub fn lines(&self) -> Lines<'a> {
         Lines {
             batch: *self,
@@ -399,7 +395,6 @@ impl<'a> BatchView<'a> {
     }
 }
 
-/// Iterator over the lines of a checked batch.
 #[derive(Clone)]
 pub struct Lines<'a> {
     batch: BatchView<'a>,

@@ -16,7 +16,6 @@ const TRAVERSALS_MAX: usize = 16;
 /// Each level of an expression is in a list.
 const NESTING_MAX: i32 = 2 * DEPTH_MAX as i32 + 16;
 
-/// Invalid message.
 #[derive(Debug, thiserror::Error)]
 pub enum MessageError {
     /// Cap'n Proto cannot read it.
@@ -25,10 +24,8 @@ pub enum MessageError {
     /// A value is out of range or contradicts another.
     #[error("a message with an invalid {0}")]
     Impossible(&'static str),
-    /// Text is not UTF-8.
     #[error("a message with text that is not UTF-8")]
     NotUtf8,
-    /// The frame is too long.
     #[error(transparent)]
     Frame(#[from] FrameError),
 }

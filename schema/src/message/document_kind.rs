@@ -9,7 +9,6 @@ record! {
     /// Part of a package that a document belongs to, best first.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum DocumentKind: trawl_capnp::DocumentKind {
-        /// Source code of the package.
         #[default]
         Source,
         /// Documentation, configuration, and the rest.
@@ -22,7 +21,6 @@ record! {
 }
 
 impl DocumentKind {
-    /// All kinds, in order.
     pub const ALL: [DocumentKind; 4] = [
         DocumentKind::Source,
         DocumentKind::Documentation,
@@ -30,7 +28,6 @@ impl DocumentKind {
         DocumentKind::Vendored,
     ];
 
-    /// Returns its name.
     pub fn name(self) -> &'static str {
         self.names()[0]
     }

@@ -10,7 +10,6 @@ use crate::trawl_capnp::{expr, filter, pattern};
 use std::mem::discriminant;
 
 record! {
-    /// Syntax of a pattern's text.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub enum Syntax: pattern::Syntax {
         #[default]
@@ -38,7 +37,6 @@ record! {
     pub enum Field: filter::Field {
         /// Package name, without version.
         Package,
-        /// Path within the package.
         Path,
         /// Language name; always [`Reading::Exact`], ignoring case.
         Language,
@@ -56,7 +54,6 @@ record! {
         Kind,
     }
 
-    /// Interpretation of a filter's text.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Reading: filter::Reading {
         /// Regular expression of the `regex` crate, case sensitive, matching anywhere.
@@ -96,7 +93,6 @@ record! {
 pub enum Expr {
     /// Text or path matches.
     Pattern(Pattern),
-    /// The filter holds.
     Filter(Filter),
     /// All hold; see [`all`](Self::all).
     All(Vec<Expr>),
@@ -165,7 +161,7 @@ impl Expr {
         }
     }
 
-    /// Returns patterns and filters, in order.
+    /// Patterns and filters, in order.
     pub fn atoms(&self) -> Vec<&Expr> {
         match self {
             Expr::Pattern(_) | Expr::Filter(_) => vec![self],
@@ -173,7 +169,7 @@ impl Expr {
         }
     }
 
-    /// Returns patterns, in order.
+    /// In order.
     pub fn patterns(&self) -> Vec<&Pattern> {
         match self {
             Expr::Pattern(pattern) => vec![pattern],
@@ -181,7 +177,6 @@ impl Expr {
         }
     }
 
-    /// True without patterns.
     pub fn is_filter(&self) -> bool {
         self.patterns().is_empty()
     }

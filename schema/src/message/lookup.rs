@@ -34,7 +34,6 @@ record! {
             [get_lookups, records init_lookups, LOOKUPS_MAX "number of look-ups"],
     }
 
-    /// Question to a repository.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub struct Lookup: lookup {
         /// Path below the directory of repositories, without `.git`.
@@ -47,7 +46,6 @@ groups! {
     /// Subject of a look-up. An empty revision is the default branch.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub enum LookupOf: lookup {
-        /// Commit of a revision.
         Commit = init_commit {
             /// Syntax of `git rev-parse`, except for reflogs.
             revision: String = [get_revision, set_revision],
@@ -60,33 +58,28 @@ groups! {
             path: Vec<u8> = [get_path, set_path],
             /// [`CommitLog::next`] of the previous part; empty: from the newest.
             after: Vec<u8> = [get_after, set_after],
-            /// Commits, at most.
             count: u32 = [get_count, set_count],
         },
         /// References to commits, by name.
         References = init_references {
             /// Only names after this one.
             after: Vec<u8> = [get_after, set_after],
-            /// References, at most.
             count: u32 = [get_count, set_count],
         },
         /// Origin commits of a file's lines.
         Blame = init_blame {
-            /// Commit of the file.
             revision: String = [get_revision, set_revision],
             path: Vec<u8> = [get_path, set_path],
         },
         /// Files that a commit changed against its first parent.
         Changes = init_changes {
             revision: String = [get_revision, set_revision],
-            /// Files, at most.
             count: u32 = [get_count, set_count],
         },
     }
 }
 
 impl LookupOf {
-    /// Operation name, for metrics and logs.
     pub fn operation(&self) -> &'static str {
         match self {
             LookupOf::Commit { .. } => "commit",
@@ -118,7 +111,6 @@ record! {
     }
 }
 
-/// Answer to a look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "nearly all answers are commits")]
 pub enum LookupAnswer {
@@ -131,7 +123,6 @@ pub enum LookupAnswer {
 }
 
 record! {
-    /// Person and time.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct Signature: signature {
         pub name: Vec<u8> = [get_name, set_name],
@@ -142,7 +133,6 @@ record! {
         pub offset_minutes: i32 = [get_offset_minutes, set_offset_minutes],
     }
 
-    /// A commit.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct Commit: commit {
         pub id: String = [get_id, set_id],
@@ -151,7 +141,6 @@ record! {
         pub committer: Signature = [get_committer, record init_committer],
         /// First paragraph of the message, as one line.
         pub subject: Vec<u8> = [get_subject, set_subject],
-        /// Rest of the message.
         pub body: Vec<u8> = [get_body, set_body],
         pub parents: Vec<String> = [get_parents, values init_parents],
         /// Short names of its tags, ascending.
@@ -160,7 +149,6 @@ record! {
         pub shortened: bool = [get_shortened, set_shortened],
     }
 
-    /// Part of a history.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct CommitLog: commit_log {
         pub commits: Vec<Commit> = [get_commits, records init_commits],
@@ -168,7 +156,6 @@ record! {
         pub next: Vec<u8> = [get_next, set_next],
     }
 
-    /// Part of a repository's references.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct ReferenceList: reference_list {
         /// Ascending by name.
@@ -176,7 +163,6 @@ record! {
         pub more: bool = [get_more, set_more],
     }
 
-    /// Name of a commit.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Reference: reference {
         /// In full, such as `refs/heads/main`.
@@ -187,7 +173,6 @@ record! {
         pub indexed: bool = [get_indexed, set_indexed],
     }
 
-    /// Kind of a reference.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum ReferenceKind: reference::Kind {
         /// Below `refs/heads/`.
@@ -214,11 +199,9 @@ record! {
         /// This backend lacks the repository; another may have it.
         UnknownRepository,
         UnknownRevision,
-        /// Revision of several commits.
         Ambiguous,
         /// Such revisions are refused by every backend.
         Refused,
-        /// Damaged or unreadable repository.
         Unreadable,
         Late,
     }
@@ -304,19 +287,17 @@ record! {
     pub struct Blame: blame, check {
         /// The commit has a file at the path.
         pub found: bool = [get_found, set_found],
-        /// Commit id of the revision.
         pub commit: String = [get_commit, set_commit],
         /// No bound was reached.
         pub complete: bool = [get_complete, set_complete],
-        /// All lines, ascending.
+        /// All, ascending.
         pub hunks: Vec<BlameHunk> = [get_hunks, records init_hunks],
         pub sources: Vec<BlameSource> = [get_sources, records init_sources],
     }
 
-    /// Lines of one commit.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct BlameHunk: blame_hunk {
-        /// First line, from 1.
+        /// From 1.
         pub first: u32 = [get_first, set_first],
         pub lines: u32 = [get_lines, set_lines],
         /// Index in [`Blame::sources`].
@@ -342,11 +323,9 @@ record! {
         pub previous_path: Vec<u8> = [get_previous_path, set_previous_path],
     }
 
-    /// Files changed by a commit.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct ChangeList: change_list {
         pub commit: String = [get_commit, set_commit],
-        /// Files, by path.
         pub changes: Vec<Change> = [get_changes, records init_changes],
         pub more: bool = [get_more, set_more],
     }
@@ -358,7 +337,6 @@ record! {
         pub kind: ChangeKind = [get_kind, set_kind],
     }
 
-    /// Kind of change of a file.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum ChangeKind: change::Kind {
         Added,

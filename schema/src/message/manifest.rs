@@ -50,7 +50,6 @@ record! {
         pub folded_bytes: u64 = [get_folded_bytes, set_folded_bytes],
         pub copies_bytes: u64 = [get_copies_bytes, set_copies_bytes],
         pub copy_groups_bytes: u64 = [get_copy_groups_bytes, set_copy_groups_bytes],
-        /// Bytes of the file of their frames.
         pub copy_frames_bytes: u64 = [get_copy_frames_bytes, set_copy_frames_bytes],
         /// Hash of the visibility shared by users of the result.
         pub scope: [u8; 16] = [get_scope, set_scope],
@@ -77,7 +76,6 @@ impl Read<facet::Reader<'_>> for Facet {
     }
 }
 
-/// Number of matches by kind.
 type Kinds = [u64; DocumentKind::ALL.len()];
 
 impl<L: IntoIterator<Item = u64>> Read<capnp::Result<L>> for Kinds {
@@ -92,9 +90,9 @@ record! {
     /// Facets of a finished result, in their own MANIFEST frame.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct SpoolFacets: spool_facets {
-        /// Matches by language, empty when unknown.
+        /// Empty when unknown.
         pub languages: Vec<Facet> = [get_languages, records init_languages],
-        /// Matches by first directory, empty if none.
+        /// By first directory, empty if none.
         pub directories: Vec<Facet> = [get_directories, records init_directories],
         /// Matches in directories not listed.
         pub other_directories: u64 = [get_other_directories, set_other_directories],

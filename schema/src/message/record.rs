@@ -154,14 +154,12 @@ macro_rules! frame_message {
     };
     ($($message:ty: $kind:ident $(in $words:expr)?),+ $(,)?) => {$(
         impl $message {
-            /// Appends the message as a frame.
             pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), $crate::message::MessageError> {
                 let mut message = frame_message!(@builder self $(, $words)?);
                 self.encode_to(message.init_root());
                 $crate::message::codec::finish($crate::frame::Kind::$kind, &message, out)
             }
 
-            /// Reads a frame's payload.
             pub fn decode(payload: &[u8]) -> Result<Self, $crate::message::MessageError> {
                 let message = $crate::message::codec::reader(payload)?;
                 Self::decode_from(message.get_root()?)
@@ -186,7 +184,6 @@ macro_rules! encode_records {
 
 pub(super) use encode_records;
 
-/// Writes a list of texts or bytes.
 macro_rules! encode_values {
     ($to:ident.$init:ident, $values:expr) => {
         let mut list = $to

@@ -13,7 +13,6 @@ use crate::trawl_capnp::recorded_part::totals;
 use crate::trawl_capnp::{recorded_part, recorded_repository, recorded_revision, recorded_source};
 use zerocopy::IntoBytes;
 
-/// Sources of an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// Packages that are git repositories, ascending.
@@ -23,7 +22,6 @@ pub struct Recorded {
 }
 
 record! {
-    /// Package that is a git repository.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct RecordedRepository: recorded_repository {
         pub package: Vec<u8> = [get_package, set_package],
@@ -40,11 +38,10 @@ record! {
         pub problem: String = [get_problem, set_problem],
         /// Chosen revisions; none means the default branch.
         pub patterns: Vec<Vec<u8>> = [get_patterns, values init_patterns],
-        /// Revisions, ascending by name.
+        /// Ascending by name.
         pub revisions: Vec<RecordedRevision> = [number set_revisions],
     }
 
-    /// Indexed revision.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct RecordedRevision: recorded_revision {
         /// Full name, such as `refs/heads/main`, or a given commit id.
@@ -64,7 +61,6 @@ record! {
         pub no_versions: bool = [get_no_versions, set_no_versions],
     }
 
-    /// Kind of a source.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum SourceKind: recorded_source::Kind {
         /// Directory that is a package.
@@ -77,7 +73,6 @@ record! {
     }
 }
 
-/// Malformed records.
 #[derive(Debug, thiserror::Error)]
 #[error("damaged at byte {offset}: {reason}")]
 pub struct RecordedError {
@@ -96,7 +91,6 @@ record! {
 }
 
 impl Recorded {
-    /// Repository of a package.
     pub fn repository(&self, package: &[u8]) -> Option<&RecordedRepository> {
         let by_package = |known: &RecordedRepository| known.package[..].cmp(package);
         let found = self.repositories.binary_search_by(by_package);
@@ -131,7 +125,6 @@ impl Recorded {
         Ok(out)
     }
 
-    /// Decodes records.
     pub fn decode(bytes: &[u8]) -> Result<Recorded, RecordedError> {
         // Messages are read in place, so they must be aligned.
         let mut words = vec![0_u64; bytes.len().div_ceil(8)];
@@ -158,7 +151,7 @@ impl Recorded {
 }
 
 impl RecordedRepository {
-    /// Revision by full name.
+    /// By full name.
     pub fn revision(&self, name: &[u8]) -> Option<&RecordedRevision> {
         let by_name = |known: &RecordedRevision| known.name[..].cmp(name);
         let found = self.revisions.binary_search_by(by_name);

@@ -20,10 +20,8 @@ pub(super) fn count(said: u64) -> Result<u64, MessageError> {
 }
 
 record! {
-    /// Shard that a backend serves.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct ShardInfo: shard_info {
-        /// Hash of its bytes.
         pub id: [u8; 32] = [get_id, set_id],
         /// Packages without a part in earlier shards.
         pub packages: u32 = [get_packages, set_packages],
@@ -39,7 +37,6 @@ record! {
     pub struct Hello: hello {
         /// [`PROTOCOL`](super::PROTOCOL) of the sender.
         pub protocol: u32 = [get_protocol, set_protocol],
-        /// Shards served now.
         pub shards: Vec<ShardInfo> = [get_shards, records init_shards],
         /// Time of its manifest, in seconds since 1970.
         pub updated: u64 = [get_updated, set_updated],
@@ -58,7 +55,6 @@ record! {
     /// The PROGRESS frame.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Progress: progress, check {
-        /// Candidate blocks verified.
         pub blocks_done: u64 = [get_blocks_done, set_blocks_done],
         /// Candidate blocks in planned shards.
         pub blocks_total: u64 = [get_blocks_total, set_blocks_total, count],
@@ -117,7 +113,6 @@ record! {
         pub reason: String = [get_reason, set_reason],
     }
 
-    /// Contribution of a shard to a search.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct ShardEnd: shard_end {
         /// Index in [`Search::shards`](super::Search::shards).
@@ -182,7 +177,6 @@ record! {
         pub estimates: Vec<Estimate> = [get_estimates, records init_estimates],
     }
 
-    /// Cost of a single pattern.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct Estimate: estimate {
         /// Its trigram query, for people.
@@ -270,7 +264,7 @@ record! {
         pub text: Vec<u8> = [get_text, set_text],
         pub total_lines: u32 = [get_total_lines, set_total_lines],
         pub total_bytes: u64 = [get_total_bytes, set_total_bytes],
-        /// Language, or empty.
+        /// May be empty.
         pub language: String = [get_language, set_language],
         /// BLAKE3 of the whole text; empty if not found.
         pub hash: Vec<u8> = [get_hash, set_hash],
@@ -297,7 +291,6 @@ record! {
 pub const INDEXED_REVISIONS_MAX: usize = 64;
 
 record! {
-    /// Indexed git repository.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct IndexedRepository: indexed_repository {
         /// Short name of the default revision.
@@ -312,7 +305,6 @@ record! {
         pub revision_count: u32 = [get_revision_count, set_revision_count],
     }
 
-    /// Indexed revision.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct IndexedRevision: indexed_revision {
         /// Full name, such as `refs/heads/main`.
@@ -334,7 +326,7 @@ record! {
         pub documents: u32 = [get_documents, set_documents],
         pub text_bytes: u64 = [get_text_bytes, set_text_bytes],
         pub lines: u64 = [get_lines, set_lines],
-        /// Document: language, empty when unknown.
+        /// Document: empty when unknown.
         pub language: String = [get_language, set_language],
         /// Document: BLAKE3 of its text.
         pub hash: Vec<u8> = [get_hash, set_hash],
@@ -357,7 +349,7 @@ record! {
     /// The LIST frame, backend to frontend.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct ListReply: list_reply {
-        /// Entries, in name order.
+        /// In name order.
         pub entries: Vec<ListEntry> = [get_entries, records init_entries],
         pub more: bool = [get_more, set_more],
     }

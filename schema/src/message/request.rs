@@ -17,7 +17,6 @@ use std::sync::Arc;
 pub const PHRASE_PATTERNS_MAX: usize = 2;
 
 record! {
-    /// Kind of answer to a search.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub enum Want: CapnpWant {
         /// Every matching line.
@@ -202,7 +201,6 @@ fn visible(
 }
 
 groups! {
-    /// Part of a document.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum FileRange: file_request {
         /// `count` whole lines from `first`; lines count from 1.
@@ -210,7 +208,6 @@ groups! {
             first: u32 = [get_first, set_first],
             count: u32 = [get_count, set_count],
         },
-        /// `count` bytes from `offset`.
         Bytes = init_bytes {
             offset: u64 = [get_offset, set_offset],
             count: u64 = [get_count, set_count],
@@ -232,7 +229,6 @@ record! {
         pub source: FileSource = [get_source, set_source],
     }
 
-    /// Source of a file's bytes.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum FileSource: file_request::Source {
         /// The index; for an unindexed revision text of the repository.
@@ -260,7 +256,6 @@ impl FileRequest {
 }
 
 record! {
-    /// Kind of a LIST request.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum ListKind: list_request::Kind {
         /// Packages by directory prefix; with a package given, only those of its name.
@@ -286,7 +281,6 @@ record! {
         /// Only later names: a package's directory, a child's path, or directory, `/` and path of a
         /// skipped file.
         pub after: Vec<u8> = [get_after, set_after],
-        /// Entries, at most.
         pub count: u32 = [get_count, set_count],
         /// Revision of children, as in [`FileRequest`]. Empty for the default.
         pub revision: String = [get_revision, set_revision],

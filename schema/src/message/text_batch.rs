@@ -23,7 +23,6 @@ record! {
         pub rank: f32 = [get_rank, set_rank],
         pub number: u32 = [get_number, set_number],
         pub lines: u32 = [get_lines, set_lines],
-        /// Their bytes of the text.
         pub text_bytes: u32 = [get_text_bytes, set_text_bytes],
     }
 }
@@ -39,9 +38,9 @@ pub struct TextBatch<'a> {
     pub hash: &'a [u8],
     /// True in revisions of a repository.
     pub is_revision: bool,
-    /// Line numbers, ascending.
+    /// Ascending.
     pub numbers: &'a [u32],
-    /// Runs, in text order.
+    /// In text order.
     pub runs: &'a [TextRun],
     /// Text of all runs, in parts. A line is package, "/", path, ":", number, ":", line and "\n".
     pub text: TextParts<'a>,
@@ -72,7 +71,6 @@ impl TextParts<'_> {
 }
 
 impl TextBatch<'_> {
-    /// Appends the message as a frame.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let text_bytes = self.text.len();
         let mut message = builder_of(self.words(text_bytes));
@@ -156,7 +154,6 @@ pub struct TextView<'a> {
 }
 
 impl<'a> TextView<'a> {
-    /// Iterates over line numbers.
     pub fn numbers(&self) -> impl Iterator<Item = u32> + use<'a> {
         self.numbers.iter()
     }
@@ -167,7 +164,6 @@ impl<'a> TextView<'a> {
         Some((self.numbers.get(0), self.numbers.get(last)))
     }
 
-    /// Iterates over runs.
     pub fn runs(&self) -> impl Iterator<Item = TextRun> + use<'a> {
         self.runs.iter().map(|run| TextRun {
             rank: run.get_rank(),

@@ -158,7 +158,6 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, BadFile> {
     })
 }
 
-/// Sets the metric.
 fn record_expiry(file: &Path, left: Option<Duration>) {
     let Some(left) = left else { return };
     let file = file.to_string_lossy().into_owned();
