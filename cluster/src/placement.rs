@@ -21,7 +21,7 @@ const BOUND_ERROR: f64 = 1e-9;
 /// A machine for shards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Unique name.
+    /// Unique.
     pub name: String,
     /// Nodes of a zone may be lost together.
     pub zone: String,

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 #[derive(Debug, Clone, Copy)]
 pub struct BlameLimits {
-    /// Bytes of the file, now and earlier.
+    /// Now and earlier.
     pub file_bytes_max: u64,
     pub lines_max: u32,
     pub commits_max: usize,
@@ -224,7 +224,7 @@ impl Walk<'_, '_> {
         self.blame(suspect, previous, &lines, false)
     }
 
-    /// Finds the file in a parent, perhaps by its former name.
+    /// Perhaps by its former name.
     fn candidate(
         &self,
         commit: &gix::Object<'_>,

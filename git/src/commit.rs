@@ -1,4 +1,4 @@
-//! A commit, decoded from its object.
+//! A decoded commit.
 //!
 //! Names and messages stay bytes, or become UTF-8 if the commit names another encoding, as in
 //! `git log`. Parents are the object's, also if a graft or shallow clone hides them.

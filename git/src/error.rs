@@ -35,15 +35,12 @@ pub enum LookupError {
     },
 }
 
-/// Result of a look-up, unless it names another error.
 pub(crate) type Result<T, E = LookupError> = std::result::Result<T, E>;
 
-/// [`LookupError::Refused`] with a formatted reason.
 macro_rules! refused {
     ($($reason:tt)+) => { $crate::LookupError::Refused { reason: format!($($reason)+) } };
 }
 
-/// [`LookupError::Unreadable`] with a formatted reason.
 macro_rules! unreadable {
     ($($reason:tt)+) => { $crate::LookupError::Unreadable { reason: format!($($reason)+) } };
 }

@@ -33,10 +33,9 @@ pub struct Files {
     pub sets: Vec<Vec<u32>>,
 }
 
-/// File of one or more commits at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Path, with slashes.
+    /// With slashes.
     pub path: Vec<u8>,
     /// Kind; executables count as files.
     pub kind: TreeEntryKind,
@@ -51,7 +50,7 @@ pub struct SourceFile {
 /// Directory with unknown files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedDirectory {
-    /// Path, with slashes.
+    /// With slashes.
     pub path: Vec<u8>,
     pub id: ObjectId,
     pub reason: String,

@@ -87,7 +87,7 @@ impl Roots {
     }
 }
 
-/// Location of a named repository, or `None`. `root` is canonical.
+/// `root` is canonical.
 pub(crate) fn locate(root: &Path, name: &str) -> Result<Option<Location>> {
     check_name(name)?;
     let path = root.join(name);
@@ -102,7 +102,6 @@ pub(crate) fn locate(root: &Path, name: &str) -> Result<Option<Location>> {
     locate_among(&roots, [work_tree, path, PathBuf::from(bare)])
 }
 
-/// Location of a git directory or work tree, or `None`.
 pub(crate) fn locate_at(roots: &Roots, path: &Path) -> Result<Option<Location>> {
     locate_among(roots, [path.join(".git"), path.to_owned()])
 }
@@ -279,7 +278,7 @@ pub(crate) fn object_directories(roots: &Roots, own: PathBuf) -> Result<Vec<Path
     Ok(directories)
 }
 
-/// Checks symbolic links in an object directory and its packs.
+/// Checks symbolic links, also of packs.
 fn check_object_directory(roots: &Roots, directory: &Path) -> Result<()> {
     for directory in [
         directory.to_owned(),

@@ -52,7 +52,6 @@ impl FromStr for LogCursor {
     }
 }
 
-/// Page of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Log {
     /// Commits, youngest first.

@@ -19,7 +19,6 @@ const ENTRIES_MAX: usize = 1_000_000;
 pub struct RepositoryTree {
     /// Paths by name, the path below the root without `.git`.
     pub repositories: BTreeMap<Vec<u8>, PathBuf>,
-    /// Other entries, not entered.
     pub left_out: Vec<(PathBuf, LeftOut)>,
     /// True if the walk ended at a bound.
     pub is_truncated: bool,
@@ -34,7 +33,7 @@ pub enum LeftOut {
     Hidden,
     /// Directory tree without repositories.
     NoRepository,
-    /// Repository with the name of another, at this path.
+    /// Of the repository at this path.
     SameName(PathBuf),
     /// Directory too deep or unreadable.
     Unreadable(String),

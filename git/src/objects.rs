@@ -124,7 +124,6 @@ impl<'r> Objects<'r> {
         decoded.parent_ids().collect()
     }
 
-    /// Reads one of the parents of a commit.
     pub(crate) fn parent(&self, commit: &gix::Object<'r>, id: ObjectId) -> Result<gix::Object<'r>> {
         self.get(id, &format!("commit {}", commit.id))
     }

@@ -26,7 +26,7 @@ const OPEN_MAX: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
 const NAMES_AGE_MAX: Duration = Duration::from_secs(5);
 
-/// Repositories below one directory, for any number of threads.
+/// For any number of threads.
 pub struct Repositories {
     root: PathBuf,
     open: Mutex<Open>,
@@ -36,8 +36,7 @@ pub struct Repositories {
 type Open = CLruCache<String, Arc<Repository>>;
 
 impl Repositories {
-    /// Takes the directory, and opens nothing yet.
-    /// Fails if the path is no readable directory.
+    /// Opens nothing yet. Fails if the path is no readable directory.
     pub fn new(root: &Path) -> Result<Repositories, RootError> {
         let fail = |source| RootError {
             path: root.to_owned(),

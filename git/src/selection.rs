@@ -19,9 +19,7 @@ const PREFIXES: [&str; 3] = ["refs/heads/", "refs/tags/", "refs/remotes/"];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Ascending by name.
     pub revisions: Vec<RecordedRevision>,
-    /// Index of the default one.
     pub default: usize,
     /// Matched references without a commit, with the reason.
     pub broken: Vec<(Vec<u8>, String)>,

@@ -35,7 +35,6 @@ pub struct SourceOptions {
     pub alternate_object_directories: Vec<PathBuf>,
     /// Bytes of decoded objects per thread, for git's deltas.
     pub cache_bytes: usize,
-    /// Threads that read from it.
     pub threads: usize,
 }
 

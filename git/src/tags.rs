@@ -46,7 +46,6 @@ impl Tags {
         Ok(Tags { by_commit, stamps })
     }
 
-    /// Decodes a commit, with its tags.
     pub(crate) fn commit(&self, object: &gix::Object<'_>) -> Result<Commit> {
         let mut commit = commit::decode(&object.id, &object.data)?;
         commit.tags = self.by_commit.get(&object.id).cloned().unwrap_or_default();

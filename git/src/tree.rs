@@ -11,7 +11,7 @@ use gix::ObjectId;
 use gix::objs::Kind;
 use gix::objs::tree::EntryKind;
 
-/// Links followed for a path, as in Linux.
+/// As in Linux.
 const LINKS_MAX: usize = 40;
 
 /// Bytes of a link's target, as of a Linux path.
@@ -22,9 +22,8 @@ const LFS_POINTER_BYTES_MAX: usize = 1_024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeEntryKind {
-    /// File, perhaps executable.
     File,
-    /// Symbolic link. Its blob is the target.
+    /// Its blob is the target.
     Link,
     /// Commit of another repository, not read.
     Submodule,

@@ -17,13 +17,11 @@ const TITLE: &str = "trawl-claim 1";
 /// Life without renewal.
 const LEASE: Duration = Duration::from_secs(120);
 
-/// Interval between renewals.
 pub const RENEW_EVERY: Duration = Duration::from_secs(30);
 
 /// Longer claims were made while the store's clock was wrong.
 const AHEAD_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// Claims of one machine.
 pub struct Claims<'a> {
     objects: &'a Objects,
     worker: String,
@@ -63,7 +61,7 @@ impl<'a> Claims<'a> {
         Ok(is_claimed)
     }
 
-    /// Renews all claims that were not taken over.
+    /// Except those taken over.
     pub fn renew(&self) -> Result<()> {
         let claims = self.held().clone();
         for (object, version) in claims {

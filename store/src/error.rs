@@ -4,7 +4,6 @@ use index::directory::IndexError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Result of the functions of a store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]

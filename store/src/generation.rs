@@ -45,10 +45,9 @@ const GENERATIONS: &str = "generations";
 
 pub(crate) const FILES: &str = "files";
 
-/// Name of a generation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GenerationId {
-    /// Number, from 1.
+    /// From 1.
     pub number: u64,
     pub hash: [u8; 32],
 }
@@ -59,11 +58,10 @@ pub struct StoredFile {
     pub bytes: u64,
 }
 
-/// State of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generation {
     pub store: String,
-    /// Number, from 1.
+    /// From 1.
     pub number: u64,
     /// Publication in seconds since 1970, by the publisher's clock.
     pub written: u64,
@@ -128,7 +126,6 @@ impl Generation {
         (id, text)
     }
 
-    /// Parses the object `object`.
     pub fn parse(object: &str, text: &[u8]) -> Result<Generation> {
         let damaged = |line: usize| StoreError::damaged(object, format!("damaged at line {line}"));
         let text = str::from_utf8(text).map_err(|_| damaged(1))?;
@@ -219,7 +216,6 @@ impl Generation {
         file.rename(name)
     }
 
-    /// Keeps the shards for which `has` holds.
     pub(crate) fn part(&self, has: &dyn Fn(&ShardEntry) -> bool) -> Generation {
         let mut manifest = self.manifest.clone();
         manifest.shards.retain(has);
@@ -260,7 +256,6 @@ impl Head {
         Ok(Some((head, version)))
     }
 
-    /// Parses the object `object`.
     pub fn parse(object: &str, bytes: &[u8]) -> Result<Head> {
         let damaged = || {
             StoreError::damaged(
@@ -318,7 +313,6 @@ pub fn written(objects: &Objects) -> Result<Vec<(GenerationId, SystemTime)>> {
     Ok(ids)
 }
 
-/// Manifest without shards.
 pub(crate) fn no_shards(options: Options) -> Manifest {
     Manifest {
         options,

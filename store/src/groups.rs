@@ -16,7 +16,7 @@ pub struct Group {
     pub bytes: u64,
 }
 
-/// Groups of a generation, ascending.
+/// Ascending.
 pub fn groups(generation: &Generation) -> Vec<Group> {
     let ids = Groups::of(&generation.manifest);
     let mut groups: BTreeMap<ShardId, Group> = BTreeMap::new();

@@ -37,7 +37,6 @@ pub struct Collected {
 pub struct Damage {
     pub object: String,
     pub reason: String,
-    /// Generations that need it.
     pub generations: Vec<u64>,
 }
 

@@ -144,7 +144,7 @@ fn places(manifest: &Manifest) -> Places {
     places
 }
 
-/// Theirs, with the changes of ours since base.
+/// Theirs, with our changes since base.
 fn beside(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Vec<Beside> {
     let by_path = |manifest: Option<&Manifest>| -> BTreeMap<Vec<u8>, Beside> {
         let all = manifest.into_iter().flat_map(|it| &it.beside);

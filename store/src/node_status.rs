@@ -19,7 +19,6 @@ const SERVED_TITLE: &str = "trawl-served 1";
 /// Ten times as many as a large cluster has.
 const SHARDS_MAX: usize = 1_000_000;
 
-/// Bound of listed nodes.
 pub const NODES_MAX: usize = 10_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,12 +72,10 @@ impl NodeStatus {
         Some(status)
     }
 
-    /// Writes the status of `node`.
     pub fn report(&self, objects: &Objects, node: &str) -> Result<()> {
         objects.write(&object(NODES, node), &self.render())
     }
 
-    /// Status and time of a node, if any.
     pub fn of(objects: &Objects, node: &str) -> Result<Option<(NodeStatus, SystemTime)>> {
         let name = object(NODES, node);
         let (Some((text, _)), Some(found)) = (objects.read(&name)?, objects.head(&name)?) else {
@@ -138,12 +135,10 @@ impl ServedShards {
         text
     }
 
-    /// Writes the shards of `node`.
     pub fn report(&self, objects: &Objects, node: &str) -> Result<()> {
         objects.write(&object(SERVED, node), &self.render())
     }
 
-    /// Reads the shards of a node, if any.
     pub fn of(objects: &Objects, node: &str) -> Result<Option<ServedShards>> {
         let read = objects.read(&object(SERVED, node))?;
         Ok(read.and_then(|(text, _)| ServedShards::parse(&text)))

@@ -19,7 +19,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Objects in a directory or a bucket.
 #[derive(Clone, Debug)]
 pub struct Objects(Arc<dyn Storage>);
 
@@ -45,7 +44,6 @@ impl Objects {
         }))
     }
 
-    /// Writes or replaces a small object.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<()> {
         self.upload(name, &mut text.as_bytes(), text.len() as u64)
     }

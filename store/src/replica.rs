@@ -30,7 +30,7 @@ const STATE: &str = "replica-";
 /// Content of a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Synced {
-    /// Generation; 0 at first.
+    /// 0 at first.
     pub generation: u64,
     pub shards: u64,
     pub bytes: u64,
@@ -52,7 +52,6 @@ pub trait Share {
     fn is_ready(&self, generation: &Generation, group: &[u8; 32]) -> bool;
 }
 
-/// Directory that follows a store.
 pub struct Replica {
     objects: Objects,
     directory: PathBuf,
@@ -174,7 +173,6 @@ impl Replica {
         Ok(!self.stores()?.is_empty())
     }
 
-    /// Ids of the stores with a record here.
     fn stores(&self) -> Result<Vec<String>> {
         let names = fs::read_dir(&self.directory).map_err(StoreError::io(&self.directory))?;
         let mut stores = Vec::new();
@@ -187,7 +185,6 @@ impl Replica {
         Ok(stores)
     }
 
-    /// Ids of the shards here.
     pub fn shards(&self) -> Result<Vec<[u8; 32]>> {
         let manifest = directory::read_manifest(&self.directory)?;
         Ok(manifest.shards.iter().map(|shard| shard.id).collect())

@@ -259,7 +259,7 @@ impl Etcd {
         Ok(lease.id)
     }
 
-    /// Keeps a lease; false if it is gone.
+    /// False if it is gone.
     pub(super) fn keep(&self, lease: i64) -> Result<bool> {
         let kept: Answer<Lease> =
             self.ask("/v3/lease/keepalive", &json!({"ID": lease.to_string()}))?;

@@ -34,7 +34,6 @@ pub enum Source {
 pub struct DnsName {
     /// With SRV records if it begins with `_`, else addresses.
     pub name: String,
-    /// Port of addresses.
     pub port: u16,
     pub zone: String,
 }

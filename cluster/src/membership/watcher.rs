@@ -20,7 +20,6 @@ type Said = Result<Vec<Member>, String>;
 
 #[derive(Clone, Debug, Default)]
 pub struct WatcherOptions {
-    /// File of the map.
     pub file: Option<PathBuf>,
     /// The first nonempty list replaces the map.
     pub accepts: bool,

@@ -104,7 +104,7 @@ fn may_be_similar(one: u64, other: u64) -> bool {
     one.abs_diff(other) <= one.max(other) / 2
 }
 
-/// Similarity of a file to a text; 0 if over `bytes_max`.
+/// 0 if over `bytes_max`.
 fn score(
     objects: &Objects<'_>,
     (text, parts): (&[u8], &Parts),

@@ -7,7 +7,7 @@ use schema::message::BlameHunk;
 /// Step of removing the common end of two texts.
 const STEP: usize = 1024;
 
-/// Consecutive lines, from 0.
+/// From 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lines {
     /// Position in the blamed file.

@@ -38,7 +38,7 @@ pub(super) fn best_end(
     best.0
 }
 
-/// Indent of a line; `None` if blank.
+/// `None` if blank.
 pub(super) fn indent(line: &[u8]) -> Option<i32> {
     let mut columns = 0;
     for byte in line {
@@ -55,7 +55,6 @@ pub(super) fn indent(line: &[u8]) -> Option<i32> {
     None
 }
 
-/// Cut before a line.
 struct Cut {
     is_end: bool,
     indent: Option<i32>,

@@ -75,7 +75,6 @@ impl Reader<'_> {
         &self.line[self.at..]
     }
 
-    /// Colours from `start` to here.
     fn push(&mut self, start: usize, colour: Option<Colour>) {
         let Some(colour) = colour.filter(|_| start < self.at) else {
             return;

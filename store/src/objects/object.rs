@@ -12,7 +12,6 @@ pub(super) const SMALL_BYTES_MAX: u64 = 1 << 30;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version(pub(super) String);
 
-/// Operations of a directory or a bucket.
 pub trait Storage: Debug + Send + Sync {
     /// Name for messages.
     fn url(&self) -> String;
@@ -23,7 +22,6 @@ pub trait Storage: Debug + Send + Sync {
     /// Writes the bytes from `offset` on to `out`. Returns whether the object exists.
     fn download(&self, name: &str, offset: u64, out: &mut dyn Write) -> Result<bool>;
 
-    /// Writes or replaces an object.
     fn upload(&self, name: &str, from: &mut dyn Read, bytes: u64) -> Result<()>;
 
     /// Writes a small object if its version is `expected`, or it is missing if that is `None`.
@@ -34,7 +32,7 @@ pub trait Storage: Debug + Send + Sync {
     /// Length and time of an object, if it exists.
     fn head(&self, name: &str) -> Result<Option<Object>>;
 
-    /// Lists the objects directly below a name, ascending.
+    /// Directly below a name, ascending.
     fn list(&self, below: &str) -> Result<Vec<Object>>;
 
     /// Removes an object, if any.
@@ -58,7 +56,6 @@ pub(crate) fn random_name() -> String {
     format!("{:032x}", u128::from_le_bytes(random))
 }
 
-/// Seconds since 1970.
 pub(crate) fn seconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())

@@ -27,7 +27,6 @@ pub struct FetchOptions {
 /// Downloads from the beginning, after a hash mismatch.
 const ATTEMPTS_MAX: usize = 2;
 
-/// Number of transferred bytes.
 pub(super) fn fetch(
     objects: &Objects,
     directory: &Path,
@@ -190,7 +189,6 @@ impl Job<'_> {
     }
 }
 
-/// Writer of at most the expected length.
 struct PartWriter<'a> {
     job: &'a Job<'a>,
     part: File,

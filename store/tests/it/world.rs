@@ -44,7 +44,7 @@ impl World {
     }
 }
 
-/// Live packages, ascending.
+/// Live, ascending.
 pub(crate) fn names(generation: &Generation) -> Vec<String> {
     let live = generation.manifest.live();
     let mut names: Vec<_> = live
