@@ -30,7 +30,6 @@ pub(crate) fn user_dir(variable: &str, fallback: &str) -> Option<PathBuf> {
     absolute(variable).or_else(|| Some(absolute("HOME")?.join(fallback)))
 }
 
-/// Default directory for an index of `sources`.
 pub(crate) fn index_dir<'a>(sources: impl IntoIterator<Item = &'a Path>) -> Result<PathBuf> {
     let parts = sources.into_iter();
     hashed(

@@ -17,7 +17,6 @@ pub(super) struct Totals {
     pub(super) matches: u64,
     /// Lines, and multi-line spans.
     pub(super) results: u64,
-    /// Hidden copies.
     pub(super) copies: u64,
 }
 

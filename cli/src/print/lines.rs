@@ -193,7 +193,6 @@ impl LinePrinter {
         self.out.push(if is_null { 0 } else { separator });
     }
 
-    /// Colors `ranges`.
     fn text(&mut self, text: &[u8], ranges: &[Range<usize>]) {
         if self.options.escape {
             let text = text.strip_suffix(b"\r").unwrap_or(text);

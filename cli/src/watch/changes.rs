@@ -121,7 +121,6 @@ impl FileChanges {
         self.wake(pending, directories);
     }
 
-    /// Adds a change of a known place.
     pub(super) fn add_unnotified(&self, place: &Path) {
         let mut pending = self.lock();
         pending.notice(place, false);

@@ -12,7 +12,6 @@ fn home() -> Home {
     home
 }
 
-/// Key, and its line.
 fn new_key(home: &Home, name: &str) -> (String, String) {
     let made = home.run(&format!("key {name}"));
     made.check("key", 0, &["not shown again", "--api-keys"]);

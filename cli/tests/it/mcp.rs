@@ -98,7 +98,6 @@ impl Agent {
         }
     }
 
-    /// Text of a result, or of an error of the tool.
     fn call(&mut self, tool: &str, arguments: Value) -> Result<String, String> {
         let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
         let result = &answer["result"];

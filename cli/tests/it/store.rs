@@ -42,7 +42,6 @@ fn what_two_machines_publish_is_found() {
     });
 }
 
-/// Restarts a backend after `change`.
 fn serves_after(change: impl FnOnce(&Home)) -> Home {
     let home = Home::new();
     home.write("a_1/f.c", "wanted\n");

@@ -66,7 +66,6 @@ const FILES: [(&str, &[u8]); 7] = [
     ("<b>gamma/a b.py", b"import needle\nif needle: pass\r\n"),
 ];
 
-/// Shared by all inputs.
 struct Site {
     runtime: Runtime,
     app: Router,

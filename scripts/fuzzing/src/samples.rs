@@ -155,7 +155,6 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
     ]
 }
 
-/// One of each operation.
 fn lookups() -> LookupRequest {
     let revision = || "HEAD~2".to_owned();
     let (path, after) = (b"a/b.c".to_vec(), b"refs/heads/a".to_vec());
@@ -188,7 +187,6 @@ fn lookups() -> LookupRequest {
     }
 }
 
-/// One of each kind.
 fn found() -> LookupReply {
     let commit = Commit {
         id: "12".repeat(20),

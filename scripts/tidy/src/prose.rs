@@ -6,7 +6,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Columns of a source line with a comment.
 const COLUMNS_MAX: usize = 100;
 
 /// Words in the comments of all Rust files.
@@ -38,7 +37,6 @@ pub(crate) struct Prose {
 }
 
 impl Prose {
-    /// Reads all files below `root`.
     pub(crate) fn read(root: &Path) -> Prose {
         let mut prose = Prose::default();
         for path in files(root) {
@@ -58,7 +56,6 @@ impl Prose {
         prose
     }
 
-    /// One line with all figures.
     pub(crate) fn figures(&self) -> String {
         format!(
             "comments: {} words, {} openers; documentation: {} words",
@@ -126,7 +123,6 @@ impl Prose {
     }
 }
 
-/// Text of a comment line.
 fn comment(line: &str) -> Option<&str> {
     let text = line.trim_start().strip_prefix("//")?;
     Some(text.trim_start_matches(['/', '!']).trim())

@@ -21,7 +21,6 @@ const PLACEHOLDERS: [&str; 3] = ["ID", "NEXT", "GENERATION"];
 /// State of earlier requests.
 #[derive(Default)]
 pub(crate) struct Known {
-    /// Values for [`PLACEHOLDERS`].
     values: [Option<String>; PLACEHOLDERS.len()],
     /// A request may have cancelled or timed out.
     is_stopped: bool,

@@ -48,7 +48,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Shard ids in the HELLO.
 fn shards(stream: &mut TcpStream) -> Result<Vec<[u8; 32]>, Box<dyn Error>> {
     let (mut received, mut piece) = (Vec::new(), vec![0; READ_BYTES]);
     loop {
