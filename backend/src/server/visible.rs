@@ -8,7 +8,7 @@ use schema::message::{Failure, FailureKind, Recorded, VisibleShard};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// `reads` the repository of a package.
+/// `reads` tests if the request reads the repository of a package.
 pub(super) fn generation(
     live: &LiveShards,
     visible: Option<&[VisibleShard]>,

@@ -9,6 +9,7 @@
 //! searched.
 
 mod arguments;
+mod condition;
 mod config;
 mod connection;
 mod diagnostics;

@@ -7,6 +7,7 @@
 //!
 //! Numbers are little-endian. Paths are bytes.
 
+use crate::condition::{Condition, PlannedCase};
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Write};
 
@@ -15,9 +16,6 @@ const REQUEST_BYTES_MAX: usize = 256 << 10;
 
 /// A larger answer would take longer than it saves.
 const REPLY_BYTES_MAX: usize = 16 << 20;
-
-/// Longest pattern that is planned.
-pub(crate) const PATTERN_BYTES_MAX: usize = 16 << 10;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
@@ -36,29 +34,14 @@ pub(crate) enum Request {
     Stop,
 }
 
-/// Pattern for the planner.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Condition {
-    pub(crate) pattern: String,
-    pub(crate) case: PlannedCase,
-    pub(crate) multiline: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum PlannedCase {
-    #[default]
-    Sensitive,
-    Insensitive,
-    /// One of both.
-    Either,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     /// No tree has the directory.
     Unknown,
-    /// Every file may match, or the index is not current.
+    /// Every file may match.
     All,
+    /// The tree has an index that is not current.
+    Stale,
     Narrowed(Narrowed),
     Text(Vec<u8>),
 }
@@ -139,6 +122,7 @@ impl Reply {
         match self {
             Reply::Unknown => fields.number(0),
             Reply::All => fields.number(1),
+            Reply::Stale => fields.number(4),
             Reply::Narrowed(narrowed) => {
                 fields.number(2);
                 narrowed.encode(&mut fields);
@@ -165,6 +149,7 @@ impl Reply {
             1 => Reply::All,
             2 => Reply::Narrowed(Narrowed::decode(rest)?),
             3 => Reply::Text(bytes(rest)?.to_vec()),
+            4 => Reply::Stale,
             _ => return None,
         })
     }
@@ -289,7 +274,8 @@ mod tests {
             mount_namespace: 3,
             directories: Directories::from([(b"src".to_vec(), names)]),
         };
-        for reply in [Reply::Unknown, Reply::All, Reply::Narrowed(narrowed)] {
+        let plain = [Reply::Unknown, Reply::All, Reply::Stale];
+        for reply in plain.into_iter().chain([Reply::Narrowed(narrowed)]) {
             let mut message = Vec::new();
             reply.write(&mut message).unwrap();
             assert_eq!(Reply::read(&mut &message[..]).unwrap(), reply);

@@ -6,6 +6,7 @@ use fnv::FnvHasher;
 use std::fs::{self, DirBuilder};
 use std::hash::Hasher;
 use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::{env, thread};
@@ -44,9 +45,9 @@ impl Place {
     }
 
     /// Directory for the index of a tree.
-    pub(crate) fn index_of(&self, root: &[u8]) -> PathBuf {
+    pub(crate) fn directory_of(&self, root: &Path) -> PathBuf {
         let mut hasher = FnvHasher::default();
-        hasher.write(root);
+        hasher.write(root.as_os_str().as_bytes());
         self.indexes.join(format!("{:016x}", hasher.finish()))
     }
 
@@ -101,6 +102,16 @@ pub(crate) fn is_too_wide(root: &Path) -> bool {
     let home = env::var_os("HOME").map(PathBuf::from);
     let home = home.map(|home| fs::canonicalize(&home).unwrap_or(home));
     root.parent().is_none() || home.is_some_and(|home| home.starts_with(root))
+}
+
+/// Index in the directory of a tree.
+pub(crate) fn index_in(directory: &Path) -> PathBuf {
+    directory.join("index")
+}
+
+/// Record of that index.
+pub(crate) fn record_in(directory: &Path) -> PathBuf {
+    directory.join("tree")
 }
 
 /// Bytes of the files directly below `directory`.

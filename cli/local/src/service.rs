@@ -1,14 +1,14 @@
 //! The index process of a user: answers questions on a socket, and keeps the indexes current.
 //!
-//! **Invariant:** a question that cannot be answered exactly is answered with [`Reply::All`], and
-//! a process that fails is one without an answer: the client then scans.
+//! **Invariant:** a question that cannot be answered exactly is answered with [`Reply::All`] or
+//! [`Reply::Stale`], and a process that fails is one without an answer.
 
+use crate::condition::Condition;
 use crate::connection::is_own;
-use crate::message::{Condition, PATTERN_BYTES_MAX, PlannedCase, Reply, Request};
+use crate::message::{Reply, Request};
 use crate::place::{self, Place};
 use crate::tree::Tree;
 use anyhow::{Context, Result, ensure};
-use index::plan::{BadPattern, DocumentQuery, plan, plan_multiline};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FlockOperation;
 use std::ffi::OsStr;
@@ -199,10 +199,10 @@ impl Service {
             return Reply::Unknown;
         };
         let below = path.strip_prefix(&tree.root).unwrap_or(path);
-        let narrowed = query(condition)
-            .ok()
-            .and_then(|query| tree.narrowed(below.as_os_str().as_bytes(), &query));
-        narrowed.map_or(Reply::All, Reply::Narrowed)
+        match condition.query() {
+            Ok(query) => tree.narrowed(below.as_os_str().as_bytes(), &query),
+            Err(_) => Reply::All,
+        }
     }
 
     /// Adds a tree, to be indexed behind.
@@ -222,7 +222,7 @@ impl Service {
         if trees.iter().any(|tree| tree.root == *root) {
             return Ok(());
         }
-        let directory = self.place.index_of(root.as_os_str().as_bytes());
+        let directory = self.place.directory_of(root);
         let tree = Tree::new(root, directory, self.mount_namespace, self.watches_max)?;
         tree.check_mounts(&fs::read("/proc/self/mountinfo")?);
         if trees.len() == TREES_MAX {
@@ -289,9 +289,11 @@ impl Service {
         let directories = entries.flatten().map(|entry| entry.path());
         let mut indexes: Vec<_> = directories
             .filter_map(|directory| {
-                let record = directory.join("tree");
-                let updated = fs::metadata(record).ok()?.modified().ok()?;
-                let bytes = place::directory_bytes(&directory.join("index"));
+                let updated = fs::metadata(place::record_in(&directory))
+                    .ok()?
+                    .modified()
+                    .ok()?;
+                let bytes = place::directory_bytes(&place::index_in(&directory));
                 Some((updated, bytes, directory))
             })
             .collect();
@@ -316,7 +318,7 @@ impl Service {
             memory.unwrap_or("unknown").trim()
         );
         for tree in self.trees() {
-            let bytes = place::directory_bytes(&tree.directory().join("index"));
+            let bytes = place::directory_bytes(&place::index_in(tree.directory()));
             text += &tree.status(bytes);
             text.push('\n');
         }
@@ -326,25 +328,6 @@ impl Service {
     fn trees(&self) -> Vec<Arc<Tree>> {
         lock(&self.trees).clone()
     }
-}
-
-fn query(condition: &Condition) -> Result<DocumentQuery, BadPattern> {
-    let Condition { pattern, .. } = condition;
-    if pattern.len() > PATTERN_BYTES_MAX {
-        return Ok(DocumentQuery::ALL);
-    }
-    let planned = |ignore_case| {
-        if condition.multiline {
-            plan_multiline(pattern, ignore_case)
-        } else {
-            plan(pattern, ignore_case).map(DocumentQuery::Block)
-        }
-    };
-    Ok(match condition.case {
-        PlannedCase::Sensitive => planned(false)?,
-        PlannedCase::Insensitive => planned(true)?,
-        PlannedCase::Either => DocumentQuery::Or(vec![planned(false)?, planned(true)?]),
-    })
 }
 
 fn watches_max() -> usize {

@@ -1,16 +1,17 @@
-//! One search with the index process: its question, the files that the answer leaves out, and the
-//! offer of a tree that a scan showed to be worth an index.
+//! One search with an index: the question to its process, or the comparison without it; the files
+//! that the answer leaves out; and the offer of a tree that a scan showed to be worth an index.
 //!
 //! **Invariant:** a file is left out only if ripgrep would print nothing for it, not even a
 //! message, and would not count it.
 
-use crate::arguments::{Arguments, Case, Mode, Output, TextEncoding};
+use crate::arguments::Arguments;
+use crate::condition::Condition;
 use crate::connection::{self, ConnectError, Connection};
 use crate::input::Input;
-use crate::message::{
-    Condition, Directories, Narrowed, PATTERN_BYTES_MAX, PlannedCase, Reply, Request,
-};
+use crate::message::{Directories, Narrowed, Reply, Request};
 use crate::place::{self, Place};
+use crate::tree::Comparison;
+use crate::watch::split;
 use ignore::DirEntry;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -29,6 +30,7 @@ const FILES_WORTH: u64 = 2_000;
 const TIME_WORTH: Duration = Duration::from_secs(1);
 
 /// Question of one search.
+#[derive(Default)]
 pub(crate) struct Session {
     place: Option<Place>,
     /// Tree to offer after the scan.
@@ -47,58 +49,60 @@ pub(crate) struct Selection {
 struct SelectedPlace {
     /// Path below the root of the tree.
     below: Vec<u8>,
-    directories: Directories,
+    files: SelectedFiles,
+}
+
+#[derive(Debug)]
+enum SelectedFiles {
+    Answered(Directories),
+    Compared(Comparison),
 }
 
 impl Session {
     /// Asks for the files that can match. Any problem means that all can.
     pub(crate) fn begin(cache: Option<&Path>, arguments: &Arguments, input: &Input) -> Session {
-        let mut session = Session {
-            place: None,
-            root: None,
-            selection: None,
+        let condition = Condition::new(arguments, input);
+        let (Some(condition), Some(place)) = (condition, Place::new(cache)) else {
+            return Session::default();
         };
-        let Some(condition) = condition(arguments, input) else {
-            return session;
-        };
-        let is_directory = |path: &&PathBuf| path.is_dir();
-        let named = input
-            .paths
-            .iter()
-            .filter(is_directory)
-            .take(DIRECTORIES_MAX + 1);
+        let directories = input.paths.iter().filter(|path| path.is_dir());
+        let named = directories.take(DIRECTORIES_MAX + 1);
         let named: Vec<(&PathBuf, PathBuf)> = named
             .filter_map(|path| Some((path, fs::canonicalize(path).ok()?)))
             .collect();
-        let Some(place) = Place::new(cache).filter(|_| named.len() <= DIRECTORIES_MAX) else {
-            return session;
-        };
-        let Some((_, first)) = named.first() else {
-            return session;
-        };
-        let root = root_of(first);
-        match Connection::open(&place) {
-            Err(ConnectError::Absent) => session.root = Some(root),
-            Err(ConnectError::Refused) => {}
-            Ok(mut connection) => {
-                let mut selection = Selection::default();
-                for (path, directory) in named {
-                    let request = Request::Ask {
-                        directory: directory.as_os_str().as_bytes().to_vec(),
-                        condition: condition.clone(),
-                    };
-                    match connection.ask(&request) {
-                        Ok(Reply::Narrowed(narrowed)) => {
-                            selection.add(path, &directory, narrowed);
-                        }
-                        Ok(Reply::Unknown) => session.root = Some(root.clone()),
-                        Ok(_) => {}
-                        Err(_) => return session,
+        if named.is_empty() || named.len() > DIRECTORIES_MAX {
+            return Session::default();
+        }
+        let mut session = Session::default();
+        let mut selection = Selection::default();
+        let mut connection = Connection::open(&place);
+        for (path, directory) in &named {
+            let reply = match &mut connection {
+                Ok(connection) => connection.ask(&Request::Ask {
+                    directory: directory.as_os_str().as_bytes().to_vec(),
+                    condition: condition.clone(),
+                }),
+                Err(ConnectError::Absent) => Ok(Reply::Unknown),
+                Err(ConnectError::Refused) => Ok(Reply::Stale),
+            };
+            match reply {
+                Ok(Reply::Narrowed(narrowed)) => selection.add_answer(path, directory, narrowed),
+                Ok(Reply::All | Reply::Text(_)) => {}
+                other => {
+                    // Its next question waits as long, and its late answer is for another.
+                    if other.is_err() {
+                        connection = Err(ConnectError::Refused);
+                    }
+                    if matches!(other, Ok(Reply::Unknown)) {
+                        session.root = Some(root_of(directory));
+                    }
+                    if let Ok(comparison) = Comparison::open(&place, directory, &condition) {
+                        selection.add_comparison(path, directory, comparison);
                     }
                 }
-                session.selection = (!selection.places.is_empty()).then(|| Arc::new(selection));
             }
         }
+        session.selection = (!selection.places.is_empty()).then(|| Arc::new(selection));
         session.place = Some(place);
         session
     }
@@ -108,7 +112,8 @@ impl Session {
         let (Some(root), Some(place)) = (self.root, self.place) else {
             return;
         };
-        if files < FILES_WORTH && time < TIME_WORTH {
+        let is_indexed = self.selection.is_some();
+        if files < FILES_WORTH && time < TIME_WORTH && !is_indexed {
             return;
         }
         if place::is_too_wide(&root) {
@@ -132,21 +137,31 @@ impl Session {
 
 impl Selection {
     /// Adds the answer for a directory, if this process sees the same tree.
-    fn add(&mut self, path: &Path, directory: &Path, narrowed: Narrowed) {
+    fn add_answer(&mut self, path: &Path, directory: &Path, narrowed: Narrowed) {
         let root = Path::new(OsStr::from_bytes(&narrowed.root));
         let is_same = fs::symlink_metadata(root)
             .is_ok_and(|found| (found.dev(), found.ino()) == (narrowed.device, narrowed.inode));
         let sees_same = place::mount_namespace().is_ok_and(|own| own == narrowed.mount_namespace);
-        let Ok(below) = directory.strip_prefix(root) else {
-            return;
-        };
         if is_same && sees_same {
-            let selected = SelectedPlace {
-                below: below.as_os_str().as_bytes().to_vec(),
-                directories: narrowed.directories,
-            };
-            self.places
-                .insert(trimmed(path.as_os_str().as_bytes()).to_vec(), selected);
+            self.add(
+                path,
+                directory,
+                root,
+                SelectedFiles::Answered(narrowed.directories),
+            );
+        }
+    }
+
+    fn add_comparison(&mut self, path: &Path, directory: &Path, comparison: Comparison) {
+        let root = comparison.root.clone();
+        self.add(path, directory, &root, SelectedFiles::Compared(comparison));
+    }
+
+    fn add(&mut self, path: &Path, directory: &Path, root: &Path, files: SelectedFiles) {
+        if let Ok(below) = directory.strip_prefix(root) {
+            let below = below.as_os_str().as_bytes().to_vec();
+            let path = trimmed(path.as_os_str().as_bytes()).to_vec();
+            self.places.insert(path, SelectedPlace { below, files });
         }
     }
 
@@ -168,80 +183,32 @@ impl Selection {
         let Some(place) = self.places.get(trimmed(&path[..at])) else {
             return true;
         };
-        let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
-        place.has(&path[at + 1..], is_directory)
+        place.has(&path[at + 1..], entry)
     }
 }
 
 impl SelectedPlace {
-    fn has(&self, path: &[u8], is_directory: bool) -> bool {
+    fn has(&self, path: &[u8], entry: &DirEntry) -> bool {
         let path = match &self.below[..] {
             [] => path.to_vec(),
             below => [below, b"/", path].concat(),
         };
-        let at = path.iter().rposition(|&byte| byte == b'/');
-        let (directory, name) =
-            at.map_or((&b""[..], &path[..]), |at| (&path[..at], &path[at + 1..]));
+        let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let directories = match &self.files {
+            SelectedFiles::Answered(directories) => directories,
+            SelectedFiles::Compared(_) if is_directory => return true,
+            SelectedFiles::Compared(comparison) => {
+                let found = entry.metadata();
+                return found.map_or(true, |found| comparison.can_match(&path, &found));
+            }
+        };
+        let (directory, name) = split(&path);
         // Entered because the answer does not know it.
-        let Some(names) = self.directories.get(directory) else {
+        let Some(names) = directories.get(directory) else {
             return true;
         };
-        names.contains(name) || (is_directory && self.directories.contains_key(&path))
+        names.contains(name) || (is_directory && directories.contains_key(&path))
     }
-}
-
-/// Condition on the files that can change the output; `None` if all can.
-fn condition(arguments: &Arguments, input: &Input) -> Option<Condition> {
-    let is_narrowing = match arguments.mode {
-        Mode::Search(Output::Lines) => !arguments.context.is_passthru,
-        Mode::Search(Output::Count | Output::CountMatches) => !arguments.include_zero,
-        Mode::Search(Output::FilesWithMatches) => true,
-        // Files without a match are printed, or counted.
-        Mode::Search(Output::FilesWithoutMatch | Output::Json) | Mode::Files | Mode::Types => false,
-    };
-    let reads_bytes = matches!(arguments.encoding, TextEncoding::Auto)
-        && arguments.pre.is_none()
-        && !arguments.search_zip
-        && !arguments.null_data
-        && !arguments.no_unicode;
-    let is_plain = !arguments.no_index
-        && !arguments.invert_match
-        && !arguments.stats
-        && arguments.logging.is_none();
-    if !is_narrowing || !reads_bytes || !is_plain || input.is_one_file {
-        return None;
-    }
-    if !arguments.fixed_strings && input.patterns.iter().any(|each| has_byte_flags(each)) {
-        return None;
-    }
-    let patterns = input
-        .patterns
-        .iter()
-        .map(|each| match arguments.fixed_strings {
-            true => regex_syntax::escape(each),
-            false => format!("(?:{each})"),
-        });
-    let mut pattern = patterns.collect::<Vec<_>>().join("|");
-    if arguments.multiline_dotall && arguments.multiline {
-        pattern = format!("(?s:{pattern})");
-    }
-    (pattern.len() <= PATTERN_BYTES_MAX).then_some(Condition {
-        pattern,
-        case: match arguments.case {
-            Case::Sensitive => PlannedCase::Sensitive,
-            Case::Insensitive => PlannedCase::Insensitive,
-            Case::Smart => PlannedCase::Either,
-        },
-        multiline: arguments.multiline,
-    })
-}
-
-/// Tests for flags that let a dot match single bytes: the planner's does not match `\r`.
-fn has_byte_flags(pattern: &str) -> bool {
-    pattern.split("(?").skip(1).any(|behind| {
-        let flags = behind.split([':', ')', '<']).next().unwrap_or_default();
-        flags.contains(['u', 'R', '-'])
-    })
 }
 
 /// Git root above a directory, or the directory.
@@ -259,26 +226,4 @@ fn trimmed(mut path: &[u8]) -> &[u8] {
         path = rest;
     }
     path
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_of_bytes_are_not_planned() {
-        for pattern in ["(?-u:a.b)", "(?i-u)x", "(?R)a.b", "a(?s-u:.)"] {
-            assert!(has_byte_flags(pattern), "{pattern}");
-        }
-        for pattern in [
-            "a.b",
-            "(?i)a",
-            "(?:a|u-)",
-            "(?P<u>a)",
-            "(?<u-v>a)",
-            "(?s:.)",
-        ] {
-            assert!(!has_byte_flags(pattern), "{pattern}");
-        }
-    }
 }

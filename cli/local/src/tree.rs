@@ -7,12 +7,15 @@
 //! **Invariant:** a changed path stays changed until an update that began after the change is
 //! complete. With [`Lost`] changes there is no answer until then.
 
+mod comparison;
+mod record;
 mod snapshot;
 mod update;
 
+pub(crate) use comparison::Comparison;
 pub(crate) use update::index;
 
-use crate::message::{Directories, Narrowed};
+use crate::message::{Directories, Narrowed, Reply};
 use crate::watch::{Added, Lost, Watch, absolute, join, split};
 use index::plan::DocumentQuery;
 use rustix::io::Errno;
@@ -129,19 +132,23 @@ impl Tree {
         })
     }
 
-    /// Directories to enter at or below `directory`, a relative path; `None` for all.
-    pub(crate) fn narrowed(&self, directory: &[u8], query: &DocumentQuery) -> Option<Narrowed> {
+    /// Directories to enter at or below `directory`, a relative path.
+    pub(crate) fn narrowed(&self, directory: &[u8], query: &DocumentQuery) -> Reply {
         let (snapshot, changed) = {
             let mut state = self.state();
             state.asked = Instant::now();
             state.questions += 1;
             state.drain();
-            if state.is_lost || state.was_lost || query.is_all() {
-                return None;
+            if query.is_all() {
+                return Reply::All;
             }
+            let snapshot = state.snapshot.clone();
+            let Some(snapshot) = snapshot.filter(|_| !state.is_lost && !state.was_lost) else {
+                return Reply::Stale;
+            };
             let changed = state.updating.iter().chain(&state.changed);
             let changed: HashSet<Vec<u8>> = changed.cloned().collect();
-            (state.snapshot.clone()?, changed)
+            (snapshot, changed)
         };
         let mut answer = Answer {
             scope: directory,
@@ -159,8 +166,11 @@ impl Tree {
             && snapshot
                 .each_candidate(query, |path| answer.add(path))
                 .unwrap_or(false);
-        self.state().narrowed += u64::from(is_complete);
-        is_complete.then(|| Narrowed {
+        if !is_complete {
+            return Reply::All;
+        }
+        self.state().narrowed += 1;
+        Reply::Narrowed(Narrowed {
             root: self.root.as_os_str().as_bytes().to_vec(),
             device: self.device,
             inode: self.inode,
@@ -201,10 +211,10 @@ impl Tree {
         if now < state.next_update {
             return false;
         }
-        if state.is_lost || state.was_lost || state.snapshot.is_none() {
-            return true;
-        }
         let is_asked = state.asked > state.updated;
+        if state.is_lost || state.was_lost || state.snapshot.is_none() {
+            return is_asked || state.problem.is_none();
+        }
         match state.change_times {
             Some((first, last)) => {
                 let has_pause = now - last >= PAUSE || now - first >= PAUSE_WAIT_MAX;
@@ -229,9 +239,9 @@ impl Tree {
         let mut state = self.state();
         state.drain();
         let mode = match &state.problem {
-            Some(problem) => format!("scanned: {problem}"),
-            None if state.snapshot.is_none() => "scanned: being indexed".to_owned(),
-            None if state.is_lost || state.was_lost => "scanned: being compared".to_owned(),
+            Some(problem) => problem.clone(),
+            None if state.snapshot.is_none() => "being indexed".to_owned(),
+            None if state.is_lost || state.was_lost => "being compared".to_owned(),
             None => "watched".to_owned(),
         };
         let files = state.snapshot.as_ref().map_or(0, |snapshot| snapshot.files);

@@ -9,8 +9,10 @@ use fastrand::Rng;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
+use std::time::Duration;
 
 const EDITS: u64 = 250;
+const TICK: Duration = Duration::from_millis(2_100);
 const WORDS: [&str; 8] = [
     "alpha", "beta", "gamma", "delta", "epsilon", "Straße", "kelvin", "Öl",
 ];
@@ -108,6 +110,8 @@ struct Edits {
     home: Home,
     rng: Rng,
     process: Process,
+    /// Searches start no process.
+    is_alone: bool,
 }
 
 impl Edits {
@@ -131,6 +135,7 @@ impl Edits {
             home,
             rng: Rng::with_seed(seed),
             process,
+            is_alone: false,
         }
     }
 
@@ -216,6 +221,9 @@ impl Edits {
 
     fn grep(&self, arguments: &str, flags: &str) -> Finished {
         let mut command = self.home.command(&format!("grep {flags} {arguments}"));
+        if self.is_alone {
+            command.env("CODEX_SANDBOX_NETWORK_DISABLED", "1");
+        }
         let mut finished = finish(command.current_dir(self.home.path("t")));
         if arguments.contains("-j2") {
             let mut lines: Vec<_> = finished.stdout.split(|&byte| byte == b'\n').collect();
@@ -281,9 +289,12 @@ fn keep_times(path: &PathBuf, text: &[u8]) -> std::io::Result<()> {
         .set_modified(modified)
 }
 
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
 #[test]
 fn no_answer_is_stale() {
-    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse().unwrap());
     let edits = number("GREP_EDITS").unwrap_or(EDITS);
     let seed = number("GREP_SEED").unwrap_or_else(|| fastrand::u64(..));
     println!("GREP_SEED={seed}");
@@ -317,6 +328,26 @@ fn no_answer_is_stale() {
 }
 
 #[test]
+fn without_the_process_files_are_compared() {
+    let edits = number("GREP_EDITS").unwrap_or(EDITS) / 2;
+    let seed = number("GREP_SEED").unwrap_or_else(|| fastrand::u64(..));
+    println!("GREP_SEED={seed}");
+    let mut test = Edits::new(seed);
+    test.is_alone = true;
+    for round in 0..2 {
+        // Files that are as new as the index are searched in any case.
+        std::thread::sleep(TICK);
+        test.home.ok("local update");
+        test.process.signal("KILL");
+        for number in 0..edits {
+            test.check(round * edits + number);
+            test.edit();
+        }
+        test.process = Edits::start(&test.home);
+    }
+}
+
+#[test]
 fn an_overflow_is_noticed() {
     let test = Edits::new(1);
     test.process.signal("STOP");
@@ -336,7 +367,7 @@ fn an_overflow_is_noticed() {
 }
 
 #[test]
-fn beyond_the_budget_of_watches_a_tree_is_scanned() {
+fn beyond_the_budget_of_watches_files_are_compared() {
     let home = Home::new();
     for number in 0..20 {
         home.write(&format!("t/{number}/x"), "alpha\n");
@@ -348,8 +379,9 @@ fn beyond_the_budget_of_watches_a_tree_is_scanned() {
         status.contains("more than 16").then_some(status)
     });
     assert!(
-        status.contains("scanned: cannot watch: more than 16"),
+        status.contains("compared: cannot watch: more than 16"),
         "{status}"
     );
+    assert!(home.path("cache/trawl/local").exists(), "no index");
     assert_eq!(home.run("grep -c alpha t/3").text(), "t/3/x:1\n");
 }

@@ -3,6 +3,7 @@
 use index::directory::{Index, IndexError};
 use index::filter::Filters;
 use index::format::Section;
+use index::manifest::Manifest;
 use index::plan::DocumentQuery;
 use index::shard::{DocId, Shard, ShardError};
 use std::collections::HashSet;
@@ -14,9 +15,10 @@ use std::sync::Arc;
 const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".rgignore"];
 
 pub(super) struct Snapshot {
+    pub(super) manifest: Manifest,
     shards: Vec<Arc<Shard>>,
     /// Paths that may always match: files and directories without a text in the index, decoded
-    /// texts, links, and what notifications do not cover.
+    /// texts, ignore files, links, and what notifications do not cover.
     pub(super) open: HashSet<Vec<u8>>,
     pub(super) files: u64,
 }
@@ -29,13 +31,9 @@ impl Snapshot {
         uncovered: HashSet<Vec<u8>>,
     ) -> Result<Snapshot, IndexError> {
         let before = before.map_or(&[][..], |before| &before.shards);
-        let mut snapshot = Snapshot {
-            shards: Index::reopen(directory, before)?.shards,
-            open: uncovered,
-            files: 0,
-        };
+        let mut snapshot = Snapshot::open_shards(directory, before)?;
+        snapshot.open = uncovered;
         for shard in &snapshot.shards {
-            snapshot.files += u64::from(shard.live_counts().documents);
             let skipped = shard.skipped()?.into_iter();
             snapshot.open.extend(skipped.map(|file| file.path));
             let has_decoded = shard.section_bytes(Section::Decoded) > 0;
@@ -50,6 +48,21 @@ impl Snapshot {
             shard.intact()?;
         }
         Ok(snapshot)
+    }
+
+    /// Opens an index without the open paths.
+    pub(super) fn open_shards(
+        directory: &Path,
+        before: &[Arc<Shard>],
+    ) -> Result<Snapshot, IndexError> {
+        let index = Index::reopen(directory, before)?;
+        let counts = index.shards.iter().map(|shard| shard.live_counts());
+        Ok(Snapshot {
+            files: counts.map(|counts| u64::from(counts.documents)).sum(),
+            open: HashSet::new(),
+            shards: index.shards,
+            manifest: index.manifest,
+        })
     }
 
     /// Passes the paths of candidates, until `add` returns false. Returns the last result of `add`.

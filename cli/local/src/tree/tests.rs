@@ -1,6 +1,8 @@
 //! Directories of an answer.
 
 use super::*;
+use crate::condition::Condition;
+use crate::place::{self, Place};
 use expect_test::{Expect, expect};
 use std::fmt::Write;
 
@@ -85,4 +87,49 @@ fn an_answer_is_limited_to_its_scope() {
     );
     check(&["a"], "a/b", &["a/b/x"], expect!["all\n"]);
     check(&[""], "", &["x"], expect!["all\n"]);
+}
+
+#[test]
+fn a_file_is_left_out_if_it_is_as_in_the_record() {
+    let home = tempfile::tempdir().unwrap();
+    let cache = home.path().join("cache");
+    fs::create_dir(&cache).unwrap();
+    let place = Place::new(Some(&cache)).unwrap();
+    place.create().unwrap();
+    let root = home.path().join("t");
+    fs::create_dir(&root).unwrap();
+    for (name, text) in [
+        ("a", "alpha\n"),
+        ("b", "beta\n"),
+        ("c", "a\0"),
+        ("d", "\u{feff}b"),
+    ] {
+        fs::write(root.join(name), text).unwrap();
+    }
+    let directory = place.directory_of(&root);
+    // Recorded as if it began when all times of files were long ago.
+    let began_ns = i128::MAX;
+    fs::create_dir_all(&directory).unwrap();
+    update::index_at(root.clone(), &directory, None, &[][..], began_ns).unwrap();
+    let condition = Condition {
+        pattern: "alpha".to_owned(),
+        ..Condition::default()
+    };
+    let open = || Comparison::open(&place, &root, &condition);
+    let can_match = |name: &str| {
+        let found = fs::symlink_metadata(root.join(name)).unwrap();
+        open().unwrap().can_match(name.as_bytes(), &found)
+    };
+    let can: Vec<_> = ["a", "b", "c", "d"].into_iter().map(can_match).collect();
+    assert_eq!(can, [true, false, true, false]);
+    fs::write(root.join("b"), "gamma").unwrap();
+    assert!(can_match("b"));
+    fs::rename(root.join("d"), root.join("b")).unwrap();
+    assert!(can_match("b"));
+    let record = place::record_in(&directory);
+    let bytes = fs::read(&record).unwrap();
+    fs::write(&record, &bytes[..60]).unwrap();
+    assert!(open().is_err());
+    fs::write(&record, [&bytes[..8], &[0; 32], &bytes[40..]].concat()).unwrap();
+    assert_eq!(open().unwrap_err().to_string(), "another index");
 }

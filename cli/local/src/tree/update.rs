@@ -1,5 +1,6 @@
 //! Update of a tree's index, in a process of its own: its memory is freed, and its priority low.
 
+use super::record::{Listing, Record, TICK_NS};
 use super::snapshot::Snapshot;
 use super::{FAILED_REST, REST, REST_MIN, Tree};
 use crate::place;
@@ -12,21 +13,16 @@ use index::directory::IndexError;
 use index::indexing::{self, BuildError, BuildOptions, Changes, Progress, Suspects};
 use index::manifest::Options;
 use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::{Read, Write};
+use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use std::{fs, mem};
 
 /// Name of the only package of the index.
 const PACKAGE: &[u8] = b"tree";
-
-/// Root, then the time in nanoseconds at which the last complete update began.
-const RECORD: &str = "tree";
-
-/// Times of files move in ticks, and clocks differ a little.
-const TICK_NS: i128 = 2_000_000_000;
 
 /// The least that the indexer takes.
 const MEMORY_BYTES: usize = 64 << 20;
@@ -51,10 +47,6 @@ impl Tree {
     }
 
     fn try_update(&self) -> Result<()> {
-        let began = SystemTime::now();
-        let began_ns = began
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |time| time.as_nanos());
         let (changed, was_lost) = {
             let mut state = self.state();
             state.drain();
@@ -65,19 +57,14 @@ impl Tree {
             (state.updating.clone(), state.was_lost)
         };
         let uncovered = self.watch().inspect_err(|_| self.unwatch());
-        let uncovered = uncovered.context("cannot watch")?;
-        let index = self.directory.join("index");
-        let record = self.directory.join(RECORD);
-        // Files that changed within a tick of being read look unchanged.
-        let from_ns = if was_lost { last_began(&record) } else { None };
         fs::create_dir_all(&self.directory).context("cannot create the index")?;
-        self.run_indexer(&index, from_ns, &changed)?;
-        let text = [
-            self.root.as_os_str().as_bytes(),
-            format!("\n{began_ns}").as_bytes(),
-        ]
-        .concat();
-        fs::write(&record, text).context("cannot write the index")?;
+        // Files that changed within a tick of being read look unchanged.
+        let is_compared = was_lost || uncovered.is_err();
+        let from_ns = is_compared.then(|| self.last_began()).flatten();
+        self.run_indexer(from_ns, &changed)?;
+        // The index serves comparisons.
+        let uncovered = uncovered.context("compared: cannot watch")?;
+        let index = place::index_in(&self.directory);
         let before = self.state().snapshot.clone();
         let snapshot = Snapshot::open(&index, before.as_deref(), uncovered);
         let snapshot = snapshot.inspect_err(|_| drop(place::remove(&index)))?;
@@ -97,14 +84,19 @@ impl Tree {
         }
     }
 
+    fn last_began(&self) -> Option<i128> {
+        let mut file = File::open(place::record_in(&self.directory)).ok()?;
+        Some(Record::read_head(&mut file).ok()?.began_ns)
+    }
+
     fn run_indexer<'a>(
         &self,
-        index: &Path,
         from_ns: Option<i128>,
         changed: impl IntoIterator<Item = &'a Vec<u8>>,
     ) -> Result<()> {
         let mut command = Command::new("/proc/self/exe");
-        command.args(["local", "index"]).arg(&self.root).arg(index);
+        command.args(["local", "index"]);
+        command.args([&self.root, &self.directory]);
         command.args(from_ns.map(|from| (from - TICK_NS).to_string()));
         command.stdin(Stdio::piped()).stdout(Stdio::null());
         let mut child = command
@@ -126,21 +118,27 @@ impl Tree {
     }
 }
 
-fn last_began(record: &Path) -> Option<i128> {
-    let text = fs::read(record).ok()?;
-    let number = text.rsplit(|&byte| byte == b'\n').next()?;
-    str::from_utf8(number).ok()?.parse().ok()
-}
-
-/// Updates the index of a tree. Files that changed at or after `from_ns`, and those named by
-/// `changed` with NUL bytes between, are compared by their bytes.
+/// Updates the index of a tree in its directory. Files that changed at or after `from_ns`, and
+/// those named by `changed` with NUL bytes between, are compared by their bytes.
 pub(crate) fn index(
     root: PathBuf,
     directory: &Path,
     from_ns: Option<i128>,
-    mut changed: impl Read,
+    changed: impl Read,
 ) -> Result<()> {
     rustix::process::setpriority_process(None, LOWEST_PRIORITY)?;
+    let began = SystemTime::now().duration_since(UNIX_EPOCH);
+    let began_ns = began.map_or(0, |began| began.as_nanos() as i128);
+    index_at(root, directory, from_ns, changed, began_ns)
+}
+
+pub(super) fn index_at(
+    root: PathBuf,
+    directory: &Path,
+    from_ns: Option<i128>,
+    mut changed: impl Read,
+    began_ns: i128,
+) -> Result<()> {
     let mut paths = Vec::new();
     changed.read_to_end(&mut paths)?;
     let paths = paths
@@ -151,6 +149,8 @@ pub(crate) fn index(
         name: PACKAGE.to_vec(),
         is_versioned: false,
     };
+    let listing = Listing::new(&source, began_ns)?;
+    let index = &place::index_in(directory);
     let changes = Changes {
         suspects: Suspects {
             modified_from_ns: from_ns,
@@ -169,23 +169,15 @@ pub(crate) fn index(
         ..BuildOptions::default()
     };
     let progress = Progress::default();
-    let update = || {
-        indexing::update(
-            vec![source.clone()],
-            &changes,
-            directory,
-            &options,
-            &progress,
-        )
-    };
+    let update = || indexing::update(vec![source.clone()], &changes, index, &options, &progress);
     match update() {
         Err(BuildError::Directory(IndexError::Locked(_))) => bail!("another process indexes it"),
         // Damaged, or of another version.
         Err(error @ (BuildError::Directory(_) | BuildError::Unusable(_))) => {
-            place::remove(directory)?;
+            place::remove(index)?;
             update().with_context(|| format!("after {error}"))?;
         }
         updated => drop(updated?),
     }
-    Ok(())
+    listing.write(index, &place::record_in(directory))
 }

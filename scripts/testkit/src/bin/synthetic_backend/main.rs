@@ -22,7 +22,7 @@ use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 use testkit::backend::session::{Answers, Request, framed, serve};
 
-/// Read size of a frontend.
+/// As much as a frontend reads at once.
 const WRITE_BYTES: usize = 256 << 10;
 
 /// 8 MiB, some milliseconds.
