@@ -24,6 +24,7 @@ RELEASE = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).abso
 
 PATH = os.environ["PATH"] + os.pathsep + os.path.expanduser("~/go/bin")
 INSTALL = {
+    "bwrap": "apt install bubblewrap",
     "cargo": "see https://rustup.rs",
     "cindex": "apt install codesearch",
     "csearch": "apt install codesearch",
@@ -33,6 +34,7 @@ INSTALL = {
     "redis-server": "apt install redis-server",
     "rg": "apt install ripgrep, or cargo install ripgrep",
     "strace": "apt install strace",
+    "ugrep": "apt install ugrep",
     "wrk": "apt install wrk",
     "zoekt-index": "go install github.com/sourcegraph/zoekt/cmd/zoekt-index@latest",
     "zoekt-webserver": "go install github.com/sourcegraph/zoekt/cmd/zoekt-webserver@latest",

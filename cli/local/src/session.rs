@@ -86,7 +86,11 @@ impl Session {
                 Err(ConnectError::Refused) => Ok(Reply::Stale),
             };
             match reply {
-                Ok(Reply::Narrowed(narrowed)) => selection.add_answer(path, directory, narrowed),
+                Ok(Reply::Narrowed(narrowed)) if is_seen(&narrowed) => {
+                    let root = Path::new(OsStr::from_bytes(&narrowed.root));
+                    let files = SelectedFiles::Answered(narrowed.directories);
+                    selection.add(path, directory, root, files);
+                }
                 Ok(Reply::All | Reply::Text(_)) => {}
                 other => {
                     // Its next question waits as long, and its late answer is for another.
@@ -97,7 +101,9 @@ impl Session {
                         session.root = Some(root_of(directory));
                     }
                     if let Ok(comparison) = Comparison::open(&place, directory, &condition) {
-                        selection.add_comparison(path, directory, comparison);
+                        let root = comparison.root.clone();
+                        let files = SelectedFiles::Compared(comparison);
+                        selection.add(path, directory, &root, files);
                     }
                 }
             }
@@ -136,27 +142,6 @@ impl Session {
 }
 
 impl Selection {
-    /// Adds the answer for a directory, if this process sees the same tree.
-    fn add_answer(&mut self, path: &Path, directory: &Path, narrowed: Narrowed) {
-        let root = Path::new(OsStr::from_bytes(&narrowed.root));
-        let is_same = fs::symlink_metadata(root)
-            .is_ok_and(|found| (found.dev(), found.ino()) == (narrowed.device, narrowed.inode));
-        let sees_same = place::mount_namespace().is_ok_and(|own| own == narrowed.mount_namespace);
-        if is_same && sees_same {
-            self.add(
-                path,
-                directory,
-                root,
-                SelectedFiles::Answered(narrowed.directories),
-            );
-        }
-    }
-
-    fn add_comparison(&mut self, path: &Path, directory: &Path, comparison: Comparison) {
-        let root = comparison.root.clone();
-        self.add(path, directory, &root, SelectedFiles::Compared(comparison));
-    }
-
     fn add(&mut self, path: &Path, directory: &Path, root: &Path, files: SelectedFiles) {
         if let Ok(below) = directory.strip_prefix(root) {
             let below = below.as_os_str().as_bytes().to_vec();
@@ -209,6 +194,14 @@ impl SelectedPlace {
         };
         names.contains(name) || (is_directory && directories.contains_key(&path))
     }
+}
+
+/// Tests if this process sees the tree of an answer.
+fn is_seen(narrowed: &Narrowed) -> bool {
+    let root = fs::symlink_metadata(OsStr::from_bytes(&narrowed.root));
+    let is_same =
+        root.is_ok_and(|root| (root.dev(), root.ino()) == (narrowed.device, narrowed.inode));
+    is_same && place::mount_namespace().is_ok_and(|own| own == narrowed.mount_namespace)
 }
 
 /// Git root above a directory, or the directory.
