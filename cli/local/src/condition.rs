@@ -1,8 +1,9 @@
 //! Condition on the files that can change the output of a search.
 
-use crate::arguments::{Arguments, Case, Mode, Output, TextEncoding};
+use crate::arguments::{Arguments, Binary, Case, Mode, Output, TextEncoding};
 use crate::input::Input;
 use index::plan::{BadPattern, DocumentQuery, plan, plan_multiline};
+use regex_syntax::ParserBuilder;
 
 /// Longest pattern that is planned.
 const PATTERN_BYTES_MAX: usize = 16 << 10;
@@ -13,6 +14,8 @@ pub(crate) struct Condition {
     pub(crate) pattern: String,
     pub(crate) case: PlannedCase,
     pub(crate) multiline: bool,
+    /// Least length of a match in a binary file, in bytes.
+    pub(crate) match_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,7 +65,9 @@ impl Condition {
         if arguments.multiline_dotall && arguments.multiline {
             pattern = format!("(?s:{pattern})");
         }
+        let is_cut = matches!(arguments.binary, Binary::Auto);
         Some(Condition {
+            match_bytes: if is_cut { shortest_match(&pattern) } else { 0 },
             pattern,
             case: match arguments.case {
                 Case::Sensitive => PlannedCase::Sensitive,
@@ -93,6 +98,20 @@ impl Condition {
     }
 }
 
+/// Least length of a match, in bytes, in any case.
+fn shortest_match(pattern: &str) -> u64 {
+    let mut parser = ParserBuilder::new();
+    let parsed = parser
+        .utf8(false)
+        .case_insensitive(true)
+        .build()
+        .parse(pattern);
+    let bytes = parsed
+        .ok()
+        .and_then(|parsed| parsed.properties().minimum_len());
+    bytes.unwrap_or(0) as u64
+}
+
 /// Tests for flags that let a dot match single bytes: the planner's does not match `\r`.
 fn has_byte_flags(pattern: &str) -> bool {
     pattern.split("(?").skip(1).any(|behind| {
@@ -104,6 +123,13 @@ fn has_byte_flags(pattern: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_match_has_a_least_length() {
+        for (pattern, bytes) in [("abc|xy", 2), ("(?:ſk)", 2), ("a*", 0), ("é.", 3), ("(", 0)] {
+            assert_eq!(shortest_match(pattern), bytes, "{pattern}");
+        }
+    }
 
     #[test]
     fn patterns_of_bytes_are_not_planned() {

@@ -73,6 +73,7 @@ impl Request {
                 fields.bytes(condition.pattern.as_bytes());
                 fields.number(condition.case as u64);
                 fields.number(condition.multiline.into());
+                fields.number(condition.match_bytes);
             }
             Request::Offer { root } => {
                 fields.number(1);
@@ -102,6 +103,7 @@ impl Request {
                         _ => PlannedCase::Either,
                     },
                     multiline: number(rest)? != 0,
+                    match_bytes: number(rest)?,
                 },
             },
             1 => Request::Offer {
@@ -246,6 +248,7 @@ mod tests {
             pattern: "fopen|é".to_owned(),
             case: PlannedCase::Either,
             multiline: true,
+            match_bytes: 7,
         };
         let directory = b"/a/\xff".to_vec();
         let requests = [

@@ -200,7 +200,10 @@ impl Service {
         };
         let below = path.strip_prefix(&tree.root).unwrap_or(path);
         match condition.query() {
-            Ok(query) => tree.narrowed(below.as_os_str().as_bytes(), &query),
+            Ok(query) => {
+                let below = below.as_os_str().as_bytes();
+                tree.narrowed(below, &query, condition.match_bytes as usize)
+            }
             Err(_) => Reply::All,
         }
     }

@@ -132,8 +132,14 @@ impl Tree {
         })
     }
 
-    /// Directories to enter at or below `directory`, a relative path.
-    pub(crate) fn narrowed(&self, directory: &[u8], query: &DocumentQuery) -> Reply {
+    /// Directories to enter at or below `directory`, a relative path, for matches of at least
+    /// `match_bytes`.
+    pub(crate) fn narrowed(
+        &self,
+        directory: &[u8],
+        query: &DocumentQuery,
+        match_bytes: usize,
+    ) -> Reply {
         let (snapshot, changed) = {
             let mut state = self.state();
             state.asked = Instant::now();
@@ -163,6 +169,10 @@ impl Tree {
                 .iter()
                 .chain(&changed)
                 .all(|path| answer.add(path))
+            && snapshot
+                .binary
+                .iter()
+                .all(|(path, head)| *head < match_bytes || answer.add(path))
             && snapshot
                 .each_candidate(query, |path| answer.add(path))
                 .unwrap_or(false);

@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(changes.pending(), 2);
         // A failed update leaves them pending.
         for _ in 0..2 {
-            changes.take(Instant::now() + LONG);
+            changes.take(Instant::now() + DELAY_MAX);
             assert_eq!(changes.pending(), 2);
         }
         changes.searched();

@@ -57,7 +57,7 @@ impl Listing {
 
     /// Writes the record of an index that was updated after the listing.
     pub(super) fn write(&self, index: &Path, to: &Path) -> Result<()> {
-        let snapshot = Snapshot::open(index, None, HashSet::new())?;
+        let snapshot = Snapshot::open(&self.root, index, None, HashSet::new())?;
         let mut known = HashSet::new();
         snapshot.each_candidate(&DocumentQuery::ALL, |path| {
             if !snapshot.open.contains(path) {

@@ -1,5 +1,8 @@
 //! Index of a tree at one time.
 
+use crate::watch::absolute;
+use ignore::gitignore::Gitignore;
+use index::corpus::SkipReason;
 use index::directory::{Index, IndexError};
 use index::filter::Filters;
 use index::format::Section;
@@ -7,25 +10,36 @@ use index::manifest::Manifest;
 use index::plan::DocumentQuery;
 use index::shard::{DocId, Shard, ShardError};
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Names of files that ripgrep reads in each directory that it enters. A mistake in one of them is
-/// reported, so their directories are entered always.
+/// Names of files that ripgrep reads in each directory that it enters.
 const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".rgignore"];
+
+/// Bytes of a binary file that are read to find its first NUL.
+const HEAD_BYTES: usize = 64;
+
+/// Marks of UTF-8 and UTF-16: such a file is decoded first.
+const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
 
 pub(super) struct Snapshot {
     pub(super) manifest: Manifest,
     shards: Vec<Arc<Shard>>,
     /// Paths that may always match: files and directories without a text in the index, decoded
-    /// texts, ignore files, links, and what notifications do not cover.
+    /// texts, links, what notifications do not cover, and ignore files with a mistake, which is
+    /// reported.
     pub(super) open: HashSet<Vec<u8>>,
+    /// Binary files with the number of bytes before the first NUL. ripgrep searches only these.
+    pub(super) binary: Vec<(Vec<u8>, usize)>,
     pub(super) files: u64,
 }
 
 impl Snapshot {
-    /// Opens an index; shards of `before` stay open.
+    /// Opens the index of a tree; shards of `before` stay open.
     pub(super) fn open(
+        root: &Path,
         directory: &Path,
         before: Option<&Snapshot>,
         uncovered: HashSet<Vec<u8>>,
@@ -34,14 +48,21 @@ impl Snapshot {
         let mut snapshot = Snapshot::open_shards(directory, before)?;
         snapshot.open = uncovered;
         for shard in &snapshot.shards {
-            let skipped = shard.skipped()?.into_iter();
-            snapshot.open.extend(skipped.map(|file| file.path));
+            for file in shard.skipped()? {
+                let is_binary = SkipReason::from_words(&file.reason) == Some(SkipReason::Binary);
+                match head(&absolute(root, &file.path)).filter(|_| is_binary) {
+                    Some(bytes) => snapshot.binary.push((file.path, bytes)),
+                    None => drop(snapshot.open.insert(file.path)),
+                }
+            }
             let has_decoded = shard.section_bytes(Section::Decoded) > 0;
             for id in (0..shard.document_count()).map(DocId) {
                 let (path, _) = shard.path_and_rank(id)?;
                 let name = path.rsplit(|&byte| byte == b'/').next();
                 let is_ignore_file = name.is_some_and(|name| IGNORE_FILES.contains(&name));
-                if is_ignore_file || (has_decoded && shard.decoded_from(id)?.is_some()) {
+                let has_mistake =
+                    is_ignore_file && Gitignore::new(absolute(root, path)).1.is_some();
+                if has_mistake || (has_decoded && shard.decoded_from(id)?.is_some()) {
                     snapshot.open.insert(path.to_vec());
                 }
             }
@@ -60,6 +81,7 @@ impl Snapshot {
         Ok(Snapshot {
             files: counts.map(|counts| u64::from(counts.documents)).sum(),
             open: HashSet::new(),
+            binary: Vec::new(),
             shards: index.shards,
             manifest: index.manifest,
         })
@@ -84,4 +106,15 @@ impl Snapshot {
         }
         Ok(true)
     }
+}
+
+/// Bytes before the first NUL of a file; `None` if it has none near its begin, or a mark.
+fn head(path: &Path) -> Option<usize> {
+    let mut head = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
+    if MARKS.iter().any(|mark| head.starts_with(mark)) {
+        return None;
+    }
+    head.iter().position(|&byte| byte == 0)
 }

@@ -66,7 +66,7 @@ impl Tree {
         let uncovered = uncovered.context("compared: cannot watch")?;
         let index = place::index_in(&self.directory);
         let before = self.state().snapshot.clone();
-        let snapshot = Snapshot::open(&index, before.as_deref(), uncovered);
+        let snapshot = Snapshot::open(&self.root, &index, before.as_deref(), uncovered);
         let snapshot = snapshot.inspect_err(|_| drop(place::remove(&index)))?;
         let mut state = self.state();
         state.snapshot = Some(snapshot.into());
