@@ -60,7 +60,7 @@ impl Tree {
         fs::create_dir_all(&self.directory).context("cannot create the index")?;
         // Files that changed within a tick of being read look unchanged.
         let is_compared = was_lost || uncovered.is_err();
-        let from_ns = is_compared.then(|| self.last_began()).flatten();
+        let from_ns = is_compared.then(|| self.last_began().unwrap_or(TICK_NS));
         self.run_indexer(from_ns, &changed)?;
         // The index serves comparisons.
         let uncovered = uncovered.context("compared: cannot watch")?;
