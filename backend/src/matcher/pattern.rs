@@ -348,6 +348,12 @@ pub(crate) struct Traits {
 impl Traits {
     /// None of an invalid expression.
     pub(crate) fn of(text: &str) -> Traits {
+        if !text.chars().any(regex_syntax::is_meta_character) {
+            return Traits {
+                has_line_end: text.contains('\n'),
+                ..Traits::default()
+            };
+        }
         let mut parser = ast::parse::ParserBuilder::new();
         let parsed = parser.nest_limit(NESTING_MAX).build().parse(text);
         let visited = parsed.map(|ast| ast::visit(&ast, Traits::default()));
