@@ -31,7 +31,7 @@ const ROOT_BYTES_MAX: usize = 4096;
 
 type Fingerprint = [u8; 16];
 
-/// What an update found before it read the files.
+/// Files of a tree, listed before an update reads them.
 pub(super) struct Listing {
     root: PathBuf,
     began_ns: i128,
