@@ -95,7 +95,7 @@ pub(crate) const CRATES: [Crate; 19] = [
         shared_names: &[],
     },
     Crate {
-        name: "store",
+        name: "index/store",
         uses: &["index", "schema"],
         never: HTTP_AND_GIT,
         layers: &[
@@ -108,7 +108,7 @@ pub(crate) const CRATES: [Crate; 19] = [
         shared_names: &[],
     },
     Crate {
-        name: "trace",
+        name: "schema/trace",
         uses: &["schema"],
         never: HTTP_AND_GIT,
         layers: &["span", "recorder", "queue", "otlp traceparent"],
