@@ -12,6 +12,7 @@ use results::order::{self, Continued, StringPool, TieKey};
 use results::packages::PackageTally;
 use results::spool::{BLOCKS_AT_ONCE, ORDER_PARTS_MAX, PointerWriter, ResultFiles, SpoolError};
 use results::{Counts, documents, in_parallel};
+use schema::message::SpoolFacets;
 use std::ops::{ControlFlow, Range};
 
 /// Pointers that justify a thread: merging them takes milliseconds, starting it about 50 µs.
@@ -107,8 +108,12 @@ fn write_facets(spool: &ResultFiles, collectors: &mut [Collector]) -> Result<(),
     for collector in collectors {
         facets.merge(std::mem::take(&mut collector.facets));
     }
+    let facets = facets.finish();
+    if facets == SpoolFacets::default() {
+        return Ok(()); // An empty file is read as this.
+    }
     let mut frame = Vec::new();
-    let encoded = facets.finish().encode(&mut frame);
+    let encoded = facets.encode(&mut frame);
     encoded.expect("the bounds of facets keep them below a frame's");
     spool.append(&spool.facets, &frame)
 }
