@@ -207,7 +207,9 @@ impl Parser<'_> {
             let start = self.lexer.at;
             let part = self.unary()?;
             if self.lexer.depth == 0 {
-                self.ast.terms.push(start..self.lexer.at);
+                // A word `and` that is text is so behind the operator alone.
+                let behind = and.filter(|_| self.texts.has(start));
+                self.ast.terms.push(behind.unwrap_or(start)..self.lexer.at);
                 self.add_to_phrase(start, part.as_ref().is_some_and(Node::is_text));
             }
             if let Some(part) = part {
