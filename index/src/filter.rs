@@ -1,4 +1,4 @@
-//! Filters: conditions on packages, paths and languages. All must hold.
+//! Filters: conditions on packages and documents. All must hold.
 //!
 //! A package is identified by its name without version, a document by its path and the [`language`]
 //! of that path. Matching works on bytes: `(?-u:\xff)` finds a byte that is not UTF-8. Filters read

@@ -5,7 +5,7 @@
 //! if [`Mapping::damage`], called *afterwards*, finds nothing. It also compares length and
 //! modification time, since truncation inside a page raises no signal.
 //!
-//! The only module with `unsafe`, apart from one test.
+//! The only module of this crate with `unsafe`, apart from one test.
 //! **Invariant:** Trawl never writes to a shard once it has its name. Changes by others are
 //! detected, except a write through another mapping or one that restores the modification time.
 

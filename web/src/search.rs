@@ -1,12 +1,12 @@
-//! Search of a request: its parameters (`params`, `choice`), finding or starting it (`join`,
+//! Search of a request: its parameters (`params`, `choice`), finding or starting it (`run`,
 //! `cursor`), following it (`following`), and its rendered answers (`rendered`).
 
 pub(crate) mod choice;
 pub(crate) mod cursor;
 pub(crate) mod following;
-pub(crate) mod join;
 pub(crate) mod params;
 pub(crate) mod rendered;
+pub(crate) mod run;
 
 use axum::extract::Request;
 use axum::middleware::Next;

@@ -21,7 +21,7 @@ const MEASURED: [&str; 10] = [
     "frontend/cache",
     "frontend/results",
     "schema/tls",
-    "trace",
+    "schema/trace",
     "web",
     "web/access",
 ];

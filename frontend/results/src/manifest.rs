@@ -69,7 +69,7 @@ impl SearchResult {
             return None;
         };
         Some(SearchResult {
-            id,
+            identity: id,
             generation: manifest.generation,
             query,
             scope: manifest.scope,

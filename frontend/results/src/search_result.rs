@@ -34,7 +34,7 @@ const CHUNK_LEN_MIN: usize = 1000;
 #[derive(Debug)]
 pub struct SearchResult {
     /// Identity of query, generation and scope.
-    pub id: String,
+    pub identity: String,
     /// Id of the set of shards.
     pub generation: String,
     /// The query.
@@ -69,7 +69,7 @@ pub struct ByLine {
 impl SearchResult {
     /// Identity of query, generation and scope.
     pub fn identity(&self) -> &str {
-        &self.id
+        &self.identity
     }
 
     /// Id of the set of shards.

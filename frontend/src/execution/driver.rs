@@ -36,7 +36,7 @@ use trace::TraceSpan;
 use tracing::Span;
 
 pub(crate) struct Execution {
-    pub(crate) id: String,
+    pub(crate) identity: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
     /// Hash of the scope that its clients share.
@@ -84,7 +84,7 @@ impl Execution {
         client: u64,
         deadline: Deadline,
     ) -> Arc<Execution> {
-        let id = query.identity(scope, &routing.generation);
+        let identity = query.identity(scope, &routing.generation);
         let news = watch::Sender::default();
         let trace = trace::current().child("search", trace::Kind::Internal);
         let assigned = routing.assign(&preference(resources, peers, routing));
@@ -120,9 +120,9 @@ impl Execution {
         let missing = routing.missing.clone();
         let state = ExecutionState::new(assignments, missing, deadline, Instant::now());
         Arc::new(Execution {
-            spool: Arc::new(resources.spool.create(&id, count)),
+            spool: Arc::new(resources.spool.create(&identity, count)),
             ordered: resources.ordered,
-            id,
+            identity,
             generation: routing.generation.clone(),
             query,
             scope: scope.hash(),
@@ -145,7 +145,7 @@ impl Execution {
 
     pub(crate) fn recovered(answer: SearchResult, runtime: Handle) -> Arc<Execution> {
         Arc::new(Execution {
-            id: answer.identity().to_owned(),
+            identity: answer.identity().to_owned(),
             generation: answer.generation().to_owned(),
             query: answer.query().clone(),
             scope: answer.scope,
@@ -337,7 +337,7 @@ impl Execution {
             error.count();
             if let PeerError::Spool(error) = error {
                 let backend = handle.peer.log_name();
-                tracing::error!(%backend, id = self.id, %error, "cannot spool the matches");
+                tracing::error!(%backend, id = self.identity, %error, "cannot spool the matches");
             }
         }
         let event = received.map_or_else(
@@ -351,7 +351,7 @@ impl Execution {
             && !handle.is_stopped()
         {
             let backend = handle.peer.log_name();
-            tracing::warn!(%backend, id = self.id, reason, "stream lost");
+            tracing::warn!(%backend, id = self.identity, reason, "stream lost");
         }
         if self.feed(Event::Stream(stream, event)).is_some() {
             self.finalize();
@@ -375,7 +375,7 @@ impl Execution {
         self.trace.child_between("finalize", begun, Instant::now());
         let failure = counts.as_ref().err().map(SpoolError::in_words);
         if let Err(error) = &counts {
-            tracing::error!(id = self.id, %error, "matches cannot be put in order");
+            tracing::error!(id = self.identity, %error, "matches cannot be put in order");
         }
         if let Some(Action::Publish(outcome)) = self.feed(Event::Finalized { failure }) {
             self.publish(*outcome, collectors, counts.unwrap_or_default());
@@ -385,7 +385,7 @@ impl Execution {
     fn publish(&self, outcome: Outcome, collectors: Vec<Collector>, counts: Counts) {
         let progress = self.progress();
         let result = SearchResult {
-            id: self.id.clone(),
+            identity: self.identity.clone(),
             generation: self.generation.clone(),
             query: self.query.clone(),
             scope: self.scope,
@@ -411,7 +411,7 @@ impl Execution {
             && self.overlaps.packages.is_empty()
             && let Err(error) = self.spool.finish(|| result.manifest())
         {
-            tracing::warn!(id = self.id, %error, "the result will be lost at the next restart");
+            tracing::warn!(id = self.identity, %error, "the result will be lost at the next restart");
         }
         self.spool.close();
         self.result.send_replace(Some(Arc::new(result)));

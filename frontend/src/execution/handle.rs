@@ -156,7 +156,7 @@ impl SearchHandle {
 
     /// Identity of query, generation and scope, equal for all clients.
     pub fn identity(&self) -> &str {
-        &self.execution.id
+        &self.execution.identity
     }
 
     /// Id of the searched set of shards.

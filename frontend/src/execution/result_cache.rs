@@ -49,7 +49,7 @@ impl ResultCache {
     }
 
     pub(crate) fn insert(&mut self, execution: Arc<Execution>) {
-        let replaced = self.executions.put(execution.id.clone(), execution);
+        let replaced = self.executions.put(execution.identity.clone(), execution);
         self.removals.begin(replaced.into_iter().collect());
     }
 
@@ -62,8 +62,13 @@ impl ResultCache {
     pub(crate) fn finish(&mut self, execution: Arc<Execution>) {
         // Another execution may have taken its id.
         let is_known = |known: &Arc<Execution>| Arc::ptr_eq(known, &execution);
-        if execution.is_abandoned() && self.executions.peek(&execution.id).is_some_and(is_known) {
-            self.forget(&execution.id);
+        if execution.is_abandoned()
+            && self
+                .executions
+                .peek(&execution.identity)
+                .is_some_and(is_known)
+        {
+            self.forget(&execution.identity);
         }
         // From here on it can be evicted.
         drop(execution);

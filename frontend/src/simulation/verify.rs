@@ -113,7 +113,7 @@ fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> Se
     let query = query.and_then(|query| query.wanting(Want::Matches, scenario.limit));
     let collectors = ended.collectors.iter();
     SearchResult {
-        id: "0123456789abcdef".to_owned(),
+        identity: "0123456789abcdef".to_owned(),
         generation: String::new(),
         scope: [0; 16],
         query: query.unwrap(),

@@ -9,10 +9,10 @@ use crate::http::request_limits::read_body;
 use crate::http::watched::Watched;
 use crate::problem::Problem;
 use crate::search::cursor::{BadCursor, Cursor};
-use crate::search::join::{
+use crate::search::params::{PARAMETERS_MAX, Params};
+use crate::search::run::{
     self, bad_cursor, expired, finished, is_link, route_of, unknown, unsigned,
 };
-use crate::search::params::{PARAMETERS_MAX, Params};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
@@ -27,21 +27,21 @@ impl Call {
     }
 
     pub(super) fn identity(&self, scope: &Scope, query: &Query) -> String {
-        join::identity(&self.coordinator, scope, &self.params, query)
+        run::identity(&self.coordinator, scope, &self.params, query)
     }
 
     pub(super) fn watched(&self, scope: &Scope) -> Watched {
         Watched::new(&self.coordinator, &self.viewer, scope)
     }
 
-    /// Like [`join::start`], with a notice if only the default revisions are searched.
+    /// Like [`run::start`], with a notice if only the default revisions are searched.
     pub(super) async fn start(
         &self,
         scope: &Scope,
         parsed: &mut ParsedQuery,
     ) -> Result<SearchHandle, Problem> {
         let coordinator = &self.coordinator;
-        let search = join::start(coordinator, scope, &self.params, parsed).await?;
+        let search = run::start(coordinator, scope, &self.params, parsed).await?;
         let notice = coordinator.notice_of_revisions(scope, &parsed.query);
         parsed.notices.extend(notice);
         Ok(search)

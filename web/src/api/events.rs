@@ -18,8 +18,8 @@ use crate::model::{
 use crate::pages;
 use crate::problem::{GONE, Problem};
 use crate::search::following::{self, Best, Eta, Events, Proof, RECONNECT_AFTER, Report};
-use crate::search::join;
 use crate::search::params::Params;
+use crate::search::run;
 use axum::http::HeaderMap;
 use axum::response::{Response, sse};
 use frontend::query::{ParsedQuery, Query, QueryInput};
@@ -209,7 +209,7 @@ impl Report for Follower {
 
     /// The first page may have been sent as final.
     async fn end(&self) -> Option<()> {
-        let answer = match join::finished(&self.search, self.parsed.as_ref()).await {
+        let answer = match run::finished(&self.search, self.parsed.as_ref()).await {
             Ok(answer) => answer,
             Err(problem) => return self.fail(&problem).await,
         };

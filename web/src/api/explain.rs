@@ -7,7 +7,7 @@ use super::openapi::described as doc;
 use crate::http::response;
 use crate::model::{CostClass, Explanation, Missing, PatternCost, SearchCost, notices, share};
 use crate::problem::Problem;
-use crate::search::join;
+use crate::search::run;
 use axum::response::Response;
 use frontend::query::Query;
 use frontend::{BackendStatus, SearchResult};
@@ -38,7 +38,7 @@ pub(crate) async fn explain(call: Call) -> Result<Response, Problem> {
     parsed.query = parsed.query.wanting(Want::Estimate, 0)?;
     let scope = call.viewer.scope().await?;
     let search = call.start(&scope, &mut parsed).await?;
-    let answer = join::finished(&search, Some(&parsed)).await?;
+    let answer = run::finished(&search, Some(&parsed)).await?;
     let cost = cost(&answer, &call.coordinator.backends(&scope));
     let cheaper = suggestions(&query, &answer.explain().estimates, &cost);
     let patterns = query.expr.patterns().into_iter();

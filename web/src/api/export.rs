@@ -12,7 +12,7 @@ use crate::http::stream_body::{Export, MatchSource};
 use crate::http::watched::Watched;
 use crate::model::BrokenOff;
 use crate::problem::Problem;
-use crate::search::join;
+use crate::search::run;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use format::{End, Format, Order, head};
@@ -60,7 +60,7 @@ pub(crate) async fn by_query(call: Call) -> Result<Response, Problem> {
     let response = if let Some(export) = export {
         found::export(export, search, format, end, Some(parsed)).await?
     } else {
-        let answer = join::finished(&search, Some(&parsed)).await?;
+        let answer = run::finished(&search, Some(&parsed)).await?;
         let export = call.exports.begin()?;
         respond(export, &search, answer, (format, end), &parsed.notices).await?
     };
@@ -101,7 +101,7 @@ pub(crate) async fn by_id(call: Call, Path(id): Path<String>) -> Result<Response
     let response = if order == Order::Found {
         found::export(export, search, format, end, None).await?
     } else {
-        let answer = join::finished(&search, None).await?;
+        let answer = run::finished(&search, None).await?;
         respond(export, &search, answer, (format, end), &[]).await?
     };
     Ok(guarded(response, watched, format))

@@ -8,9 +8,9 @@ use crate::http::response::KnownTags;
 use crate::http::{blocking, response};
 use crate::model::{CopyList, Facets, Packages, SummaryHead, Timings, kind_counts};
 use crate::problem::Problem;
-use crate::search::join;
 use crate::search::params::Params;
 use crate::search::rendered::Rendered;
+use crate::search::run;
 use axum::response::Response;
 use frontend::page::PER_PAGE_MAX;
 use frontend::{FacetsSoFar, SearchResult, SpoolError};
@@ -108,7 +108,7 @@ async fn summarize(
         Some(parsed) => call.start(&scope, parsed).await?,
         None => call.by_id(&scope, id.unwrap_or_default()).await?,
     };
-    let answer = join::finished(&search, parsed.as_ref()).await?;
+    let answer = run::finished(&search, parsed.as_ref()).await?;
     let notices = parsed.map_or_else(Vec::new, |parsed| parsed.notices);
     let view = format!("{summary:?} {notices:?}");
     let whole = Arc::clone(&answer);
@@ -169,7 +169,7 @@ pub(crate) fn facets_of(
     answer: &SearchResult,
     head: SummaryHead,
 ) -> Result<Option<Facets>, SpoolError> {
-    let Some(FacetsSoFar { packages, others }) = join::facets(answer)? else {
+    let Some(FacetsSoFar { packages, others }) = run::facets(answer)? else {
         return Ok(None);
     };
     let packages = packages.iter().take(PACKAGES_SHOWN_MAX);
@@ -218,10 +218,10 @@ async fn copies_of(call: &Call, id: Option<&str>) -> Result<Response, Problem> {
     let parsed = id.is_none().then(|| params.parsed()).transpose()?;
     let scope = call.viewer.scope().await?;
     let search = match &parsed {
-        Some(parsed) => join::start(&call.coordinator, &scope, params, parsed).await?,
+        Some(parsed) => run::start(&call.coordinator, &scope, params, parsed).await?,
         None => call.by_id(&scope, id.unwrap_or_default()).await?,
     };
-    let answer = join::finished(&search, parsed.as_ref()).await?;
+    let answer = run::finished(&search, parsed.as_ref()).await?;
     let notices = parsed.map_or_else(Vec::new, |parsed| parsed.notices);
     let head = SummaryHead::new(&answer, search.id(), &notices);
     blocking(move || list(&answer, head, position, (page, per_page))).await

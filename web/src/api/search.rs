@@ -13,9 +13,9 @@ use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
 use crate::search::cursor::{Cursor, Route};
 use crate::search::following::Eta;
-use crate::search::join::{self, Items, KEEP, Start, View};
 use crate::search::params::Wait;
 use crate::search::rendered::Rendered;
+use crate::search::run::{self, Items, KEEP, Start, View};
 use crate::state::App;
 use access::{LinkKeys, Viewer};
 use axum::extract::State;
@@ -46,7 +46,7 @@ impl PageRequest {
     fn parse(call: &Call, id: Option<&str>) -> Result<PageRequest, Problem> {
         let (params, keys) = (&call.params, call.options.links.current());
         let view = View::parse(params, &keys, Group::None, Copies::All)?;
-        let link = id.filter(|id| join::is_link(id));
+        let link = id.filter(|id| run::is_link(id));
         Ok(PageRequest {
             view,
             wait: params.wait()?,
@@ -54,7 +54,7 @@ impl PageRequest {
             pending: 0,
             parsed: None,
             link: link.or(params.text("cursor")?).map(str::to_owned),
-            route: join::route(&view, params, id),
+            route: run::route(&view, params, id),
             keys,
         })
     }
@@ -112,7 +112,7 @@ async fn query(call: &Call, known: KnownTags) -> Result<Response, Problem> {
         return answer(call, search, request, known).await;
     }
     let mut parsed = call.params.parsed()?;
-    if join::may_be_known(&call.coordinator, &call.params)
+    if run::may_be_known(&call.coordinator, &call.params)
         && let Some(unchanged) = known.unless_changed(|| call.identity(&scope, &parsed.query))
     {
         return Ok(unchanged);
@@ -158,7 +158,7 @@ pub(crate) async fn cancel(call: Call, Path(id): Path<String>) -> Result<Respons
     call.expect(&[])?;
     let scope = call.viewer.scope().await?;
     let search = call.coordinator.get(&scope, &id);
-    search.ok_or_else(|| join::unknown(&id))?.withdraw();
+    search.ok_or_else(|| run::unknown(&id))?.withdraw();
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -176,7 +176,7 @@ async fn answer(
         search.keep(KEEP);
         return blocking(move || running(&search, &request)).await;
     }
-    let answer = join::finished(&search, request.parsed.as_ref()).await?;
+    let answer = run::finished(&search, request.parsed.as_ref()).await?;
     let link = request.link.clone();
     let is_grouped = request.view.group != Group::None;
     let view = is_grouped.then(|| request.rendered_view());

@@ -10,8 +10,8 @@ use super::{filters, visible};
 use crate::http::blocking;
 use crate::http::response::no_store;
 use crate::problem::Problem;
-use crate::search::join;
 use crate::search::params::Params;
+use crate::search::run;
 use crate::state::Call;
 use askama::Template;
 use axum::response::{Html, Response};
@@ -146,7 +146,7 @@ fn counts(answer: &SearchResult) -> Result<Option<FacetsSoFar>, SpoolError> {
     if answer.is_empty() {
         return Ok(None);
     }
-    join::facets(answer)
+    run::facets(answer)
 }
 
 fn of_field(counts: &FacetsSoFar, field: Field) -> Vec<Facet> {
@@ -182,9 +182,9 @@ pub(crate) async fn fragment(call: Call) -> Result<Response, Problem> {
     let scope = call.viewer.scope().await?;
     let search = match form.known_search(&call.coordinator, &scope, &parsed) {
         Some(search) => search,
-        None => join::start(&call.coordinator, &scope, params, &parsed).await?,
+        None => run::start(&call.coordinator, &scope, params, &parsed).await?,
     };
-    let finished = timeout(WAIT, join::finished(&search, Some(&parsed))).await;
+    let finished = timeout(WAIT, run::finished(&search, Some(&parsed))).await;
     let facets = match finished {
         Ok(answer) => {
             let answer = answer?;
@@ -216,9 +216,9 @@ async fn wider_counts(call: &Call, scope: &Scope, form: &Form) -> Option<FacetsS
     let mut wider = Params::parse(&form.search_parameters()).ok()?;
     wider.client = call.params.client;
     let parsed = wider.parsed().ok()?;
-    let search = join::start(&call.coordinator, scope, &wider, &parsed);
+    let search = run::start(&call.coordinator, scope, &wider, &parsed);
     let search = search.await.ok()?;
-    let answer = join::finished(&search, Some(&parsed)).await.ok()?;
+    let answer = run::finished(&search, Some(&parsed)).await.ok()?;
     blocking(move || counts(&answer)).await.ok()?
 }
 

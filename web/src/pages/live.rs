@@ -13,7 +13,7 @@ use crate::http::watched::Watched;
 use crate::problem::Problem;
 use crate::search::choice::Copies;
 use crate::search::following::{self, Eta, Events, Proof, Report};
-use crate::search::join::{KEEP, View};
+use crate::search::run::{KEEP, View};
 use crate::state::Call;
 use axum::response::{Response, sse};
 use frontend::{SearchHandle, SearchResult};

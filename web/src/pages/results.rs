@@ -10,7 +10,7 @@ use super::nothing::NothingFound;
 use super::{filters, visible};
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
-use crate::search::join::{Items, View, in_line_order};
+use crate::search::run::{Items, View, in_line_order};
 use crate::source::colours::PageColours;
 use askama::Template;
 use frontend::page::PageRange;

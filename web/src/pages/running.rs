@@ -7,7 +7,7 @@ use super::form::Form;
 use crate::http::site::Site;
 use crate::search::choice::{Copies, Group};
 use crate::search::following::{Best, Eta, FILES_MAX};
-use crate::search::join::in_line_order;
+use crate::search::run::in_line_order;
 use crate::source::colours::PageColours;
 use askama::Template;
 use frontend::{

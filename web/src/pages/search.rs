@@ -11,8 +11,8 @@ use crate::model::Timings;
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
 use crate::search::following::best_of;
-use crate::search::join::{self, KEEP, View};
 use crate::search::rendered::Rendered;
+use crate::search::run::{self, KEEP, View};
 use crate::source::colours::PageColours;
 use crate::state::{App, Call};
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -49,9 +49,9 @@ async fn page(call: &Call, tags: KnownTags) -> Result<Response, Problem> {
     let (first_line, parsed) = (params.number("from", 1)?, params.parsed()?);
     let form = Form::new(params).in_revisions_of(&parsed.query);
     let scope = &call.viewer.scope().await?;
-    if join::may_be_known(&app.coordinator, params)
+    if run::may_be_known(&app.coordinator, params)
         && let Some(unchanged) =
-            tags.unless_changed(|| join::identity(&app.coordinator, scope, params, &parsed.query))
+            tags.unless_changed(|| run::identity(&app.coordinator, scope, params, &parsed.query))
     {
         return Ok(unchanged);
     }
@@ -129,7 +129,7 @@ async fn wait(
     first_matches_after: Duration,
     is_proven: &Notify,
 ) -> Option<Result<Arc<SearchResult>, Problem>> {
-    let mut finished = pin!(join::finished(search, Some(parsed)));
+    let mut finished = pin!(run::finished(search, Some(parsed)));
     if let Ok(answer) = timeout(first_matches_after, &mut finished).await {
         return Some(answer);
     }
@@ -175,6 +175,6 @@ pub(super) async fn find(
             };
             Ok(app.coordinator.search(request).await?)
         }
-        _ => join::start(&app.coordinator, scope, params, parsed).await,
+        _ => run::start(&app.coordinator, scope, params, parsed).await,
     }
 }

@@ -11,7 +11,7 @@ use crate::http::response;
 use crate::http::stream_body::{Export, LongLine, PIECE_BYTES, lines_of};
 use crate::model::ExportEnd;
 use crate::problem::Problem;
-use crate::search::join;
+use crate::search::run;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -150,7 +150,7 @@ impl FoundExport {
 
     /// Last part, after all matches.
     async fn end(mut self) -> Result<Option<(Bytes, FoundExport)>, Problem> {
-        let answer = join::finished(&self.search, self.parsed.as_ref()).await?;
+        let answer = run::finished(&self.search, self.parsed.as_ref()).await?;
         self.answer = Some(Arc::clone(&answer));
         match self.end {
             End::Line => {

@@ -7,8 +7,8 @@ use super::super::boxes::lines_of;
 use super::asked::AskedFile;
 use crate::http::rendering;
 use crate::problem::Problem;
-use crate::search::join;
 use crate::search::params::Params;
+use crate::search::run;
 use crate::source::file_range::Fetched;
 use crate::suggest::Corpus;
 use frontend::Match;
@@ -45,8 +45,8 @@ pub(super) async fn find(corpus: Corpus<'_>, asked: &AskedFile, shown: &Fetched)
 async fn search(corpus: Corpus<'_>, asked: &AskedFile, shown: &Fetched) -> Result<Marks, Problem> {
     let params = within_file(asked, shown);
     let parsed = params.parsed()?;
-    let search = join::start(corpus.coordinator, corpus.scope, &params, &parsed).await?;
-    let finished = timeout(WAIT, join::finished(&search, Some(&parsed))).await;
+    let search = run::start(corpus.coordinator, corpus.scope, &params, &parsed).await?;
+    let finished = timeout(WAIT, run::finished(&search, Some(&parsed))).await;
     let late = |_| Problem::unavailable("the search in this file takes too long");
     let answer = finished.map_err(late)??;
     let whole = Arc::clone(&answer);

@@ -1,7 +1,8 @@
 //! Starts the search of a request, and reads its [`View`]: a page of the answer.
 //!
-//! Interfaces start new searches here, except that of Debian Code Search: its queries have no
-//! timeout and no generation. `api::call` and `pages::search` resume searches themselves.
+//! The JSON API and the pages start new searches here. Searches without timeout and generation
+//! (`dcs`, tools of agents, suggestions) call the coordinator. `api::call` and `pages::search`
+//! resume searches themselves.
 
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
