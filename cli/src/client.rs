@@ -5,6 +5,7 @@
 mod key;
 
 use crate::terminal::{complain, escaped};
+use crate::work_tree::WorkTree;
 use crate::{address, cache_dir, in_process, units};
 use anyhow::{Context, Result, anyhow, ensure};
 use axum::Router;
@@ -49,8 +50,9 @@ const SHOWN_BYTES_MAX: usize = 400;
 /// Server or index to search.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Target {
-    /// Search with this server [default: $TRAWL_SERVER, or http://127.0.0.1:8080, or if nothing
-    /// listens there, the index that `trawl serve` has made of this directory]
+    /// Search with this server [default: $TRAWL_SERVER; in a git work tree, its index, which is
+    /// brought up to date first; else http://127.0.0.1:8080, or if nothing listens there, the index
+    /// that `trawl serve` has made of this directory]
     #[arg(long, value_name = "URL", value_parser = address::parse_server)]
     server: Option<String>,
     /// Send the server the key in FILE [default: $TRAWL_KEY, or the key on the line of the server
@@ -69,11 +71,20 @@ pub(crate) struct Target {
 pub(crate) enum Place {
     Index(PathBuf),
     Server(String),
+    /// Its index may be missing or stale.
+    Tree(WorkTree),
 }
 
 impl Target {
-    /// Returns the named or local server. If the latter does not answer, returns the index of the
-    /// current directory, if any, and prints a note.
+    /// Work tree around the current directory, unless a server or an index is named.
+    pub(crate) fn work_tree(&self) -> Option<WorkTree> {
+        let is_named = self.index.is_some() || self.server.is_some() || variable().is_some();
+        (!is_named).then(WorkTree::of_this_directory).flatten()
+    }
+
+    /// Returns the named server or index, or the work tree around the current directory. Outside of
+    /// one, returns the local server; if that does not answer, the index of the current directory,
+    /// if any, and prints a note.
     pub(crate) fn place(&self) -> Result<Place> {
         if let Some(index) = &self.index {
             return Ok(Place::Index(index.clone()));
@@ -81,14 +92,18 @@ impl Target {
         if let Some(url) = &self.server {
             return Ok(Place::Server(url.clone()));
         }
-        let variable = std::env::var(VARIABLE).ok();
-        let Some(text) = variable.filter(|text| !text.is_empty()) else {
-            return Ok(default_place());
+        let Some(text) = variable() else {
+            return Ok(self.work_tree().map_or_else(default_place, Place::Tree));
         };
         let url = address::parse_server(&text).map_err(anyhow::Error::msg);
         let url = url.with_context(|| format!("{VARIABLE}={}", escaped(&text)))?;
         Ok(Place::Server(url))
     }
+}
+
+fn variable() -> Option<String> {
+    let text = std::env::var(VARIABLE).ok();
+    text.filter(|text| !text.is_empty())
 }
 
 fn default_place() -> Place {
@@ -128,13 +143,6 @@ pub(crate) enum Client {
 }
 
 impl Client {
-    pub(crate) fn new(target: &Target) -> Result<Client> {
-        match target.place()? {
-            Place::Index(index) => Client::in_process(&index),
-            Place::Server(url) => Client::server(&url, target),
-        }
-    }
-
     /// Client with the key of `target`. Connects on the first request.
     pub(crate) fn server(url: &str, target: &Target) -> Result<Client> {
         let url = url.trim_end_matches('/');
@@ -152,7 +160,7 @@ impl Client {
     }
 
     /// Starts a frontend over an index.
-    fn in_process(directory: &Path) -> Result<Client> {
+    pub(crate) fn in_process(directory: &Path) -> Result<Client> {
         let runtime = in_process::runtime()?;
         let _guard = runtime.enter();
         let frontend = in_process::frontend(directory, true)?;
@@ -212,7 +220,8 @@ impl Client {
                 let response = response.with_context(|| {
                     format!(
                         "cannot reach the server at {url}; start one with `trawl serve`, name another \
-                         with --server URL, or search an index with --index DIR"
+                         with --server URL, call this in a git work tree, or search an index with \
+                         --index DIR"
                     )
                 })?;
                 let (head, body) = response.into_parts();

@@ -25,6 +25,7 @@ mod serve;
 mod store;
 mod tls_flags;
 mod traces;
+mod work_tree;
 
 use crate::exit::Exit;
 use crate::renamed;

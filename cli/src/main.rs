@@ -23,6 +23,7 @@ mod renamed;
 mod terminal;
 mod units;
 mod watch;
+mod work_tree;
 
 use exit::Exit;
 use std::process::ExitCode;

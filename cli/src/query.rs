@@ -5,6 +5,7 @@
 mod files;
 
 use crate::terminal::{complain, escaped};
+use crate::work_tree::WorkTree;
 use anyhow::Result;
 use clap::ValueEnum;
 use files::FileFlags;
@@ -131,7 +132,8 @@ pub(crate) struct TypedQuery<'a> {
 }
 
 impl<'a> TypedQuery<'a> {
-    pub(crate) fn new(flags: &'a QueryFlags) -> Result<TypedQuery<'a>> {
+    /// Within `tree`, paths and globs are relative to the current directory.
+    pub(crate) fn new(flags: &'a QueryFlags, tree: Option<&WorkTree>) -> Result<TypedQuery<'a>> {
         let (query, paths) = flags.words();
         let parameters = match (query, &flags.regexp[..]) {
             (Some(text), _) => flags.parameters(text),
@@ -143,7 +145,7 @@ impl<'a> TypedQuery<'a> {
             filters: flags.filters(),
             ..TypedQuery::default()
         };
-        match flags.files.expr(&paths)? {
+        match flags.files.expr(&paths, tree)? {
             Some(files) => typed.within(files),
             None => Ok(typed),
         }

@@ -52,6 +52,13 @@ pub fn run(program: Program, words: Vec<OsString>, cache: Option<&Path>) -> Outc
     }
 }
 
+/// Git root of a directory, unless it is too wide for an index: the home directory or one above.
+pub fn git_root(directory: &Path) -> Option<PathBuf> {
+    let root = session::root_of(directory);
+    let has_git = root.join(".git").symlink_metadata().is_ok();
+    (has_git && !place::is_too_wide(&root)).then_some(root)
+}
+
 /// Serves the searches of this user until there is none for a while; indexes `root` at once.
 ///
 /// # Errors

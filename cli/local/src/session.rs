@@ -205,7 +205,7 @@ fn is_seen(narrowed: &Narrowed) -> bool {
 }
 
 /// Git root above a directory, or the directory.
-fn root_of(directory: &Path) -> PathBuf {
+pub(crate) fn root_of(directory: &Path) -> PathBuf {
     let has_git = |path: &&Path| fs::symlink_metadata(path.join(".git")).is_ok();
     directory
         .ancestors()

@@ -1,8 +1,10 @@
 //! Sends API requests for `trawl status`, `packages`, `skipped`, `commit`, `log`, `refs` and
 //! `explain`. Prints text or JSON that is safe on a terminal.
 
-use crate::client::{Client, Target};
+use super::work_tree;
+use crate::client::Target;
 use crate::terminal::{escaped, escaped_json};
+use crate::work_tree::WorkTree;
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 use std::io::{self, BufWriter, Write};
@@ -24,6 +26,11 @@ pub(super) struct ApiFlags {
 }
 
 impl ApiFlags {
+    /// Work tree to search, if any.
+    pub(super) fn work_tree(&self) -> Option<WorkTree> {
+        self.target.work_tree()
+    }
+
     /// Passes answers to `each`, which prints text and returns the cursor of the next. With
     /// `--json`, prints the answers instead.
     pub(super) fn show<T: DeserializeOwned>(
@@ -32,7 +39,7 @@ impl ApiFlags {
         parameters: &[(&str, &[u8])],
         mut each: impl FnMut(T, &mut dyn Write) -> Result<Option<String>>,
     ) -> Result<()> {
-        let client = Client::new(&self.target)?;
+        let client = work_tree::client(&self.target)?;
         let mut out = BufWriter::new(io::stdout().lock());
         let mut next: Option<String> = None;
         loop {

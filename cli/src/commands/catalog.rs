@@ -219,7 +219,7 @@ fn complain_of_unknown(why: &Why, asks_file: bool) {
 }
 
 pub(super) fn explain(arguments: &ExplainArguments) -> Result<Exit> {
-    let query = TypedQuery::new(&arguments.query)?;
+    let query = TypedQuery::new(&arguments.query, arguments.api.work_tree().as_ref())?;
     report_notices(&query.parse()?.notices);
     let mut missing = Vec::new();
     let path = "/api/v2/explain";

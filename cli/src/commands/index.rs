@@ -17,14 +17,14 @@ use super::mirror::FetchFlags;
 use crate::exit::Exit;
 use crate::{terminal, units};
 use anyhow::{Result, bail, ensure};
-use index::corpus::Packages;
-use index::indexing::{self, BuildOptions, Changes, Progress, Verified};
+use index::corpus::{Packages, Source};
+use index::indexing::{self, BuildError, BuildOptions, Changes, Progress, Report, Verified};
 use schema::message::RecordedSource;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Build or update an index of directories and git repositories
 ///
@@ -194,16 +194,10 @@ pub(super) fn update(
     mut problems: Vec<(String, String)>,
 ) -> Result<Vec<(String, String)>> {
     let started = Instant::now();
-    let progress = Arc::new(Progress::default());
     let notes = notes(&packages, out)?;
     changes.parents.extend(packages.parents);
     changes.beside.extend(packages.beside);
-    let report = {
-        let _shown = progress::show(Arc::clone(&progress));
-        let (abandoned, building) = (out.to_owned(), Arc::clone(&progress));
-        let _interrupt = on_interrupt(move || abandon(&abandoned, &building));
-        indexing::update(packages.sources, &changes, out, options, &progress)?
-    };
+    let report = update_silently(&packages.sources, &changes, out, options)?;
     notes.into_iter().for_each(terminal::report);
     if let Some(verified) = &report.verified {
         terminal::report(what_was_verified(verified));
@@ -211,11 +205,35 @@ pub(super) fn update(
     problems.extend(report.problems.iter().cloned());
     problems.extend(summary::misspelled(&report));
     report_problems(&problems);
-    terminal::report(summary::of(&report, out, started.elapsed(), &problems));
+    summarize(&report, out, started.elapsed(), &problems);
     Ok(problems)
 }
 
-fn report_problems(problems: &[(String, String)]) {
+/// Updates an index, with progress on a terminal.
+pub(super) fn update_silently(
+    sources: &[Source],
+    changes: &Changes,
+    out: &Path,
+    options: &BuildOptions,
+) -> Result<Report, BuildError> {
+    let progress = Arc::new(Progress::default());
+    let _shown = progress::show(Arc::clone(&progress));
+    let (abandoned, building) = (out.to_owned(), Arc::clone(&progress));
+    let _interrupt = on_interrupt(move || abandon(&abandoned, &building));
+    indexing::update(sources.to_vec(), changes, out, options, &progress)
+}
+
+/// Prints the counts of an update. The problems were printed.
+pub(super) fn summarize(
+    report: &Report,
+    out: &Path,
+    elapsed: Duration,
+    problems: &[(String, String)],
+) {
+    terminal::report(summary::of(report, out, elapsed, problems));
+}
+
+pub(super) fn report_problems(problems: &[(String, String)]) {
     for (name, reason) in problems {
         let (name, reason) = (terminal::escaped(name), terminal::escaped(reason));
         terminal::complain(format_args!("{name}: {reason}"));

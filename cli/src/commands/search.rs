@@ -7,6 +7,7 @@ mod in_process;
 mod refused;
 mod server;
 
+use super::work_tree;
 use crate::client::{Client, Place, Target};
 use crate::exit::Exit;
 use crate::print::{OutputKind, PrintFlags, PrintOptions, Printer, report_search};
@@ -30,7 +31,7 @@ use schema::message::Expr;
 /// Exit status: 0 found, 1 nothing found, 2 error, 3 a part could not be searched.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  trawl search TCP_NODELAY
+  trawl search TCP_NODELAY                         in a git work tree: its files as they are now
   trawl search 'malloc free lang:c -path:test'     files of C with both words, without tests
   trawl search --index I -e 'fopen\\(.*\"r\"'         a regular expression, without a server
   trawl search -F 'errno == EINTR' -C 2            literal text, with two lines of context
@@ -60,16 +61,17 @@ pub(crate) struct SearchArguments {
 }
 
 pub(super) fn run(arguments: &SearchArguments) -> Result<Exit> {
-    let query = TypedQuery::new(&arguments.query)?;
+    let tree = arguments.target.work_tree();
+    let query = TypedQuery::new(&arguments.query, tree.as_ref())?;
     let place = arguments.target.place()?;
     if arguments.fresh && matches!(place, Place::Index(_)) {
         bail!("--fresh is for a server with --watch; bring an index up to date with `trawl index`");
     }
     let pages = match &place {
         Place::Server(url) => Some(&url[..]),
-        Place::Index(_) => None,
+        Place::Index(_) | Place::Tree(_) => None,
     };
-    let options = PrintOptions::new(&arguments.print, pages);
+    let options = PrintOptions::new(&arguments.print, pages, tree);
     let query = query.with("context", Some(options.before.max(options.after)));
     let multi_line = is_multi_line(&query.parse()?.query.expr, false);
     let options = options.multi_line(multi_line);
@@ -88,9 +90,10 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<Exit> {
     report_notices(&parsed.notices);
     let mut printer = Printer::new(options.limited(limit), &parsed.query);
     let searched = match &place {
-        Place::Index(index) => {
-            let runtime = crate::in_process::runtime()?;
-            runtime.block_on(in_process::search(index, &parsed, &mut printer))
+        Place::Index(index) => in_process::search(index, &parsed, &mut printer),
+        Place::Tree(tree) => {
+            let index = work_tree::current_index(tree)?;
+            in_process::search(&index, &parsed, &mut printer)
         }
         Place::Server(url) => {
             let server = Client::server(url, &arguments.target)?;

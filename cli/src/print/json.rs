@@ -115,7 +115,7 @@ pub(super) fn document(options: &PrintOptions, matches: &[Match], out: &mut Vec<
         return;
     };
     let start = out.len();
-    let name = [&document.package[..], b"/", &document.path].concat();
+    let name = options.name(document);
     let begin = JsonMessage::Begin {
         path: name[..].into(),
         package: document.package[..].into(),

@@ -121,8 +121,10 @@ impl LinePrinter {
     }
 
     fn name_match(&mut self, found: &Match) {
-        let inside = found.document.package.len() + 1;
-        let shift = |range: &Range<usize>| inside + range.start..inside + range.end;
+        // A name that is relative to a directory lacks the first bytes of the path.
+        let (name, path) = (self.options.name(&found.document), &found.document.path);
+        let shift = |at: usize| (at + name.len()).saturating_sub(path.len());
+        let shift = |range: &Range<usize>| shift(range.start)..shift(range.end);
         let ranges: Vec<_> = found.ranges.iter().map(shift).collect();
         self.path(&found.document, &ranges, 1, b'\n');
     }
@@ -185,7 +187,7 @@ impl LinePrinter {
     fn path(&mut self, document: &Document, ranges: &[Range<usize>], line: u32, separator: u8) {
         let is_linked = self.link(document, line);
         self.color(PATH);
-        let name = [&document.package[..], b"/", &document.path].concat();
+        let name = self.options.name(document);
         self.marked(&name, ranges, PATH);
         self.color(NORMAL);
         self.unlink(is_linked);

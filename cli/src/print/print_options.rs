@@ -4,6 +4,8 @@
 //! output.
 
 use super::links::LinkFormat;
+use crate::work_tree::WorkTree;
+use frontend::Document;
 use std::io::IsTerminal;
 
 const OUTPUT: &str = "Output";
@@ -167,6 +169,8 @@ pub(crate) struct PrintOptions {
     pub(super) links: Option<LinkFormat>,
     /// Hides copies.
     pub(super) folds: bool,
+    /// Names are relative to the current directory in it; else they begin with the package.
+    tree: Option<WorkTree>,
     /// Terminals get a last line.
     is_terminal: bool,
     /// 0 means all.
@@ -175,7 +179,11 @@ pub(crate) struct PrintOptions {
 
 impl PrintOptions {
     /// Names link to the pages of `server` by default.
-    pub(crate) fn new(flags: &PrintFlags, server: Option<&str>) -> PrintOptions {
+    pub(crate) fn new(
+        flags: &PrintFlags,
+        server: Option<&str>,
+        tree: Option<WorkTree>,
+    ) -> PrintOptions {
         let is_terminal = std::io::stdout().is_terminal();
         let kind = kind(flags);
         let color = match flags.color {
@@ -215,8 +223,17 @@ impl PrintOptions {
                 && kind == OutputKind::Lines
                 && flags.sort == SortOrder::Rank
                 && !(flags.copies || flags.stats || flags.stream || flags.vimgrep),
+            tree,
             is_terminal,
             limit: 0,
+        }
+    }
+
+    /// Printed name of a file.
+    pub(super) fn name(&self, document: &Document) -> Vec<u8> {
+        match &self.tree {
+            Some(tree) => tree.name(&document.path),
+            None => [&document.package[..], b"/", &document.path].concat(),
         }
     }
 
@@ -274,6 +291,7 @@ impl PrintOptions {
         let changed = self.columns || self.escape || flags.null || flags.only_matching;
         let extra = flags.stats || self.links.is_some();
         self.kind == OutputKind::Lines
+            && self.tree.is_none()
             && self.sort != SortOrder::Path
             && !flags.no_filename
             && self.numbers

@@ -1,11 +1,13 @@
 //! PATH, `-t`, `-T` and `-g`, read as in ripgrep, as query filters.
 //!
 //! An index knows packages, not the working directory. A PATH or a glob with a slash is a path in a
-//! package, or starts with the package's name. Types are ripgrep's globs.
+//! package, or starts with the package's name. In a work tree both are relative to the current
+//! directory, and only files below it are searched. Types are ripgrep's globs.
 //!
 //! **Invariant:** a file is searched if and only if the last matching glob has no `!`, or if none
 //! matches and all have one.
 
+use crate::work_tree::WorkTree;
 use anyhow::{Context, Result, bail, ensure};
 use frontend::similar;
 use ignore::types::{FileTypeDef, TypesBuilder};
@@ -29,23 +31,30 @@ pub(super) struct FileFlags {
     #[arg(short = 'g', long = "glob", value_name = "GLOB")]
     #[arg(allow_hyphen_values = true)]
     globs: Vec<String>,
-    /// Search these files and directories: paths in a package, or printed names (PACKAGE/PATH)
+    /// Search these files and directories: paths in a package, or printed names (PACKAGE/PATH);
+    /// in a work tree, paths as in ripgrep
     #[arg(value_name = "PATH", index = 2)]
     pub(super) paths: Vec<String>,
 }
 
 impl FileFlags {
     /// `None` for all files.
-    pub(super) fn expr(&self, paths: &[&str]) -> Result<Option<Expr>> {
+    pub(super) fn expr(&self, paths: &[&str], tree: Option<&WorkTree>) -> Result<Option<Expr>> {
+        let base = tree.map(WorkTree::base).transpose()?;
+        let (base, paths) = match &base {
+            // ripgrep's default.
+            Some(base) if paths.is_empty() => (Some(&base[..]), &["."][..]),
+            base => (base.as_deref(), paths),
+        };
         let types = |names: &[String]| -> Result<Option<Expr>> {
             let types = names.iter().map(|name| of_type(name));
             Ok(any(types.collect::<Result<_>>()?))
         };
         let (selected, left_out) = (types(&self.types)?, types(&self.types_not)?);
-        let mut parts: Vec<Expr> = of_paths(paths)?.into_iter().collect();
+        let mut parts: Vec<Expr> = of_paths(paths, base)?.into_iter().collect();
         parts.extend(selected);
         parts.extend(left_out.map(Expr::negated));
-        parts.extend(of_globs(&self.globs)?);
+        parts.extend(of_globs(&self.globs, base)?);
         Ok((!parts.is_empty()).then(|| Expr::all(parts)))
     }
 }
@@ -64,10 +73,10 @@ fn filter(field: Field, reading: Reading, text: impl Into<String>) -> Expr {
 }
 
 /// `None` for all files.
-fn of_paths(paths: &[&str]) -> Result<Option<Expr>> {
+fn of_paths(paths: &[&str], base: Option<&str>) -> Result<Option<Expr>> {
     let mut alternatives = Vec::new();
     for path in paths {
-        match of_path(path)? {
+        match of_path(path, base)? {
             Some(expr) => alternatives.push(expr),
             None => return Ok(None),
         }
@@ -75,8 +84,9 @@ fn of_paths(paths: &[&str]) -> Result<Option<Expr>> {
     Ok(any(alternatives))
 }
 
-fn of_path(typed: &str) -> Result<Option<Expr>> {
-    let parts = components(typed)?;
+/// `base` is the current directory in a work tree.
+fn of_path(typed: &str, base: Option<&str>) -> Result<Option<Expr>> {
+    let parts = components(typed, base)?;
     let Some((package, rest)) = parts.split_first() else {
         return Ok(None);
     };
@@ -85,13 +95,16 @@ fn of_path(typed: &str) -> Result<Option<Expr>> {
         let text = format!("^{}(/|$)", path.collect::<Vec<_>>().join("/"));
         filter(Field::Path, Reading::Regexp, text)
     };
+    if base.is_some() {
+        return Ok(Some(below(&parts)));
+    }
     let mut named = vec![filter(Field::Package, Reading::Exact, *package)];
     named.extend((!rest.is_empty()).then(|| below(rest)));
     Ok(Some(Expr::any(vec![below(&parts), Expr::all(named)])))
 }
 
-/// Absolute paths become relative.
-fn components(typed: &str) -> Result<Vec<&str>> {
+/// Components below the root of a work tree or of a package. Absolute paths become relative.
+fn components<'a>(typed: &'a str, base: Option<&'a str>) -> Result<Vec<&'a str>> {
     let path = Path::new(typed);
     let relative = if path.is_absolute() {
         let here = std::env::current_dir().context("cannot find the current directory")?;
@@ -99,13 +112,15 @@ fn components(typed: &str) -> Result<Vec<&str>> {
     } else {
         Some(path)
     };
-    let outside = || {
-        format!(
+    let outside = || match base {
+        Some(_) => format!("{typed}: outside of the work tree; search there, or use `trawl grep`"),
+        None => format!(
             "{typed}: an index has no files outside of its packages; write the path in a package, or \
              PACKAGE/PATH as it is printed"
-        )
+        ),
     };
-    let mut parts = Vec::new();
+    let base = base.unwrap_or_default().split('/');
+    let mut parts: Vec<&str> = base.filter(|part| !part.is_empty()).collect();
     for part in relative.with_context(outside)?.components() {
         match part {
             Component::Normal(part) => parts.push(part.to_str().expect("a part of a string")),
@@ -146,8 +161,8 @@ fn unknown_type(name: &str, known: &[FileTypeDef]) -> String {
     )
 }
 
-fn of_globs(globs: &[String]) -> Result<Option<Expr>> {
-    let globs = globs.iter().map(|typed| Glob::parse(typed));
+fn of_globs(globs: &[String], base: Option<&str>) -> Result<Option<Expr>> {
+    let globs = globs.iter().map(|typed| Glob::parse(typed, base));
     let globs = globs.collect::<Result<Vec<_>>>()?;
     // Selecting globs exclude other files.
     let mut left = None;
@@ -179,10 +194,12 @@ struct Glob<'a> {
     is_anchored: bool,
     /// Matches directories only.
     is_directory: bool,
+    /// Directory of anchored globs in a work tree.
+    base: Option<&'a str>,
 }
 
 impl<'a> Glob<'a> {
-    fn parse(typed: &'a str) -> Result<Glob<'a>> {
+    fn parse(typed: &'a str, base: Option<&'a str>) -> Result<Glob<'a>> {
         let (excludes, text) = match typed.strip_prefix('!') {
             Some(rest) => (true, rest),
             None if typed.starts_with("\\!") => (false, &typed[1..]),
@@ -205,6 +222,7 @@ impl<'a> Glob<'a> {
             excludes,
             is_anchored,
             is_directory,
+            base,
         })
     }
 
@@ -215,9 +233,10 @@ impl<'a> Glob<'a> {
         }
         match (self.is_anchored, text.contains('/')) {
             (false, _) => filter(Field::Path, Reading::Glob, *text),
+            (true, _) if self.base.is_some() => self.anchored(text),
             // A glob without slash matches the last name.
             (true, false) => filter(Field::Name, Reading::Glob, format!("*/{text}")),
-            (true, true) => in_package_or_named(text),
+            (true, true) => self.anchored(text),
         }
     }
 
@@ -225,17 +244,22 @@ impl<'a> Glob<'a> {
     fn below(&self) -> Expr {
         let text = format!("{}/**", self.text);
         if self.is_anchored {
-            in_package_or_named(&text)
+            self.anchored(&text)
         } else {
             filter(Field::Path, Reading::Glob, format!("**/{text}"))
         }
     }
-}
 
-/// Matches the path or printed name.
-fn in_package_or_named(glob: &str) -> Expr {
-    let [path, name] = [Field::Path, Field::Name].map(|field| filter(field, Reading::Glob, glob));
-    Expr::any(vec![path, name])
+    /// Matches the path in a work tree, or the path in a package or the printed name.
+    fn anchored(&self, glob: &str) -> Expr {
+        let of = |field, glob: &str| filter(field, Reading::Glob, glob);
+        match self.base {
+            // The name begins with the package.
+            Some("") => of(Field::Name, &format!("*/{glob}")),
+            Some(base) => of(Field::Name, &format!("*/{}/{glob}", globset::escape(base))),
+            None => Expr::any(vec![of(Field::Path, glob), of(Field::Name, glob)]),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -245,7 +269,7 @@ mod tests {
 
     fn globs(typed: &[&str]) -> Result<String> {
         let typed: Vec<String> = typed.iter().map(|&glob| glob.to_owned()).collect();
-        Ok(of_globs(&typed)?.map_or(String::new(), |expr| interpreted_as(&expr)))
+        Ok(of_globs(&typed, None)?.map_or(String::new(), |expr| interpreted_as(&expr)))
     }
 
     #[test]
@@ -293,8 +317,27 @@ mod tests {
     }
 
     #[test]
+    fn in_a_work_tree_paths_and_globs_are_relative_to_the_directory() {
+        let path = |path| of_path(path, Some("a/b")).map(|it| it.map(|it| interpreted_as(&it)));
+        assert_eq!(path(".").unwrap().unwrap(), r"path:/^a\/b(\/|$)/c");
+        assert_eq!(path("../c").unwrap().unwrap(), r"path:/^a\/c(\/|$)/c");
+        assert_eq!(path("../..").unwrap(), None);
+        let error = path("../../..").unwrap_err().to_string();
+        assert!(error.contains("outside of the work tree"), "{error}");
+        for (typed, base, expected) in [
+            ("*.c", "a[b", "path:*.c"),
+            ("/*.c", "a[b", "name:*/a[[]b/*.c"),
+            ("src/**", "a", "name:*/a/src/**"),
+            ("src/**", "", "name:*/src/**"),
+        ] {
+            let found = of_globs(&[typed.to_owned()], Some(base)).unwrap().unwrap();
+            assert_eq!(interpreted_as(&found), expected, "{typed}");
+        }
+    }
+
+    #[test]
     fn a_path_is_in_a_package_or_begins_with_its_name() {
-        let text = |path| of_path(path).map(|expr| expr.map(|expr| interpreted_as(&expr)));
+        let text = |path| of_path(path, None).map(|expr| expr.map(|expr| interpreted_as(&expr)));
         assert_eq!(text(".").unwrap(), None);
         assert_eq!(
             text("./src/a.c").unwrap().unwrap(),

@@ -66,6 +66,7 @@ mod traces;
 mod truncated_shard;
 mod unwritable_home;
 mod watch;
+mod work_tree;
 
 use std::time::Duration;
 pub(crate) use testkit::poll;

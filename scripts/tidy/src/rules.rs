@@ -250,7 +250,7 @@ pub(crate) const CRATES: [Crate; 19] = [
             "client config print query",
             "in_process mirror progress exit watch",
             "address placing renamed units",
-            "cache_dir",
+            "cache_dir work_tree",
             "panics terminal",
             "allocator log",
         ],

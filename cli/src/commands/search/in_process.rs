@@ -19,8 +19,15 @@ use web::model::{ExportDone, ExportEnd};
 /// page faults.
 const RENDERED_BYTES_MAX: usize = 8 << 20;
 
-/// Needs a runtime of [`in_process`].
-pub(super) async fn search(
+pub(super) fn search(
+    index: &Path,
+    parsed: &ParsedQuery,
+    printer: &mut Printer<'_>,
+) -> Result<ExportDone> {
+    in_process::runtime()?.block_on(search_and_print(index, parsed, printer))
+}
+
+async fn search_and_print(
     index: &Path,
     parsed: &ParsedQuery,
     printer: &mut Printer<'_>,

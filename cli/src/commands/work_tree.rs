@@ -1,0 +1,71 @@
+//! Index of the work tree around the current directory, in the user's cache directory.
+
+use super::index as index_command;
+use crate::client::{Client, Place, Target};
+use crate::work_tree::WorkTree;
+use crate::{cache_dir, terminal};
+use anyhow::{Context, Result};
+use index::corpus;
+use index::directory::IndexError;
+use index::indexing::{self, BuildError, BuildOptions, Changes};
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Wait for another process that updates the index.
+const LOCKED_MAX: Duration = Duration::from_secs(60);
+
+const LOCKED_PAUSE: Duration = Duration::from_millis(50);
+
+/// Client of a server or an index, which is brought up to date if it is that of a work tree.
+pub(super) fn client(target: &Target) -> Result<Client> {
+    match target.place()? {
+        Place::Index(index) => Client::in_process(&index),
+        Place::Tree(tree) => Client::in_process(&current_index(&tree)?),
+        Place::Server(url) => Client::server(&url, target),
+    }
+}
+
+/// Brings the index of a tree up to date, and returns its directory. `trawl serve` and `trawl mcp`
+/// have the same for this tree. Only the first build prints a summary.
+pub(super) fn current_index(tree: &WorkTree) -> Result<PathBuf> {
+    let packages = corpus::packages(std::slice::from_ref(&tree.root), false, false)?;
+    let sources = &packages.sources;
+    let directory = cache_dir::index_dir(sources.iter().map(|source| &*source.directory))?;
+    let (options, prune) = (BuildOptions::default(), true);
+    let changes = Changes {
+        prune,
+        ..Changes::default()
+    };
+    let is_current = || indexing::is_current(sources.clone(), &changes, &directory, &options);
+    let is_new = !directory.join("manifest").exists();
+    let started = Instant::now();
+    loop {
+        let updated = index_command::update_silently(sources, &changes, &directory, &options);
+        match updated {
+            Ok(report) => {
+                index_command::report_problems(&report.problems);
+                if is_new {
+                    index_command::summarize(
+                        &report,
+                        &directory,
+                        started.elapsed(),
+                        &report.problems,
+                    );
+                }
+                return Ok(directory);
+            }
+            // Its owner may be a server that watches the tree, or it cannot be written.
+            Err(_) if is_current() => return Ok(directory),
+            Err(BuildError::Directory(IndexError::Locked(_))) if started.elapsed() < LOCKED_MAX => {
+                sleep(LOCKED_PAUSE);
+            }
+            Err(error) => {
+                let root = terminal::escaped(&*tree.root.to_string_lossy()).into_owned();
+                return Err(error).with_context(|| {
+                    format!("cannot update the index of {root}; `trawl grep` needs none")
+                });
+            }
+        }
+    }
+}
