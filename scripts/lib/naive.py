@@ -211,7 +211,8 @@ class Queries:
         start = base[:self.chance.randint(1, 3)]
         return self.chance.choice((
             ("=" + name, lambda it: it.package == name),
-            ("=" + base, lambda it: re.split(r"[_-](?=\d)", it.package)[0] == base),
+            # No directory is found by `--each`, so no name has a version.
+            ("=" + base, lambda it: it.package == base),
             ("^" + start, lambda it: it.package.startswith(start)),
         ))
 

@@ -19,7 +19,7 @@ class Caller(Connection):
     """A connection of a caller who sees the packages with these names, and what is public."""
 
     def __init__(self, address: Address, names: Iterable[str], timeout_s: float = 120) -> None:
-        super().__init__(address, timeout_s, cookie=f"{COOKIE}={'.'.join(sorted(names))}")
+        super().__init__(address, timeout_s, cookie=f"{COOKIE}={'|'.join(sorted(names))}")
 
     def search(self, **parameters: object) -> typing.Any:
         return self.json("/api/v2/search", **parameters)
@@ -31,7 +31,7 @@ class Caller(Connection):
 class Handler(service.Handler):
     def caller(self) -> set[str]:
         found = http.cookies.SimpleCookie(self.headers.get("cookie", "")).get(COOKIE)
-        return set(found.value.split(".")) if found else set()
+        return set(found.value.split("|")) if found else set()
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
