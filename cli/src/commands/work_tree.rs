@@ -26,8 +26,8 @@ pub(super) fn client(target: &Target) -> Result<Client> {
     }
 }
 
-/// Brings the index of a tree up to date, and returns its directory. `trawl serve` and `trawl mcp`
-/// have the same for this tree. Only the first build prints a summary.
+/// Brings the index of a tree up to date, and returns its directory. `trawl serve ROOT` and
+/// `trawl mcp ROOT` have the same. Only the first build prints a summary.
 pub(super) fn current_index(tree: &WorkTree) -> Result<PathBuf> {
     let packages = corpus::packages(std::slice::from_ref(&tree.root), false, false)?;
     let sources = &packages.sources;

@@ -31,8 +31,8 @@ pub(super) struct FileFlags {
     #[arg(short = 'g', long = "glob", value_name = "GLOB")]
     #[arg(allow_hyphen_values = true)]
     globs: Vec<String>,
-    /// Search these files and directories: paths in a package, or printed names (PACKAGE/PATH);
-    /// in a work tree, paths as in ripgrep
+    /// Search these files and directories: in a work tree ripgrep's paths, else paths in a package,
+    /// or printed names (PACKAGE/PATH)
     #[arg(value_name = "PATH", index = 2)]
     pub(super) paths: Vec<String>,
 }
