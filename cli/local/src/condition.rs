@@ -1,115 +1,133 @@
 //! Condition on the files that can change the output of a search.
 
 use crate::arguments::{Arguments, Binary, Case, Mode, Output, TextEncoding};
+use crate::haystack;
 use crate::input::Input;
-use index::plan::{BadPattern, DocumentQuery, plan, plan_multiline};
-use regex_syntax::ParserBuilder;
+use grep::matcher::Matcher;
+use grep::regex::RegexMatcher;
+use ignore::Match;
+use ignore::overrides::Override;
+use ignore::types::Types;
+use index::plan::{DocumentQuery, plan, plan_multiline};
+use std::path::Path;
 
 /// Longest pattern that is planned.
 const PATTERN_BYTES_MAX: usize = 16 << 10;
 
-/// Pattern for the planner.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Condition {
-    pub(crate) pattern: String,
-    pub(crate) case: PlannedCase,
-    pub(crate) multiline: bool,
-    /// Least length of a match in a binary file, in bytes.
-    pub(crate) match_bytes: u64,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum PlannedCase {
-    #[default]
-    Sensitive,
-    Insensitive,
-    /// One of both.
-    Either,
+    pub(crate) query: DocumentQuery,
+    /// Present if binary files are searched up to their first NUL.
+    matcher: Option<RegexMatcher>,
+    pub(crate) follows_links: bool,
+    globs: Override,
+    types: Types,
 }
 
 impl Condition {
     /// `None` if every file can change the output.
-    pub(crate) fn new(arguments: &Arguments, input: &Input) -> Option<Condition> {
-        let is_narrowing = match arguments.mode {
-            Mode::Search(Output::Lines) => !arguments.context.is_passthru,
-            Mode::Search(Output::Count | Output::CountMatches) => !arguments.include_zero,
-            Mode::Search(Output::FilesWithMatches) => true,
-            // Files without a match are printed, or counted.
-            Mode::Search(Output::FilesWithoutMatch | Output::Json) | Mode::Files | Mode::Types => {
-                false
-            }
-        };
-        let reads_bytes = matches!(arguments.encoding, TextEncoding::Auto)
-            && arguments.pre.is_none()
-            && !arguments.search_zip
-            && !arguments.null_data
-            && !arguments.no_unicode;
-        let is_plain = !arguments.no_index
-            && !arguments.invert_match
-            && !arguments.stats
-            && arguments.logging.is_none();
-        if !is_narrowing || !reads_bytes || !is_plain || input.is_one_file {
+    pub(crate) fn new(
+        arguments: &Arguments,
+        input: &Input,
+        matcher: Option<&RegexMatcher>,
+    ) -> Option<Condition> {
+        if arguments.no_index || arguments.logging.is_some() || input.is_one_file {
             return None;
-        }
-        if !arguments.fixed_strings && input.patterns.iter().any(|each| has_byte_flags(each)) {
-            return None;
-        }
-        let patterns = input
-            .patterns
-            .iter()
-            .map(|each| match arguments.fixed_strings {
-                true => regex_syntax::escape(each),
-                false => format!("(?:{each})"),
-            });
-        let mut pattern = patterns.collect::<Vec<_>>().join("|");
-        if arguments.multiline_dotall && arguments.multiline {
-            pattern = format!("(?s:{pattern})");
         }
         let is_cut = matches!(arguments.binary, Binary::Auto);
-        Some(Condition {
-            match_bytes: if is_cut { shortest_match(&pattern) } else { 0 },
-            pattern,
-            case: match arguments.case {
-                Case::Sensitive => PlannedCase::Sensitive,
-                Case::Insensitive => PlannedCase::Insensitive,
-                Case::Smart => PlannedCase::Either,
+        let condition = Condition {
+            query: match arguments.mode {
+                Mode::Files => DocumentQuery::ALL,
+                _ => of_contents(arguments, input)?,
             },
-            multiline: arguments.multiline,
-        })
-        .filter(|condition| condition.pattern.len() <= PATTERN_BYTES_MAX)
+            matcher: matcher.filter(|_| is_cut).cloned(),
+            follows_links: arguments.follow,
+            globs: haystack::globs(arguments, input).ok()?,
+            types: haystack::types(arguments).ok()?,
+        };
+        let is_narrowing = !condition.query.is_all() || condition.has_selection();
+        is_narrowing.then_some(condition)
     }
 
-    pub(crate) fn query(&self) -> Result<DocumentQuery, BadPattern> {
-        if self.pattern.len() > PATTERN_BYTES_MAX {
-            return Ok(DocumentQuery::ALL);
+    #[cfg(test)]
+    pub(crate) fn of(query: DocumentQuery) -> Condition {
+        Condition {
+            query,
+            matcher: None,
+            follows_links: false,
+            globs: Override::empty(),
+            types: Types::empty(),
         }
-        let planned = |ignore_case| {
-            if self.multiline {
-                plan_multiline(&self.pattern, ignore_case)
-            } else {
-                plan(&self.pattern, ignore_case).map(DocumentQuery::Block)
-            }
-        };
-        Ok(match self.case {
-            PlannedCase::Sensitive => planned(false)?,
-            PlannedCase::Insensitive => planned(true)?,
-            PlannedCase::Either => DocumentQuery::Or(vec![planned(false)?, planned(true)?]),
-        })
+    }
+
+    /// Tests if a binary file with these bytes before its first NUL can match.
+    pub(crate) fn has_match(&self, head: &[u8]) -> bool {
+        let matcher = self.matcher.as_ref();
+        matcher.is_none_or(|matcher| matcher.is_match(head).unwrap_or(true))
+    }
+
+    /// Tests if globs or types of the command line name the files to search.
+    fn has_selection(&self) -> bool {
+        self.globs.num_whitelists() > 0 || !self.types.is_empty()
+    }
+
+    /// Tests if globs and types select a file, by its path in the walk.
+    pub(crate) fn selects(&self, path: &Path) -> bool {
+        match self.globs.matched(path, false) {
+            Match::None => !self.types.matched(path, false).is_ignore(),
+            matched => matched.is_whitelist(),
+        }
     }
 }
 
-/// Least length of a match, in bytes, in any case.
-fn shortest_match(pattern: &str) -> u64 {
-    let mut parser = ParserBuilder::new();
-    let parsed = parser
-        .utf8(false)
-        .case_insensitive(true)
-        .build()
-        .parse(pattern);
-    let bytes = parsed
-        .ok()
-        .and_then(|parsed| parsed.properties().minimum_len());
-    bytes.unwrap_or(0) as u64
+/// Query for the files whose contents can change the output.
+fn of_contents(arguments: &Arguments, input: &Input) -> Option<DocumentQuery> {
+    let is_narrowing = match arguments.mode {
+        Mode::Search(Output::Lines | Output::Json) => !arguments.context.is_passthru,
+        Mode::Search(Output::Count | Output::CountMatches) => !arguments.include_zero,
+        Mode::Search(Output::FilesWithMatches) => true,
+        // Files without a match are printed.
+        Mode::Search(Output::FilesWithoutMatch) | Mode::Files | Mode::Types => false,
+    };
+    let reads_bytes = matches!(arguments.encoding, TextEncoding::Auto)
+        && arguments.pre.is_none()
+        && !arguments.search_zip
+        && !arguments.null_data
+        && !arguments.no_unicode;
+    if !is_narrowing || !reads_bytes || arguments.invert_match {
+        return None;
+    }
+    if !arguments.fixed_strings && input.patterns.iter().any(|each| has_byte_flags(each)) {
+        return None;
+    }
+    let patterns = input
+        .patterns
+        .iter()
+        .map(|each| match arguments.fixed_strings {
+            true => regex_syntax::escape(each),
+            false => format!("(?:{each})"),
+        });
+    let mut pattern = patterns.collect::<Vec<_>>().join("|");
+    if pattern.len() > PATTERN_BYTES_MAX {
+        return None;
+    }
+    if arguments.multiline_dotall && arguments.multiline {
+        pattern = format!("(?s:{pattern})");
+    }
+    let planned = |ignore_case| {
+        if arguments.multiline {
+            plan_multiline(&pattern, ignore_case)
+        } else {
+            plan(&pattern, ignore_case).map(DocumentQuery::Block)
+        }
+    };
+    let query = match arguments.case {
+        Case::Sensitive => planned(false),
+        Case::Insensitive => planned(true),
+        // One of both.
+        Case::Smart => planned(false)
+            .and_then(|sensitive| Ok(DocumentQuery::Or(vec![sensitive, planned(true)?]))),
+    };
+    query.ok()
 }
 
 /// Tests for flags that let a dot match single bytes: the planner's does not match `\r`.
@@ -123,13 +141,6 @@ fn has_byte_flags(pattern: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_match_has_a_least_length() {
-        for (pattern, bytes) in [("abc|xy", 2), ("(?:ſk)", 2), ("a*", 0), ("é.", 3), ("(", 0)] {
-            assert_eq!(shortest_match(pattern), bytes, "{pattern}");
-        }
-    }
 
     #[test]
     fn patterns_of_bytes_are_not_planned() {

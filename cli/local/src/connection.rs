@@ -1,6 +1,6 @@
 //! Connection to the index process, and its start.
 
-use crate::message::{Reply, Request};
+use crate::message::{self, Request};
 use crate::place::{self, Place};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{env, ffi::OsStr};
 
-/// Longest wait for the process. It may be stopped; the files are then scanned.
+/// Longest wait for the process. It may be stopped.
 const WAIT_MAX: Duration = Duration::from_millis(500);
 
 /// Set by a sandbox without sockets, in which a process would end with the command.
@@ -51,9 +51,10 @@ impl Connection {
         Ok(self)
     }
 
-    pub(crate) fn ask(&mut self, request: &Request) -> io::Result<Reply> {
+    /// Sends a request, and returns the text of its answer.
+    pub(crate) fn ask(&mut self, request: &Request) -> io::Result<Vec<u8>> {
         request.write(&mut self.0)?;
-        Reply::read(&mut self.0)
+        message::read(&mut self.0)
     }
 }
 

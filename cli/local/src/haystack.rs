@@ -166,7 +166,7 @@ pub(crate) fn types(arguments: &Arguments) -> Result<Types> {
     Ok(builder.build()?)
 }
 
-fn globs(arguments: &Arguments, input: &Input) -> Result<Override> {
+pub(crate) fn globs(arguments: &Arguments, input: &Input) -> Result<Override> {
     let mut builder = OverrideBuilder::new(&input.directory);
     builder.case_insensitive(arguments.glob_case_insensitive)?;
     for glob in &arguments.globs {

@@ -4,20 +4,23 @@
 //! [`search`] prints the matches with ripgrep's own crates. `rg` 15.2 is the specification: output,
 //! order of flags, messages and exit status.
 //!
-//! In a large tree, [`session`] asks a process in the background ([`service`]) for the files that
-//! can match. It watches each [`tree`] and keeps its index. Without an answer all files are
-//! searched.
+//! In a large tree, [`session`] finds the files that can match. A process in the background
+//! ([`service`]) keeps the index of each [`tree`], watches it, and says what changed since. Without
+//! the process, files are compared with the index, and without an index all are searched.
 
 mod arguments;
 mod condition;
 mod config;
 mod connection;
 mod diagnostics;
+mod doorbell;
+mod fields;
 mod flags;
 mod haystack;
 mod help;
 mod input;
 mod message;
+mod mounts;
 mod pattern;
 mod place;
 mod program;
@@ -33,7 +36,7 @@ pub use program::{Outcome, Program};
 use anyhow::{Context, bail};
 use connection::{ConnectError, Connection};
 use diagnostics::Diagnostics;
-use message::{Reply, Request};
+use message::Request;
 use place::Place;
 use std::ffi::OsString;
 use std::io;
@@ -105,10 +108,7 @@ fn ask(cache: &Path, request: &Request) -> anyhow::Result<Option<Vec<u8>>> {
     match Connection::open(&place) {
         Err(ConnectError::Absent) => Ok(None),
         Err(ConnectError::Refused) => bail!("cannot connect to {}", place.socket().display()),
-        Ok(connection) => match connection.patient()?.ask(request)? {
-            Reply::Text(text) => Ok(Some(text)),
-            _ => bail!("malformed answer of the process"),
-        },
+        Ok(connection) => Ok(Some(connection.patient()?.ask(request)?)),
     }
 }
 

@@ -3,7 +3,10 @@
 //! The socket is named after the running binary, so that only equal builds talk to each other.
 
 use fnv::FnvHasher;
-use std::fs::{self, DirBuilder};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::collections::HashMap;
+use std::fs::{self, DirBuilder, File};
 use std::hash::Hasher;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
@@ -13,6 +16,11 @@ use std::{env, thread};
 
 /// Name below the runtime directory and below the cache directory.
 const NAME: &str = "trawl";
+
+const LOCK: &str = "lock";
+
+/// Name of the lock of an index, which no other shares.
+const INDEX_LOCK: &str = "lock";
 
 pub(crate) struct Place {
     /// Directory of sockets.
@@ -39,9 +47,20 @@ impl Place {
         self.sockets.join(format!("{:016x}.socket", self.build))
     }
 
-    /// Locked by the process of this build.
+    /// Locked by the process of this build. Readable in a sandbox, unlike the socket.
     pub(crate) fn lock(&self) -> PathBuf {
-        self.sockets.join(format!("{:016x}.lock", self.build))
+        let name = format!("{:016x}", self.build);
+        self.indexes.join(name).with_extension(LOCK)
+    }
+
+    /// Tests if a process of this build serves.
+    pub(crate) fn is_served(&self) -> bool {
+        is_locked(&self.lock()) && is_private(&self.indexes)
+    }
+
+    /// Directory for what the process of this build publishes of a tree.
+    pub(crate) fn publications_of(&self, root: &Path) -> PathBuf {
+        self.directory_of(root).join(format!("{:016x}", self.build))
     }
 
     /// Directory for the index of a tree.
@@ -49,6 +68,19 @@ impl Place {
         let mut hasher = FnvHasher::default();
         hasher.write(root.as_os_str().as_bytes());
         self.indexes.join(format!("{:016x}", hasher.finish()))
+    }
+
+    /// Removes what processes of other builds published of a tree and no longer serve.
+    pub(crate) fn remove_unserved(&self, root: &Path) {
+        let of = self.directory_of(root);
+        let entries = fs::read_dir(&of).into_iter().flatten().flatten();
+        let directories = entries.map(|entry| entry.path());
+        for directory in directories.filter(|path| *path != index_in(&of) && path.is_dir()) {
+            let name = directory.file_name().unwrap_or_default();
+            if !is_locked(&self.indexes.join(name).with_extension(LOCK)) {
+                let _ = remove(&directory);
+            }
+        }
     }
 
     /// Creates the directories. Fails if one is not of this user alone.
@@ -67,21 +99,19 @@ impl Place {
     }
 }
 
+/// Tests if another process has a lock.
+fn is_locked(path: &Path) -> bool {
+    let locked = File::open(path)
+        .ok()
+        .map(|file| flock(&file, FlockOperation::NonBlockingLockShared));
+    locked == Some(Err(Errno::WOULDBLOCK))
+}
+
 /// Tests for a directory of this user that no other can enter.
 pub(crate) fn is_private(directory: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
     fs::symlink_metadata(directory)
         .is_ok_and(|found| found.is_dir() && found.uid() == own && found.mode() & 0o077 == 0)
-}
-
-/// Identity of the mounts that this process sees.
-pub(crate) fn mount_namespace() -> io::Result<u64> {
-    let (namespace, root) = (fs::metadata("/proc/self/ns/mnt")?, fs::metadata("/")?);
-    let mut hasher = FnvHasher::default();
-    for number in [namespace.ino(), root.dev(), root.ino()] {
-        hasher.write_u64(number);
-    }
-    Ok(hasher.finish())
 }
 
 /// Hash of the identity of the running binary.
@@ -114,11 +144,29 @@ pub(crate) fn record_in(directory: &Path) -> PathBuf {
     directory.join("tree")
 }
 
-/// Bytes of the files directly below `directory`.
-pub(crate) fn directory_bytes(directory: &Path) -> u64 {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let sizes = entries.filter_map(|entry| entry.metadata().ok());
-    sizes.map(|found| found.len()).sum()
+/// Bytes of the files directly below `directories`. Trees share files by links.
+pub(crate) fn bytes<'a>(directories: impl IntoIterator<Item = &'a Path>) -> u64 {
+    let entries = directories
+        .into_iter()
+        .filter_map(|it| fs::read_dir(it).ok());
+    let found = entries.flatten().flatten();
+    let found = found.filter_map(|entry| entry.metadata().ok());
+    let sizes: HashMap<u64, u64> = found.map(|found| (found.ino(), found.len())).collect();
+    sizes.values().sum()
+}
+
+/// Makes a directory that shares the files of an index by links. Updates replace files.
+pub(crate) fn link(index: &Path, directory: &Path) -> io::Result<()> {
+    let aside = directory.with_extension("new");
+    remove(&aside)?;
+    fs::create_dir(&aside)?;
+    for entry in fs::read_dir(index)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && entry.file_name() != INDEX_LOCK {
+            fs::hard_link(entry.path(), aside.join(entry.file_name()))?;
+        }
+    }
+    fs::rename(aside, directory)
 }
 
 /// Removes a directory that another process may use at this time.

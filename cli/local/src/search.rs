@@ -5,7 +5,7 @@ use crate::diagnostics::Diagnostics;
 use crate::haystack::{self, Haystack};
 use crate::input::Input;
 use crate::pattern;
-use crate::program::Outcome;
+use crate::program::{Outcome, Program};
 use crate::session::{Selection, Session};
 use crate::worker::{Detection, Printer, Worker};
 use anyhow::Result;
@@ -15,6 +15,7 @@ use grep::printer::{
     ColorSpecs, HyperlinkConfig, HyperlinkEnvironment, JSONBuilder, PathPrinterBuilder, Standard,
     StandardBuilder, Stats, Summary, SummaryBuilder, SummaryKind, default_color_specs,
 };
+use grep::regex::RegexMatcher;
 use grep::searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder};
 use ignore::WalkState;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -48,17 +49,19 @@ pub(crate) fn run(
     let mut run = Run::new(arguments, input, diagnostics)?;
     let is_quiet = run.arguments.quiet;
     let mut session = None;
-    if run.can_match() {
-        let begun = Session::begin(cache, &run.arguments, &run.input);
+    if run.matcher.is_some() || run.arguments.mode == Mode::Files {
+        let begun = Session::begin(cache, &run.arguments, &run.input, run.matcher.as_ref());
         run.selection.clone_from(&begun.selection);
         session = Some(begun);
     }
     let has_match = match run.arguments.mode {
         Mode::Types => return run.types(),
         Mode::Files => run.files()?,
-        Mode::Search(_) if !run.can_match() => false,
-        Mode::Search(output) if run.threads == 1 => run.search_in_order(output)?,
-        Mode::Search(output) => run.search(output)?,
+        Mode::Search(output) => match run.matcher.clone() {
+            None => false,
+            Some(matcher) if run.threads == 1 => run.search_in_order(output, matcher)?,
+            Some(matcher) => run.search(output, matcher)?,
+        },
     };
     if let Some(session) = session {
         session.end(run.searched.into_inner(), run.started.elapsed());
@@ -79,6 +82,8 @@ struct Run<'a> {
     color: ColorChoice,
     hyperlinks: HyperlinkConfig,
     detection: Detection,
+    /// `None` if nothing can match, or without a search.
+    matcher: Option<RegexMatcher>,
     heading: bool,
     is_terminal: bool,
     line_number: bool,
@@ -87,7 +92,7 @@ struct Run<'a> {
     counts: bool,
     /// Between the lines of two files.
     file_separator: Option<Vec<u8>>,
-    /// Files that the index process did not rule out.
+    /// Files that the index did not rule out.
     selection: Option<Arc<Selection>>,
     searched: AtomicU64,
 }
@@ -108,6 +113,7 @@ impl<'a> Run<'a> {
             None => thread::available_parallelism().map_or(1, |n| n.get().min(THREADS_MAX)),
         };
         let is_search = matches!(arguments.mode, Mode::Search(_));
+        let detection = detection(&arguments);
         let is_json = arguments.mode == Mode::Search(Output::Json);
         Ok(Run {
             started: Instant::now(),
@@ -120,7 +126,8 @@ impl<'a> Run<'a> {
                 Color::Ansi => ColorChoice::AlwaysAnsi,
             },
             hyperlinks: hyperlinks(&mut arguments),
-            detection: detection(&arguments),
+            matcher: matcher(&arguments, &input, &detection)?,
+            detection,
             heading,
             is_terminal,
             line_number: line_number(&arguments, &input, is_terminal),
@@ -136,13 +143,6 @@ impl<'a> Run<'a> {
             input,
             diagnostics,
         })
-    }
-
-    /// False without a search.
-    fn can_match(&self) -> bool {
-        let is_search = matches!(self.arguments.mode, Mode::Search(_));
-        let has_pattern = !self.input.patterns.is_empty() || self.arguments.invert_match;
-        is_search && has_pattern && self.arguments.max_count != Some(0)
     }
 
     /// One match answers the question.
@@ -248,10 +248,10 @@ impl<'a> Run<'a> {
     }
 
     /// Searches the files one after the other. Returns true if there is a match.
-    fn search_in_order(&self, output: Output) -> Result<bool> {
+    fn search_in_order(&self, output: Output, matcher: RegexMatcher) -> Result<bool> {
         // Walks first, as ripgrep does, if the files are sorted by anything but their path.
         let haystacks = self.haystacks()?;
-        let mut worker = self.worker(self.printer(output, self.stdout()))?;
+        let mut worker = self.worker(matcher, self.printer(output, self.stdout()))?;
         let mut totals = Totals::default();
         for haystack in haystacks {
             self.searched.fetch_add(1, Ordering::Relaxed);
@@ -268,10 +268,10 @@ impl<'a> Run<'a> {
     }
 
     /// Searches files in all threads, and prints them as they are done.
-    fn search(&self, output: Output) -> Result<bool> {
+    fn search(&self, output: Output, matcher: RegexMatcher) -> Result<bool> {
         let mut writer = BufferWriter::stdout(self.color);
         writer.separator(self.file_separator.clone());
-        let mut worker = self.worker(self.printer(output, writer.buffer()))?;
+        let mut worker = self.worker(matcher, self.printer(output, writer.buffer()))?;
         let totals = Mutex::new(Totals::default());
         self.walk()?.build_parallel().run(|| {
             let mut worker = worker.clone();
@@ -313,6 +313,15 @@ impl<'a> Run<'a> {
         Ok(has_match)
     }
 
+    /// Says how files were left out that the statistics do not count.
+    fn write_index(&self, output: Output, out: &mut impl Write) -> io::Result<()> {
+        let is_shown = output != Output::Json && self.diagnostics.program() == Program::TrawlGrep;
+        match self.selection.as_ref().filter(|_| is_shown) {
+            Some(selection) => writeln!(out, "index: {}", selection.kind()),
+            None => Ok(()),
+        }
+    }
+
     fn report(&self, haystack: &Haystack, error: &io::Error) {
         let path = haystack.path().display();
         self.diagnostics.error(&format!("{path}: {error}"));
@@ -328,7 +337,8 @@ impl<'a> Run<'a> {
             );
         }
         if self.counts {
-            let written = write_stats(output, &totals.stats, self.started, out);
+            let written = write_stats(output, &totals.stats, self.started, out)
+                .and_then(|()| self.write_index(output, out));
             if let Err(error) = written
                 && error.kind() != ErrorKind::BrokenPipe
             {
@@ -346,10 +356,11 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn worker<W: WriteColor>(&self, printer: Printer<W>) -> Result<Worker<W>> {
-        let none = BinaryDetection::none();
-        let bans_nul = self.detection.named != none || self.detection.found != none;
-        let matcher = pattern::matcher(&self.arguments, &self.input.patterns, bans_nul)?;
+    fn worker<W: WriteColor>(
+        &self,
+        matcher: RegexMatcher,
+        printer: Printer<W>,
+    ) -> Result<Worker<W>> {
         let searcher = self.searcher();
         let detection = self.detection.clone();
         Worker::new(
@@ -491,6 +502,22 @@ impl Totals {
     }
 }
 
+/// Matcher of the patterns, if they can match.
+fn matcher(
+    arguments: &Arguments,
+    input: &Input,
+    detection: &Detection,
+) -> Result<Option<RegexMatcher>> {
+    let is_search = matches!(arguments.mode, Mode::Search(_));
+    let has_pattern = !input.patterns.is_empty() || arguments.invert_match;
+    if !is_search || !has_pattern || arguments.max_count == Some(0) {
+        return Ok(None);
+    }
+    let none = BinaryDetection::none();
+    let bans_nul = detection.named != none || detection.found != none;
+    pattern::matcher(arguments, &input.patterns, bans_nul).map(Some)
+}
+
 fn detection(arguments: &Arguments) -> Detection {
     let convert = BinaryDetection::convert(b'\0');
     let (named, found) = match arguments.binary {
@@ -548,6 +575,7 @@ fn host(command: Option<&Path>) -> Option<String> {
     printed.or_else(|| grep::cli::hostname().ok()?.into_string().ok())
 }
 
+/// Writes the statistics, of files that were opened.
 fn write_stats(
     output: Output,
     stats: &Stats,

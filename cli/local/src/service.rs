@@ -1,20 +1,23 @@
-//! The index process of a user: answers questions on a socket, and keeps the indexes current.
+//! The index process of a user: keeps the indexes current, and publishes changes at each ring of a
+//! [doorbell](crate::doorbell). Its socket is for offers of trees and for `trawl local`.
 //!
-//! **Invariant:** a question that cannot be answered exactly is answered with [`Reply::All`] or
-//! [`Reply::Stale`], and a process that fails is one without an answer.
+//! **Invariant:** what is not current is withdrawn, and a process that fails answers no ring.
 
-use crate::condition::Condition;
 use crate::connection::is_own;
-use crate::message::{Reply, Request};
+use crate::message::{self, Request};
+use crate::mounts;
 use crate::place::{self, Place};
-use crate::tree::Tree;
+use crate::tree::{self, Tree};
 use anyhow::{Context, Result, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FlockOperation;
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek};
-use std::os::fd::AsFd;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -24,16 +27,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Ends without a question for this time.
+/// Ends without a search for this time.
 const IDLE_MAX: Duration = Duration::from_secs(30 * 60);
 
 /// Trees that are watched, each with an inotify instance (128 a user).
 const TREES_MAX: usize = 16;
 
-/// Questions at one time; more are not answered.
+/// Requests at one time; more are not answered.
 const CONNECTIONS_MAX: usize = 64;
 
-/// Time for a question to arrive and for its answer to leave.
+/// Time for a request to arrive and for its answer to leave.
 const SOCKET_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Disk for indexes of all trees.
@@ -58,6 +61,13 @@ const POLL_MAX: Timespec = Timespec {
     tv_nsec: 0,
 };
 
+/// Rings in a read; each tree has one at a time.
+const RINGS_BYTES: usize = 4 << 10;
+
+/// A client holds the lock for a moment.
+const LOCK_ATTEMPTS: u32 = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
 /// Local file systems that notify of each change, by `f_type`.
 const NOTIFYING: [u64; 9] = [
     0xef53,      // ext2, ext3, ext4
@@ -73,10 +83,11 @@ const NOTIFYING: [u64; 9] = [
 
 struct Service {
     place: Place,
-    mount_namespace: u64,
-    /// Readable once the mounts have changed.
     mounts: Mutex<File>,
     trees: Mutex<Vec<Arc<Tree>>>,
+    /// Watches the doorbells of the trees, which it has by the numbers of their watches.
+    bells: OwnedFd,
+    ringing: Mutex<HashMap<i32, Arc<Tree>>>,
     connections: AtomicUsize,
     updates: Mutex<()>,
     asked: Mutex<Instant>,
@@ -89,7 +100,7 @@ pub(crate) fn run(place: Place, root: Option<&Path>) -> Result<()> {
     let _ = rustix::process::setsid();
     place.create()?;
     let lock = File::create(place.lock()).context("cannot create the lock")?;
-    if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+    if !is_locked(&lock) {
         return Ok(());
     }
     let socket = place.socket();
@@ -97,9 +108,10 @@ pub(crate) fn run(place: Place, root: Option<&Path>) -> Result<()> {
     let _ = fs::remove_file(&aside);
     let listener = UnixListener::bind(&aside).context("cannot listen")?;
     let service = Arc::new(Service {
-        mount_namespace: place::mount_namespace()?,
-        mounts: Mutex::new(File::open("/proc/self/mountinfo")?),
+        mounts: Mutex::new(mounts::open()?),
         trees: Mutex::default(),
+        bells: inotify::init(CreateFlags::CLOEXEC)?,
+        ringing: Mutex::default(),
         connections: AtomicUsize::new(0),
         updates: Mutex::default(),
         asked: Mutex::new(Instant::now()),
@@ -111,7 +123,12 @@ pub(crate) fn run(place: Place, root: Option<&Path>) -> Result<()> {
         // The process is useful without this tree.
         let _ = service.offer(root);
     }
-    for task in [Service::drain_always, Service::update_always] {
+    let tasks = [
+        Service::drain_always,
+        Service::update_always,
+        Service::answer_always,
+    ];
+    for task in tasks {
         let service = Arc::clone(&service);
         thread::spawn(move || task(&service));
     }
@@ -137,7 +154,7 @@ impl Service {
             }
             let service = Arc::clone(self);
             thread::spawn(move || {
-                // The client scans.
+                // The client has no use of the error.
                 let _ = service.answer(stream);
                 service.connections.fetch_sub(1, Ordering::Relaxed);
             });
@@ -154,6 +171,7 @@ impl Service {
 
     fn end(&self) -> ! {
         let _ = fs::remove_file(self.place.socket());
+        self.trees().iter().for_each(|tree| tree.end());
         process::exit(0)
     }
 
@@ -167,44 +185,44 @@ impl Service {
             let request = Request::read(&mut stream)?;
             *lock(&self.asked) = Instant::now();
             let reply = match &request {
-                Request::Ask {
-                    directory,
-                    condition,
-                } => self.narrowed(directory, condition),
                 Request::Offer { root } => match self.offer(Path::new(OsStr::from_bytes(root))) {
-                    Ok(()) => Reply::All,
-                    Err(error) => Reply::Text(format!("{error:#}").into_bytes()),
+                    Ok(()) => String::new(),
+                    Err(error) => format!("{error:#}"),
                 },
-                Request::Status => Reply::Text(self.status().into_bytes()),
+                Request::Status => self.status(),
                 Request::Update => {
                     self.trees().iter().for_each(|tree| self.update(tree));
-                    Reply::Text(self.status().into_bytes())
+                    self.status()
                 }
-                Request::Stop => Reply::Text(Vec::new()),
+                Request::Stop => String::new(),
             };
-            reply.write(&mut stream)?;
+            message::write(reply.as_bytes(), &mut stream)?;
             if request == Request::Stop {
                 self.end();
             }
         }
     }
 
-    fn narrowed(&self, directory: &[u8], condition: &Condition) -> Reply {
-        self.check_mounts();
-        let path = Path::new(OsStr::from_bytes(directory));
-        let mut trees = self.trees();
-        trees.retain(|tree| path.starts_with(&tree.root));
-        trees.sort_by_key(|tree| (tree.is_ready(), tree.root.as_os_str().len()));
-        let Some(tree) = trees.pop() else {
-            return Reply::Unknown;
-        };
-        let below = path.strip_prefix(&tree.root).unwrap_or(path);
-        match condition.query() {
-            Ok(query) => {
-                let below = below.as_os_str().as_bytes();
-                tree.narrowed(below, &query, condition.match_bytes as usize)
+    /// Publishes the changes of each tree that is rung for.
+    fn answer_always(&self) {
+        let mut buffer = [const { MaybeUninit::uninit() }; RINGS_BYTES];
+        let mut rings = Reader::new(&self.bells, &mut buffer);
+        loop {
+            let Ok(event) = rings.next() else {
+                thread::sleep(DRAIN_PAUSE);
+                continue;
+            };
+            let mut ringing = lock(&self.ringing);
+            if event.events().contains(ReadFlags::IGNORED) {
+                ringing.remove(&event.wd());
+                continue;
             }
-            Err(_) => Reply::All,
+            let tree = ringing.get(&event.wd()).cloned();
+            drop(ringing);
+            if let Some(tree) = tree {
+                *lock(&self.asked) = Instant::now();
+                tree.answer(|| self.check_mounts());
+            }
         }
     }
 
@@ -225,30 +243,38 @@ impl Service {
         if trees.iter().any(|tree| tree.root == *root) {
             return Ok(());
         }
-        let directory = self.place.directory_of(root);
-        let tree = Tree::new(root, directory, self.mount_namespace, self.watches_max)?;
-        tree.check_mounts(&fs::read("/proc/self/mountinfo")?);
+        let tree = Arc::new(Tree::new(root, &self.place, self.watches_max)?);
+        tree.check_mounts(&mut lock(&self.mounts));
+        let number = inotify::add_watch(&self.bells, tree.bell(), WatchFlags::OPEN)?;
+        lock(&self.ringing).insert(number, Arc::clone(&tree));
         if trees.len() == TREES_MAX {
             trees.sort_by_key(|tree| tree.asked());
-            trees.remove(0);
+            self.end_tree(&trees.remove(0));
         }
-        trees.push(Arc::new(tree));
+        trees.push(tree);
         Ok(())
     }
 
+    fn remove(&self, is_removed: impl Fn(&Tree) -> bool) {
+        for tree in lock(&self.trees).extract_if(.., |tree| is_removed(tree)) {
+            self.end_tree(&tree);
+        }
+    }
+
+    fn end_tree(&self, tree: &Arc<Tree>) {
+        tree.end();
+        lock(&self.ringing).retain(|_, other| !Arc::ptr_eq(other, tree));
+    }
+
     fn check_mounts(&self) {
-        let mut file = lock(&self.mounts);
-        let mut ready = [PollFd::new(&*file, PollFlags::PRI)];
+        let trees = self.trees();
+        let mut table = lock(&self.mounts);
+        let mut ready = [PollFd::new(&*table, PollFlags::PRI)];
         let changed = poll(&mut ready, Some(&Timespec::default()));
         if changed.is_ok_and(|count| count == 0) {
             return;
         }
-        let mut mounts = Vec::new();
-        // Unreadable: no mount is as before.
-        let _ = file.rewind().and_then(|()| file.read_to_end(&mut mounts));
-        self.trees()
-            .iter()
-            .for_each(|tree| tree.check_mounts(&mounts));
+        trees.iter().for_each(|tree| tree.check_mounts(&mut table));
     }
 
     fn drain_always(&self) {
@@ -273,7 +299,7 @@ impl Service {
                         self.update(&tree);
                     }
                 } else {
-                    lock(&self.trees).retain(|other| !Arc::ptr_eq(other, &tree));
+                    self.remove(|other| std::ptr::eq(other, &*tree));
                 }
             }
             thread::sleep(DUE_PAUSE);
@@ -286,30 +312,36 @@ impl Service {
         self.evict();
     }
 
-    /// Removes indexes beyond the limit of the disk, the least recently updated first.
+    /// Removes indexes beyond the limit of the disk, the least recently updated first. A tree in
+    /// use is updated every ten minutes.
     fn evict(&self) {
-        let entries = fs::read_dir(&self.place.indexes).into_iter().flatten();
-        let directories = entries.flatten().map(|entry| entry.path());
-        let mut indexes: Vec<_> = directories
+        let mut indexes: Vec<_> = self
+            .indexes()
             .filter_map(|directory| {
-                let updated = fs::metadata(place::record_in(&directory))
-                    .ok()?
-                    .modified()
-                    .ok()?;
-                let bytes = place::directory_bytes(&place::index_in(&directory));
-                Some((updated, bytes, directory))
+                let record = fs::metadata(place::record_in(&directory)).ok()?;
+                Some((record.modified().ok()?, directory))
             })
             .collect();
         indexes.sort();
-        let mut all: u64 = indexes.iter().map(|(_, bytes, _)| bytes).sum();
-        for (_, bytes, directory) in indexes {
-            if all <= CACHE_BYTES_MAX {
+        let indexes: Vec<_> = indexes
+            .into_iter()
+            .map(|(_, directory)| directory)
+            .collect();
+        for (at, directory) in indexes.iter().enumerate() {
+            let kept: Vec<_> = indexes[at..].iter().map(|it| place::index_in(it)).collect();
+            if place::bytes(kept.iter().map(PathBuf::as_path)) <= CACHE_BYTES_MAX {
                 return;
             }
-            all -= bytes;
-            lock(&self.trees).retain(|tree| tree.directory() != directory);
-            let _ = place::remove(&directory);
+            self.remove(|tree| tree.directory() == directory);
+            let _ = place::remove(directory);
         }
+    }
+
+    /// Directories of trees, watched or not.
+    fn indexes(&self) -> impl Iterator<Item = PathBuf> {
+        let entries = fs::read_dir(&self.place.indexes).into_iter().flatten();
+        let directories = entries.flatten().map(|entry| entry.path());
+        directories.filter(|directory| directory.is_dir())
     }
 
     fn status(&self) -> String {
@@ -320,17 +352,47 @@ impl Service {
             process::id(),
             memory.unwrap_or("unknown").trim()
         );
-        for tree in self.trees() {
-            let bytes = place::directory_bytes(&place::index_in(tree.directory()));
-            text += &tree.status(bytes);
+        let trees = self.trees();
+        for tree in &trees {
+            text += &tree.status(place::bytes([&*place::index_in(tree.directory())]));
             text.push('\n');
         }
+        for directory in self.indexes() {
+            let is_watched = trees.iter().any(|tree| tree.directory() == directory);
+            if let Some(root) = tree::root_of(&directory).filter(|_| !is_watched) {
+                let bytes = place::bytes([&*place::index_in(&directory)]);
+                text += &format!(
+                    "{}\n  not in use, index {} MB\n",
+                    root.display(),
+                    bytes / 1_000_000
+                );
+            }
+        }
+        let all: Vec<_> = self
+            .indexes()
+            .map(|directory| place::index_in(&directory))
+            .collect();
+        let all = place::bytes(all.iter().map(PathBuf::as_path));
+        text += &format!(
+            "all indexes {} MB of {}\n",
+            all / 1_000_000,
+            CACHE_BYTES_MAX / 1_000_000
+        );
         text
     }
 
     fn trees(&self) -> Vec<Arc<Tree>> {
         lock(&self.trees).clone()
     }
+}
+
+fn is_locked(lock: &File) -> bool {
+    (0..LOCK_ATTEMPTS).any(|attempt| {
+        if attempt > 0 {
+            thread::sleep(LOCK_PAUSE);
+        }
+        rustix::fs::flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok()
+    })
 }
 
 fn watches_max() -> usize {

@@ -1,5 +1,5 @@
-//! One search with an index: the question to its process, or the comparison without it; the files
-//! that the answer leaves out; and the offer of a tree that a scan showed to be worth an index.
+//! One search with an index: what its process publishes, or the comparison without it; the files
+//! that this leaves out; and the offer of a tree that a scan showed to be worth an index.
 //!
 //! **Invariant:** a file is left out only if ripgrep would print nothing for it, not even a
 //! message, and would not count it.
@@ -8,28 +8,27 @@ use crate::arguments::Arguments;
 use crate::condition::Condition;
 use crate::connection::{self, ConnectError, Connection};
 use crate::input::Input;
-use crate::message::{Directories, Narrowed, Reply, Request};
+use crate::message::Request;
 use crate::place::{self, Place};
-use crate::tree::Comparison;
+use crate::tree::{self, Answer, Comparison, Directories};
 use crate::watch::split;
+use grep::regex::RegexMatcher;
 use ignore::DirEntry;
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Named directories of a question.
+/// Directories of a command line; with more, all files are searched.
 const DIRECTORIES_MAX: usize = 16;
 
 /// A scan is worth an index from this number of files or this time on.
 const FILES_WORTH: u64 = 2_000;
 const TIME_WORTH: Duration = Duration::from_secs(1);
 
-/// Question of one search.
+/// Index of one search.
 #[derive(Default)]
 pub(crate) struct Session {
     place: Option<Place>,
@@ -38,7 +37,7 @@ pub(crate) struct Session {
     pub(crate) selection: Option<Arc<Selection>>,
 }
 
-/// Files of an answer.
+/// Files that can match.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
     /// By path of the command line, without final `/`.
@@ -54,14 +53,19 @@ struct SelectedPlace {
 
 #[derive(Debug)]
 enum SelectedFiles {
-    Answered(Directories),
+    Narrowed(Directories),
     Compared(Comparison),
 }
 
 impl Session {
-    /// Asks for the files that can match. Any problem means that all can.
-    pub(crate) fn begin(cache: Option<&Path>, arguments: &Arguments, input: &Input) -> Session {
-        let condition = Condition::new(arguments, input);
+    /// Finds the files that can match. Any problem means that all can.
+    pub(crate) fn begin(
+        cache: Option<&Path>,
+        arguments: &Arguments,
+        input: &Input,
+        matcher: Option<&RegexMatcher>,
+    ) -> Session {
+        let condition = Condition::new(arguments, input, matcher);
         let (Some(condition), Some(place)) = (condition, Place::new(cache)) else {
             return Session::default();
         };
@@ -75,38 +79,24 @@ impl Session {
         }
         let mut session = Session::default();
         let mut selection = Selection::default();
-        let mut connection = Connection::open(&place);
         for (path, directory) in &named {
-            let reply = match &mut connection {
-                Ok(connection) => connection.ask(&Request::Ask {
-                    directory: directory.as_os_str().as_bytes().to_vec(),
-                    condition: condition.clone(),
-                }),
-                Err(ConnectError::Absent) => Ok(Reply::Unknown),
-                Err(ConnectError::Refused) => Ok(Reply::Stale),
-            };
-            match reply {
-                Ok(Reply::Narrowed(narrowed)) if is_seen(&narrowed) => {
-                    let root = Path::new(OsStr::from_bytes(&narrowed.root));
-                    let files = SelectedFiles::Answered(narrowed.directories);
-                    selection.add(path, directory, root, files);
+            let (root, files) = match tree::ask(&place, directory, path, &condition) {
+                Answer::All => continue,
+                Answer::Narrowed { root, directories } => {
+                    (root, SelectedFiles::Narrowed(directories))
                 }
-                Ok(Reply::All | Reply::Text(_)) => {}
-                other => {
-                    // Its next question waits as long, and its late answer is for another.
-                    if other.is_err() {
-                        connection = Err(ConnectError::Refused);
-                    }
-                    if matches!(other, Ok(Reply::Unknown)) {
+                answer @ (Answer::Unknown | Answer::Stale) => {
+                    if matches!(answer, Answer::Unknown) {
                         session.root = Some(root_of(directory));
                     }
-                    if let Ok(comparison) = Comparison::open(&place, directory, &condition) {
-                        let root = comparison.root.clone();
-                        let files = SelectedFiles::Compared(comparison);
-                        selection.add(path, directory, &root, files);
-                    }
+                    let Ok(comparison) = Comparison::open(&place, directory, &condition) else {
+                        continue;
+                    };
+                    let root = comparison.root.clone();
+                    (root, SelectedFiles::Compared(comparison))
                 }
-            }
+            };
+            selection.add(path, directory, &root, files);
         }
         session.selection = (!selection.places.is_empty()).then(|| Arc::new(selection));
         session.place = Some(place);
@@ -150,9 +140,18 @@ impl Selection {
         }
     }
 
+    /// How changes are known: by notifications, or by comparing each file.
+    pub(crate) fn kind(&self) -> &'static str {
+        let is_compared = |place: &SelectedPlace| matches!(place.files, SelectedFiles::Compared(_));
+        match self.places.values().any(is_compared) {
+            true => "compared",
+            false => "watched",
+        }
+    }
+
     /// Tests if an entry of a walk may matter.
     pub(crate) fn has(&self, entry: &DirEntry) -> bool {
-        // Unknown to the answer: links, and what is named on the command line.
+        // Links, and what is named on the command line.
         if entry.depth() == 0 || entry.path_is_symlink() {
             return true;
         }
@@ -180,7 +179,7 @@ impl SelectedPlace {
         };
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
         let directories = match &self.files {
-            SelectedFiles::Answered(directories) => directories,
+            SelectedFiles::Narrowed(directories) => directories,
             SelectedFiles::Compared(_) if is_directory => return true,
             SelectedFiles::Compared(comparison) => {
                 let found = entry.metadata();
@@ -188,20 +187,12 @@ impl SelectedPlace {
             }
         };
         let (directory, name) = split(&path);
-        // Entered because the answer does not know it.
+        // Entered because the index does not know it.
         let Some(names) = directories.get(directory) else {
             return true;
         };
         names.contains(name) || (is_directory && directories.contains_key(&path))
     }
-}
-
-/// Tests if this process sees the tree of an answer.
-fn is_seen(narrowed: &Narrowed) -> bool {
-    let root = fs::symlink_metadata(OsStr::from_bytes(&narrowed.root));
-    let is_same =
-        root.is_ok_and(|root| (root.dev(), root.ino()) == (narrowed.device, narrowed.inode));
-    is_same && place::mount_namespace().is_ok_and(|own| own == narrowed.mount_namespace)
 }
 
 /// Git root above a directory, or the directory.

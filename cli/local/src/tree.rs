@@ -1,33 +1,39 @@
-//! A tree with an index: which of its files can match, at this moment.
+//! A tree with an index, and the paths of it that changed since.
 //!
 //! A file can match if its document is a candidate, if it changed since the index was brought up
-//! to date, or if the index has no text of it. There is no table of the other files: the client
-//! walks the tree itself, and enters the directories of the answer.
+//! to date, or if the index has no text of it. The process [publishes](published) index and paths
+//! at each ring of the tree's [`Doorbell`]; a client [reads](narrowed) them.
 //!
 //! **Invariant:** a changed path stays changed until an update that began after the change is
-//! complete. With [`Lost`] changes there is no answer until then.
+//! complete. With [`Lost`] changes nothing is published until then.
 
 mod comparison;
+mod narrowed;
+mod published;
 mod record;
+mod similar;
 mod snapshot;
 mod update;
 
 pub(crate) use comparison::Comparison;
+pub(crate) use narrowed::{Answer, Directories, ask};
+pub(crate) use similar::root_of;
 pub(crate) use update::index;
 
-use crate::message::{Directories, Narrowed, Reply};
-use crate::watch::{Added, Lost, Watch, absolute, join, split};
-use index::plan::DocumentQuery;
+use crate::doorbell::Doorbell;
+use crate::mounts;
+use crate::place::Place;
+use crate::watch::{Added, Lost, Watch, absolute, join};
+use published::{Base, Publications};
 use rustix::io::Errno;
-use snapshot::Snapshot;
 use std::collections::HashSet;
-use std::fs::{self, DirEntry};
+use std::fs::{self, DirEntry, File};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Changed paths; beyond, all files are compared.
@@ -57,8 +63,9 @@ pub(crate) struct Tree {
     directory: PathBuf,
     device: u64,
     inode: u64,
-    mount_namespace: u64,
     watches_max: usize,
+    bell: Doorbell,
+    publications: Publications,
     state: Mutex<State>,
 }
 
@@ -72,7 +79,11 @@ enum Coverage {
 
 struct State {
     watch: Watch,
-    snapshot: Option<Arc<Snapshot>>,
+    /// Index of the last update.
+    base: Option<Base>,
+    files: u64,
+    /// Nothing is new since the last publication.
+    is_published: bool,
     /// Changed since the last update began.
     changed: HashSet<Vec<u8>>,
     /// Changed before; the update that runs clears it.
@@ -87,35 +98,34 @@ struct State {
     updated: Instant,
     asked: Instant,
     /// Mounts below the root.
-    mounts: Vec<u8>,
-    questions: u64,
-    narrowed: u64,
+    mounts: Vec<Vec<u8>>,
     problem: Option<String>,
 }
 
 impl Tree {
     /// Watches a directory; the first update indexes it.
-    pub(crate) fn new(
-        root: &Path,
-        directory: PathBuf,
-        mount_namespace: u64,
-        watches_max: usize,
-    ) -> io::Result<Tree> {
+    pub(crate) fn new(root: &Path, place: &Place, watches_max: usize) -> io::Result<Tree> {
         let found = fs::symlink_metadata(root)?;
         if !found.is_dir() {
             return Err(io::Error::other("not a directory"));
         }
+        let publications = Publications::new(place.publications_of(root));
+        place.remove_unserved(root);
+        publications.create()?;
         let now = Instant::now();
         Ok(Tree {
             root: root.to_owned(),
-            directory,
+            directory: place.directory_of(root),
             device: found.dev(),
             inode: found.ino(),
-            mount_namespace,
             watches_max,
+            bell: Doorbell::create(&publications.bell())?,
+            publications,
             state: Mutex::new(State {
                 watch: Watch::new(root)?,
-                snapshot: None,
+                base: None,
+                files: 0,
+                is_published: false,
                 changed: HashSet::new(),
                 updating: HashSet::new(),
                 is_lost: true,
@@ -125,68 +135,30 @@ impl Tree {
                 updated: now,
                 asked: now,
                 mounts: Vec::new(),
-                questions: 0,
-                narrowed: 0,
                 problem: None,
             }),
         })
     }
 
-    /// Directories to enter at or below `directory`, a relative path, for matches of at least
-    /// `match_bytes`.
-    pub(crate) fn narrowed(
-        &self,
-        directory: &[u8],
-        query: &DocumentQuery,
-        match_bytes: usize,
-    ) -> Reply {
-        let (snapshot, changed) = {
+    /// Publishes all changes until now for the clients that rang, after `check`.
+    pub(crate) fn answer(&self, check: impl FnOnce()) {
+        // After a failure the clients compare.
+        let _ = self.bell.answer(|| {
+            check();
             let mut state = self.state();
             state.asked = Instant::now();
-            state.questions += 1;
             state.drain();
-            if query.is_all() {
-                return Reply::All;
-            }
-            let snapshot = state.snapshot.clone();
-            let Some(snapshot) = snapshot.filter(|_| !state.is_lost && !state.was_lost) else {
-                return Reply::Stale;
-            };
-            let changed = state.updating.iter().chain(&state.changed);
-            let changed: HashSet<Vec<u8>> = changed.cloned().collect();
-            (snapshot, changed)
-        };
-        let mut answer = Answer {
-            scope: directory,
-            open: [&snapshot.open, &changed],
-            // A directory without a key is one that the index does not know.
-            directories: Directories::from([(directory.to_vec(), HashSet::new())]),
-            count: 0,
-        };
-        let is_complete = answer.is_searchable(directory)
-            && snapshot
-                .open
-                .iter()
-                .chain(&changed)
-                .all(|path| answer.add(path))
-            && snapshot
-                .binary
-                .iter()
-                .all(|(path, head)| *head < match_bytes || answer.add(path))
-            && snapshot
-                .each_candidate(query, |path| answer.add(path))
-                .unwrap_or(false);
-        if !is_complete {
-            return Reply::All;
-        }
-        self.state().narrowed += 1;
-        Reply::Narrowed(Narrowed {
-            root: self.root.as_os_str().as_bytes().to_vec(),
-            device: self.device,
-            inode: self.inode,
-            mount_namespace: self.mount_namespace,
-            directories: answer.directories,
-        })
+            state.publish(&self.publications)
+        });
+    }
+
+    pub(crate) fn bell(&self) -> PathBuf {
+        self.publications.bell()
+    }
+
+    /// Withdraws everything that is published.
+    pub(crate) fn end(&self) {
+        self.publications.end();
     }
 
     /// Takes notifications, so that their queue does not overflow.
@@ -199,18 +171,16 @@ impl Tree {
     }
 
     /// Compares all files if another set of mounts is seen below the root.
-    pub(crate) fn check_mounts(&self, all: &[u8]) {
-        let root = escaped(self.root.as_os_str().as_bytes());
-        let is_below = |line: &&[u8]| {
-            let point = line.split(|&byte| byte == b' ').nth(4);
-            point.is_some_and(|point| point.len() > root.len() && point.starts_with(&root))
-        };
-        let lines = all.split(|&byte| byte == b'\n').filter(is_below);
-        let mounts = lines.collect::<Vec<_>>().join(&b'\n');
+    pub(crate) fn check_mounts(&self, table: &mut File) {
+        let mounts = mounts::below(table, self.root.as_os_str().as_bytes());
         let mut state = self.state();
-        if state.mounts != mounts {
-            state.mounts = mounts;
-            state.is_lost = true;
+        match mounts {
+            Ok(mounts) if mounts == state.mounts => {}
+            Ok(mounts) => {
+                state.mounts = mounts;
+                state.is_lost = true;
+            }
+            Err(_) => state.is_lost = true,
         }
     }
 
@@ -222,7 +192,7 @@ impl Tree {
             return false;
         }
         let is_asked = state.asked > state.updated;
-        if state.is_lost || state.was_lost || state.snapshot.is_none() {
+        if state.is_lost || state.was_lost || state.base.is_none() {
             return is_asked || state.problem.is_none();
         }
         match state.change_times {
@@ -239,31 +209,23 @@ impl Tree {
         self.state().asked
     }
 
-    pub(crate) fn is_ready(&self) -> bool {
-        let state = self.state();
-        state.snapshot.is_some() && !state.is_lost && !state.was_lost
-    }
-
     /// A line for the user.
     pub(crate) fn status(&self, index_bytes: u64) -> String {
         let mut state = self.state();
         state.drain();
         let mode = match &state.problem {
             Some(problem) => problem.clone(),
-            None if state.snapshot.is_none() => "being indexed".to_owned(),
+            None if state.base.is_none() => "being indexed".to_owned(),
             None if state.is_lost || state.was_lost => "being compared".to_owned(),
             None => "watched".to_owned(),
         };
-        let files = state.snapshot.as_ref().map_or(0, |snapshot| snapshot.files);
         format!(
-            "{}\n  {mode}, {files} files, {} directories watched, {} changed, index {} MB, {} of \
-             {} searches narrowed",
+            "{}\n  {mode}, {} files, {} directories watched, {} changed, index {} MB",
             self.root.display(),
+            state.files,
             state.watch.len(),
             state.changed.len() + state.updating.len(),
             index_bytes / 1_000_000,
-            state.narrowed,
-            state.questions,
         )
     }
 
@@ -358,6 +320,7 @@ impl State {
             changed.insert(path);
         });
         if has_changes {
+            self.is_published = false;
             let now = Instant::now();
             let first = self.change_times.map_or(now, |(first, _)| first);
             self.change_times = Some((first, now));
@@ -367,69 +330,21 @@ impl State {
             self.changed.clear();
         }
     }
-}
 
-/// Escapes a path as `/proc/self/mountinfo` does.
-fn escaped(path: &[u8]) -> Vec<u8> {
-    let mut escaped = Vec::with_capacity(path.len());
-    for &byte in path {
-        match byte {
-            b' ' | b'\t' | b'\n' | b'\\' => escaped.extend(format!("\\{byte:03o}").bytes()),
-            _ => escaped.push(byte),
+    fn publish(&mut self, publications: &Publications) -> io::Result<()> {
+        let is_current = !self.is_lost && !self.was_lost;
+        let Some(base) = self.base.as_ref().filter(|_| is_current) else {
+            self.is_published = false;
+            return publications.withdraw();
+        };
+        if !self.is_published {
+            let changed = self.updating.iter().chain(&self.changed);
+            let written = publications.write(base, changed.chain(&self.mounts));
+            self.is_published = written.is_ok();
+            // The disk is full: clients compare.
+            return written.or_else(|_| publications.withdraw());
         }
-    }
-    escaped
-}
-
-/// Directories to enter, in progress.
-struct Answer<'a> {
-    scope: &'a [u8],
-    /// Paths without a document, or with one that is out of date.
-    open: [&'a HashSet<Vec<u8>>; 2],
-    directories: Directories,
-    count: usize,
-}
-
-impl Answer<'_> {
-    /// Adds a path with the directories above it. Returns false once there are too many.
-    fn add(&mut self, path: &[u8]) -> bool {
-        let (directory, name) = split(path);
-        let is_in_scope = self.scope.is_empty()
-            || (directory.starts_with(self.scope)
-                && [None, Some(&b'/')].contains(&directory.get(self.scope.len())));
-        if !is_in_scope {
-            return true;
-        }
-        if let Some(names) = self.directories.get_mut(directory) {
-            names.insert(name.to_vec());
-        } else {
-            // Searched as a whole, since a directory above is open.
-            if !self.is_searchable(directory) {
-                return true;
-            }
-            let names = HashSet::from([name.to_vec()]);
-            self.directories.insert(directory.to_vec(), names);
-            let mut above = directory;
-            while !above.is_empty() {
-                above = split(above).0;
-                self.directories.entry(above.to_vec()).or_default();
-            }
-        }
-        self.count += 1;
-        self.count <= CANDIDATES_MAX
-    }
-
-    /// Tests that a directory and all above it are known.
-    fn is_searchable(&self, directory: &[u8]) -> bool {
-        let mut path = directory;
-        while !path.is_empty() {
-            if self.open.iter().any(|open| open.contains(path)) {
-                return false;
-            }
-            path = split(path).0;
-        }
-        // The root itself.
-        !self.open.iter().any(|open| open.contains(&b""[..]))
+        Ok(())
     }
 }
 

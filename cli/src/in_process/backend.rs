@@ -1,5 +1,5 @@
-//! Backend in this process. Exchanges the usual frames over socket pairs, or directly on the
-//! calling thread, so searches have no second code path.
+//! Backend in this process. Exchanges the usual frames, with the usual checks, over socket pairs or
+//! on the calling thread.
 
 use anyhow::Result;
 use backend::LookUp;

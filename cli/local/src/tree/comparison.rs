@@ -31,18 +31,17 @@ impl Comparison {
             place::is_private(&place.indexes),
             "others can write indexes"
         );
-        let query = condition.query()?;
-        ensure!(!query.is_all(), "every file can match");
+        ensure!(!condition.query.is_all(), "every file can match");
         let known = directory.ancestors().find_map(|root| {
             let of = place.directory_of(root);
             place::record_in(&of).exists().then_some((root, of))
         });
         let (root, of) = known.context("no index")?;
         let record = Record::read(&place::record_in(&of))?;
-        let snapshot = Snapshot::open_shards(&place::index_in(&of), &[])?;
-        ensure!(record.is_of(root, &snapshot.manifest), "another index");
+        let snapshot = Snapshot::open(&place::index_in(&of))?;
+        ensure!(record.is_of(root, &snapshot), "another index");
         let mut candidates = HashSet::new();
-        let is_complete = snapshot.each_candidate(&query, |path| {
+        let is_complete = snapshot.each_candidate(&condition.query, |path| {
             candidates.insert(path.to_vec());
             candidates.len() <= CANDIDATES_MAX
         })?;

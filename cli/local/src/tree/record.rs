@@ -12,9 +12,9 @@
 use super::snapshot::Snapshot;
 use anyhow::{Context, Result};
 use index::corpus::{self, Source};
-use index::manifest::Manifest;
 use index::plan::DocumentQuery;
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -57,10 +57,11 @@ impl Listing {
 
     /// Writes the record of an index that was updated after the listing.
     pub(super) fn write(&self, index: &Path, to: &Path) -> Result<()> {
-        let snapshot = Snapshot::open(&self.root, index, None, HashSet::new())?;
+        let snapshot = Snapshot::open(index)?;
+        let open = snapshot.exceptions(&self.root)?.open;
         let mut known = HashSet::new();
         snapshot.each_candidate(&DocumentQuery::ALL, |path| {
-            if !snapshot.open.contains(path) {
+            if !open.contains(path) {
                 known.insert(path.to_vec());
             }
             true
@@ -76,7 +77,7 @@ impl Listing {
         let root = self.root.as_os_str().as_bytes();
         let bytes = [
             MAGIC,
-            &hash(&snapshot.manifest)[..],
+            &snapshot.hash()[..],
             &self.began_ns.to_le_bytes(),
             &(root.len() as u32).to_le_bytes(),
             root,
@@ -114,8 +115,12 @@ impl Record {
         })
     }
 
-    pub(super) fn is_of(&self, root: &Path, manifest: &Manifest) -> bool {
-        self.root == root.as_os_str().as_bytes() && self.manifest == hash(manifest)
+    pub(super) fn root(&self) -> PathBuf {
+        OsStr::from_bytes(&self.root).into()
+    }
+
+    pub(super) fn is_of(&self, root: &Path, snapshot: &Snapshot) -> bool {
+        self.root == root.as_os_str().as_bytes() && self.manifest == snapshot.hash()
     }
 
     /// Tests if the index has the text of a file in this state.
@@ -144,10 +149,6 @@ fn fingerprint(path: &[u8], bytes: u64, times: [i128; 2], inode: u64) -> Fingerp
     let mut fingerprint = Fingerprint::default();
     hasher.finalize_xof().fill(&mut fingerprint);
     fingerprint
-}
-
-fn hash(manifest: &Manifest) -> [u8; 32] {
-    blake3::hash(manifest.render().as_bytes()).into()
 }
 
 fn nanoseconds(seconds: i64, nanoseconds: i64) -> i128 {

@@ -1,6 +1,6 @@
 //! Index of a tree at one time.
 
-use crate::watch::absolute;
+use crate::watch::{absolute, split};
 use ignore::gitignore::Gitignore;
 use index::corpus::SkipReason;
 use index::directory::{Index, IndexError};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".rgignore"];
 
 /// Bytes of a binary file that are read to find its first NUL.
-const HEAD_BYTES: usize = 64;
+const HEAD_BYTES: usize = 1_024;
 
 /// Marks of UTF-8 and UTF-16: such a file is decoded first.
 const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
@@ -27,64 +27,68 @@ const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
 pub(super) struct Snapshot {
     pub(super) manifest: Manifest,
     shards: Vec<Arc<Shard>>,
-    /// Paths that may always match: files and directories without a text in the index, decoded
-    /// texts, links, what notifications do not cover, and ignore files with a mistake, which is
-    /// reported.
-    pub(super) open: HashSet<Vec<u8>>,
-    /// Binary files with the number of bytes before the first NUL. ripgrep searches only these.
-    pub(super) binary: Vec<(Vec<u8>, usize)>,
     pub(super) files: u64,
 }
 
+/// Files of which the index has not the text that ripgrep would search.
+#[derive(Default)]
+pub(super) struct Exceptions {
+    /// Without a text in the index, decoded, or ignore files with a mistake, which is reported.
+    pub(super) open: HashSet<Vec<u8>>,
+    /// Symbolic links.
+    pub(super) links: Vec<Vec<u8>>,
+    /// Binary files with the bytes before the first NUL. ripgrep searches only these.
+    pub(super) binary: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
 impl Snapshot {
-    /// Opens the index of a tree; shards of `before` stay open.
-    pub(super) fn open(
-        root: &Path,
-        directory: &Path,
-        before: Option<&Snapshot>,
-        uncovered: HashSet<Vec<u8>>,
-    ) -> Result<Snapshot, IndexError> {
-        let before = before.map_or(&[][..], |before| &before.shards);
-        let mut snapshot = Snapshot::open_shards(directory, before)?;
-        snapshot.open = uncovered;
-        for shard in &snapshot.shards {
+    pub(super) fn open(directory: &Path) -> Result<Snapshot, IndexError> {
+        let index = Index::reopen(directory, &[])?;
+        let counts = index.shards.iter().map(|shard| shard.live_counts());
+        Ok(Snapshot {
+            files: counts.map(|counts| u64::from(counts.documents)).sum(),
+            shards: index.shards,
+            manifest: index.manifest,
+        })
+    }
+
+    /// Name that no other index has.
+    pub(super) fn name(&self) -> String {
+        blake3::Hash::from(self.hash()).to_hex().to_string()
+    }
+
+    /// Hash of the manifest.
+    pub(super) fn hash(&self) -> [u8; 32] {
+        blake3::hash(self.manifest.render().as_bytes()).into()
+    }
+
+    pub(super) fn exceptions(&self, root: &Path) -> Result<Exceptions, ShardError> {
+        let mut exceptions = Exceptions::default();
+        for shard in &self.shards {
             for file in shard.skipped()? {
-                let is_binary = SkipReason::from_words(&file.reason) == Some(SkipReason::Binary);
-                match head(&absolute(root, &file.path)).filter(|_| is_binary) {
-                    Some(bytes) => snapshot.binary.push((file.path, bytes)),
-                    None => drop(snapshot.open.insert(file.path)),
+                let reason = SkipReason::from_words(&file.reason);
+                if reason == Some(SkipReason::Symlink) && !is_ignore_file(&file.path) {
+                    exceptions.links.push(file.path);
+                } else if reason == Some(SkipReason::Binary)
+                    && let Some(head) = head(&absolute(root, &file.path))
+                {
+                    exceptions.binary.push((file.path, head));
+                } else {
+                    exceptions.open.insert(file.path);
                 }
             }
             let has_decoded = shard.section_bytes(Section::Decoded) > 0;
             for id in (0..shard.document_count()).map(DocId) {
                 let (path, _) = shard.path_and_rank(id)?;
-                let name = path.rsplit(|&byte| byte == b'/').next();
-                let is_ignore_file = name.is_some_and(|name| IGNORE_FILES.contains(&name));
                 let has_mistake =
-                    is_ignore_file && Gitignore::new(absolute(root, path)).1.is_some();
+                    is_ignore_file(path) && Gitignore::new(absolute(root, path)).1.is_some();
                 if has_mistake || (has_decoded && shard.decoded_from(id)?.is_some()) {
-                    snapshot.open.insert(path.to_vec());
+                    exceptions.open.insert(path.to_vec());
                 }
             }
             shard.intact()?;
         }
-        Ok(snapshot)
-    }
-
-    /// Opens an index without the open paths.
-    pub(super) fn open_shards(
-        directory: &Path,
-        before: &[Arc<Shard>],
-    ) -> Result<Snapshot, IndexError> {
-        let index = Index::reopen(directory, before)?;
-        let counts = index.shards.iter().map(|shard| shard.live_counts());
-        Ok(Snapshot {
-            files: counts.map(|counts| u64::from(counts.documents)).sum(),
-            open: HashSet::new(),
-            binary: Vec::new(),
-            shards: index.shards,
-            manifest: index.manifest,
-        })
+        Ok(exceptions)
     }
 
     /// Passes the paths of candidates, until `add` returns false. Returns the last result of `add`.
@@ -108,13 +112,18 @@ impl Snapshot {
     }
 }
 
+fn is_ignore_file(path: &[u8]) -> bool {
+    IGNORE_FILES.contains(&split(path).1)
+}
+
 /// Bytes before the first NUL of a file; `None` if it has none near its begin, or a mark.
-fn head(path: &Path) -> Option<usize> {
+fn head(path: &Path) -> Option<Vec<u8>> {
     let mut head = Vec::new();
     let file = File::open(path).ok()?;
     file.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
     if MARKS.iter().any(|mark| head.starts_with(mark)) {
         return None;
     }
-    head.iter().position(|&byte| byte == 0)
+    head.truncate(head.iter().position(|&byte| byte == 0)?);
+    Some(head)
 }

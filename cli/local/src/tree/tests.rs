@@ -1,93 +1,9 @@
-//! Directories of an answer.
+//! Comparison of the files of a tree with its index.
 
 use super::*;
 use crate::condition::Condition;
-use crate::place::{self, Place};
-use expect_test::{Expect, expect};
-use std::fmt::Write;
-
-fn check(open: &[&str], scope: &str, candidates: &[&str], expected: Expect) {
-    let open: HashSet<Vec<u8>> = open.iter().map(|path| path.as_bytes().to_vec()).collect();
-    let none = HashSet::new();
-    let mut answer = Answer {
-        scope: scope.as_bytes(),
-        open: [&open, &none],
-        directories: Directories::new(),
-        count: 0,
-    };
-    let mut text = String::new();
-    if answer.is_searchable(scope.as_bytes()) {
-        let open = open.iter().map(Vec::as_slice);
-        let candidates = candidates.iter().map(|path| path.as_bytes());
-        assert!(open.chain(candidates).all(|path| answer.add(path)));
-        let mut lines: Vec<_> = answer.directories.iter().collect();
-        lines.sort_by_key(|(directory, _)| *directory);
-        for (directory, names) in lines {
-            let mut names: Vec<_> = names
-                .iter()
-                .map(|name| String::from_utf8_lossy(name))
-                .collect();
-            names.sort();
-            let directory = String::from_utf8_lossy(directory);
-            writeln!(text, "{directory}: {}", names.join(" ")).unwrap();
-        }
-    } else {
-        text.push_str("all\n");
-    }
-    expected.assert_eq(&text);
-}
-
-#[test]
-fn an_answer_has_the_directories_above() {
-    check(
-        &[],
-        "",
-        &["a/b/x", "y"],
-        expect![[r#"
-        : y
-        a: 
-        a/b: x
-    "#]],
-    );
-}
-
-#[test]
-fn below_an_open_path_no_directory_is_known() {
-    check(
-        &["a/b"],
-        "",
-        &["a/b/x", "a/b/c/y", "a/bc/z"],
-        expect![[r#"
-        : 
-        a: b
-        a/bc: z
-    "#]],
-    );
-    check(
-        &["a", "a/b"],
-        "",
-        &["a/b/x"],
-        expect![[r#"
-        : a
-    "#]],
-    );
-}
-
-#[test]
-fn an_answer_is_limited_to_its_scope() {
-    check(
-        &["c"],
-        "a/b",
-        &["a/b/x", "a/y", "a/bc/z"],
-        expect![[r#"
-        : 
-        a: 
-        a/b: x
-    "#]],
-    );
-    check(&["a"], "a/b", &["a/b/x"], expect!["all\n"]);
-    check(&[""], "", &["x"], expect!["all\n"]);
-}
+use crate::place;
+use index::plan::{DocumentQuery, plan};
 
 #[test]
 fn a_file_is_left_out_if_it_is_as_in_the_record() {
@@ -111,10 +27,8 @@ fn a_file_is_left_out_if_it_is_as_in_the_record() {
     let began_ns = i128::MAX;
     fs::create_dir_all(&directory).unwrap();
     update::index_at(root.clone(), &directory, None, &[][..], began_ns).unwrap();
-    let condition = Condition {
-        pattern: "alpha".to_owned(),
-        ..Condition::default()
-    };
+    let query = DocumentQuery::Block(plan("alpha", false).unwrap());
+    let condition = Condition::of(query);
     let open = || Comparison::open(&place, &root, &condition);
     let can_match = |name: &str| {
         let found = fs::symlink_metadata(root.join(name)).unwrap();
@@ -132,4 +46,33 @@ fn a_file_is_left_out_if_it_is_as_in_the_record() {
     assert!(open().is_err());
     fs::write(&record, [&bytes[..8], &[0; 32], &bytes[40..]].concat()).unwrap();
     assert_eq!(open().unwrap_err().to_string(), "another index");
+}
+
+#[test]
+fn the_index_of_a_similar_tree_is_shared() {
+    let home = tempfile::tempdir().unwrap();
+    let place = Place::new(Some(&home.path().join("cache"))).unwrap();
+    place.create().unwrap();
+    let root = |name: &str| {
+        let root = home.path().join(name);
+        fs::create_dir(&root).unwrap();
+        root
+    };
+    let (first, second, other) = (root("first"), root("second"), root("other"));
+    for name in ["a", "b", "c", "d"] {
+        fs::write(first.join(name), "text\n").unwrap();
+        fs::write(second.join(name), "text\n").unwrap();
+    }
+    let directory = place.directory_of(&first);
+    fs::create_dir(&directory).unwrap();
+    update::index_at(first, &directory, None, &[][..], 0).unwrap();
+    let own = place.directory_of(&second);
+    fs::create_dir(&own).unwrap();
+    assert_eq!(similar::find(&second, &own), Some(directory.clone()));
+    assert_eq!(similar::find(&other, &place.directory_of(&other)), None);
+    let (index, shared) = (place::index_in(&directory), place::index_in(&own));
+    place::link(&index, &shared).unwrap();
+    assert_eq!(place::bytes([&*index, &*shared]), place::bytes([&*index]));
+    update::index_at(second.clone(), &own, Some(0), &[][..], 0).unwrap();
+    assert_eq!(similar::root_of(&own), Some(second));
 }

@@ -1,6 +1,8 @@
 //! Update of a tree's index, in a process of its own: its memory is freed, and its priority low.
 
+use super::published::Base;
 use super::record::{Listing, Record, TICK_NS};
+use super::similar;
 use super::snapshot::Snapshot;
 use super::{FAILED_REST, REST, REST_MIN, Tree};
 use crate::place;
@@ -58,20 +60,47 @@ impl Tree {
         };
         let uncovered = self.watch().inspect_err(|_| self.unwatch());
         fs::create_dir_all(&self.directory).context("cannot create the index")?;
+        let index = place::index_in(&self.directory);
+        if !index.exists()
+            && let Some(similar) = similar::find(&self.root, &self.directory)
+        {
+            // Otherwise everything is indexed.
+            let _ = place::link(&place::index_in(&similar), &index);
+        }
         // Files that changed within a tick of being read look unchanged.
         let is_compared = was_lost || uncovered.is_err();
         let from_ns = is_compared.then(|| self.last_began().unwrap_or(TICK_NS));
         self.run_indexer(from_ns, &changed)?;
         // The index serves comparisons.
         let uncovered = uncovered.context("compared: cannot watch")?;
-        let index = place::index_in(&self.directory);
-        let before = self.state().snapshot.clone();
-        let snapshot = Snapshot::open(&self.root, &index, before.as_deref(), uncovered);
-        let snapshot = snapshot.inspect_err(|_| drop(place::remove(&index)))?;
+        let snapshot = Snapshot::open(&index).and_then(|snapshot| {
+            let exceptions = snapshot.exceptions(&self.root)?;
+            Ok((snapshot, exceptions))
+        });
+        let (snapshot, exceptions) = snapshot.inspect_err(|_| drop(place::remove(&index)))?;
+        let linked = self.publications.link(&index, &snapshot.name());
+        let mut base = Base {
+            root: self.root.as_os_str().as_bytes().to_vec(),
+            device: self.device,
+            inode: self.inode,
+            index: linked.context("cannot link the index")?,
+            open: exceptions.open,
+            links: exceptions.links,
+            binary: exceptions.binary,
+        };
+        base.open.extend(uncovered);
         let mut state = self.state();
-        state.snapshot = Some(snapshot.into());
+        state.files = snapshot.files;
+        state.base = Some(base);
         state.updating.clear();
         state.was_lost = false;
+        state.is_published = false;
+        state.drain();
+        // A client that rings tries it again.
+        let _ = state.publish(&self.publications);
+        if let Some(base) = &state.base {
+            self.publications.retain(&base.index);
+        }
         Ok(())
     }
 

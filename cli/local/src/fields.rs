@@ -1,0 +1,30 @@
+//! Fields of messages and files between processes of one build.
+//!
+//! A field is a number (u64, little-endian), or bytes with their length (u64) before.
+
+#[derive(Default)]
+pub(crate) struct Fields(pub(crate) Vec<u8>);
+
+impl Fields {
+    pub(crate) fn number(&mut self, number: u64) {
+        self.0.extend(number.to_le_bytes());
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.0.extend(bytes);
+    }
+}
+
+/// Takes a number from the front of `rest`.
+pub(crate) fn number(rest: &mut &[u8]) -> Option<u64> {
+    let (number, behind) = rest.split_first_chunk()?;
+    *rest = behind;
+    Some(u64::from_le_bytes(*number))
+}
+
+/// Takes bytes from the front of `rest`.
+pub(crate) fn bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = usize::try_from(number(rest)?).ok()?;
+    rest.split_off(..length)
+}
