@@ -1,8 +1,9 @@
 //! Filters: conditions on packages and documents. All must hold.
 //!
-//! A package is identified by its name without version, a document by its path and the [`language`]
-//! of that path. Matching works on bytes: `(?-u:\xff)` finds a byte that is not UTF-8. Filters read
-//! no shard; [`Shard::filtered_candidates`](crate::shard::Shard::filtered_candidates) applies them.
+//! A package is tested by its name without version, a document by path, the [`language`] of that
+//! path, class and revisions. Matching works on bytes: `(?-u:\xff)` finds a byte that is not UTF-8.
+//! Filters read no shard; [`Shard::filtered_candidates`](crate::shard::Shard::filtered_candidates)
+//! applies them.
 //!
 //! ```
 //! use index::filter::{DocumentFacts, Filters, Predicate, FilterExpr, NamePattern};

@@ -1,4 +1,4 @@
-//! Guesses from its looks if a line defines a name, without parsing. Used for ranks and outlines.
+//! Guesses from patterns if a line defines a name, without parsing. Used for ranks and outlines.
 //!
 //! Text around the name decides: a keyword of definitions before it (`fn`, `def`, `#define`), or a
 //! type before and an argument list behind it. In doubt, it is no definition. The line gives the

@@ -1,4 +1,4 @@
-//! Languages: the table of them, the lexer of their colours, and the looks of definitions.
+//! Languages: the table of them, the lexer of their colours, and the patterns of definitions.
 //!
 //! A [`Language`] is declared once, in [`table`]: names, extensions, file names, and the family
 //! that describes it to the [`lexer`]. [`definition`] guesses from a line alone, so its rules have

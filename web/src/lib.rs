@@ -4,7 +4,7 @@
 //! ask the [`Coordinator`] and render the answer. Work on the disk, or longer than a few
 //! microseconds, runs on blocking threads.
 //!
-//! The interfaces are `api`, `dcs` and `pages`. They share the rooms `search`, `source`,
+//! The interfaces are `api`, `dcs` and `pages`. They share the modules `search`, `source`,
 //! `repositories` and `suggest`, above `http`. `problem` renders errors, and [`model`] declares the
 //! JSON API's shapes.
 //!

@@ -1,4 +1,4 @@
-//! State of all handlers, above the rooms, with the options, and their requests.
+//! State of all handlers, the options of a server, and the requests.
 
 use crate::http::hosts::{self, BadOrigin, HostNames};
 use crate::http::site::BasePath;

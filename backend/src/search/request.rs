@@ -27,8 +27,8 @@ pub struct Request<'a> {
     /// Compiled expression and filters.
     pub query: &'a CompiledQuery,
     /// Kind and bounds of the answer. A limit above [`LIMIT_MAX`] means all. Lines are sent as text
-    /// only without limit and context. Of `resume`, nothing is sent again, nor searched again if
-    /// all matches are wanted.
+    /// only without limit and context. Matches before `resume` are not sent again, and if all
+    /// matches are wanted, they are not searched again.
     pub search: &'a Search,
     /// Threads that verify candidates.
     pub workers: usize,

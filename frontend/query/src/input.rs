@@ -34,8 +34,8 @@ pub struct QueryInput<'a> {
     pub limit: Option<&'a str>,
     /// With a limit: `exact` (default), or `estimate`: matches past it need not be counted.
     pub total: Option<&'a str>,
-    /// Filters for [`filter::parse`]. Joined by AND, but exact filters of a
-    /// single-valued field by OR.
+    /// Filters for [`filter::parse`]. Joined by AND, but exact filters of a package, path,
+    /// language, extension or kind by OR.
     pub filters: &'a [(Field, &'a str)],
 }
 
@@ -291,7 +291,7 @@ fn pattern(term: &Term, defaults: Defaults) -> Pattern {
     }
 }
 
-/// Joins by AND, but exact filters of a single-valued field by OR.
+/// Joins by AND, but exact filters of one of these fields by OR.
 pub(super) fn joined(parts: Vec<Expr>) -> Expr {
     use Field::{Extension, Kind, Language, Package, Path};
     let mut parts = match Expr::all(parts) {

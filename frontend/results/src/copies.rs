@@ -18,11 +18,11 @@ use std::ops::Range;
 /// Group of a frame's document; `None` without copies.
 pub fn group_of(
     spool: &ResultFiles,
-    (backend, offset): FrameAt,
+    (stream, offset): FrameAt,
 ) -> Result<Option<CopyGroup>, SpoolError> {
     let frames = &spool.copy_frames;
     let len = len_of_pointers(frames);
-    let wanted = u64::from(backend) << 48 | offset;
+    let wanted = u64::from(stream) << 48 | offset;
     let is_before = |entry: &Pointer| FrameEntry(*entry).packed_frame() < wanted;
     let at = partition_pointers(frames, len, is_before)?;
     if at == len {

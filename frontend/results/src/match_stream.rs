@@ -69,11 +69,11 @@ struct StreamReader {
 }
 
 impl MatchStream {
-    /// Reads matches of all backends from their first frames on.
+    /// Reads matches of all streams from their first frames on.
     pub fn new(spool: Arc<ResultFiles>, context_lines: u32) -> MatchStream {
-        let stream = |backend| StreamReader {
+        let stream = |stream| StreamReader {
             context_lines,
-            next: (backend, 0),
+            next: (stream, 0),
             document: Vec::new(),
             since: Instant::now(),
             held_bytes: 0,
@@ -85,7 +85,7 @@ impl MatchStream {
             released: None,
         };
         MatchStream {
-            streams: (0..spool.backends()).map(stream).collect(),
+            streams: (0..spool.streams()).map(stream).collect(),
             spool,
             next: 0,
         }
@@ -298,8 +298,8 @@ impl StreamReader {
     }
 
     fn has_more(&self, spool: &ResultFiles) -> bool {
-        let (backend, at) = self.next;
-        self.cut.is_some() || at < spool.received(backend)
+        let (stream, at) = self.next;
+        self.cut.is_some() || at < spool.received(stream)
     }
 
     fn is_overdue(&self) -> bool {

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! <spool>/lock                    held while a frontend lives
-//! <spool>/<execution id>-<n>/     one result; `result_files` lists its files
+//! <spool>/<identity>-<n>/         one result; `result_files` lists its files
 //! ```
 //!
 //! A finished, complete result has a manifest. Directories without one are removed at the next

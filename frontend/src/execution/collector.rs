@@ -42,11 +42,11 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    pub(crate) fn new(backend: u16, share: Arc<Share>) -> Collector {
-        let mut log = PointerSorter::new(format!("documents-{backend}"), Arc::clone(&share));
+    pub(crate) fn new(stream: u16, share: Arc<Share>) -> Collector {
+        let mut log = PointerSorter::new(format!("documents-{stream}"), Arc::clone(&share));
         log.sorts = false;
         Collector {
-            sorter: PointerSorter::new(format!("run-{backend}"), share),
+            sorter: PointerSorter::new(format!("run-{stream}"), share),
             log,
             is_ordered: true,
             uncollected: 0,
@@ -145,7 +145,7 @@ impl BegunDocument {
         }
     }
 
-    pub(crate) fn finish(self, backend: u16, collector: &mut Collector) {
+    pub(crate) fn finish(self, stream: u16, collector: &mut Collector) {
         let Some(text) = self.text else {
             return;
         };
@@ -154,10 +154,10 @@ impl BegunDocument {
             let document = DocumentPointer::new(group, self.score, self.path_hash, frame, is_first);
             collector.log.push(document.0);
         };
-        push((backend, self.first), true);
+        push((stream, self.first), true);
         self.frames
             .iter()
-            .for_each(|&offset| push((backend, offset), false));
+            .for_each(|&offset| push((stream, offset), false));
     }
 }
 

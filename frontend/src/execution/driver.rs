@@ -91,17 +91,17 @@ impl Execution {
         let count = assigned.len();
         let memory_bytes = resources.execution_memory_bytes / count.max(1) as u64;
         let (mut streams, mut assignments) = (Vec::new(), Vec::new());
-        for (backend, (peer, assignment)) in (0..).zip(assigned) {
+        for (stream, (peer, assignment)) in (0..).zip(assigned) {
             let replica = |(peer, shards): &(usize, Vec<u32>)| Replica {
                 peer: Arc::clone(&peers[*peer]),
                 shards: shards.clone(),
             };
-            let mut collector = Collector::new(backend, resources.memory.share(memory_bytes));
+            let mut collector = Collector::new(stream, resources.memory.share(memory_bytes));
             collector.facets = Facets::of_query(&query);
             collector.is_ordered = resources.ordered;
             streams.push(StreamHandle {
                 peer: Arc::clone(&peers[peer]),
-                backend,
+                number: stream,
                 search: message::Search {
                     shards: assignment.shards.clone(),
                     excluded: assignment.excluded.clone(),

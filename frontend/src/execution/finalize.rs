@@ -24,7 +24,7 @@ const SAMPLES: u64 = 512;
 /// Blocks read at a time by all parts: 16 MiB, with enough sources.
 const READ_BLOCKS_MAX: usize = 4096;
 
-/// Merges the pointers of the collectors, indexed by backend. Writes the first `limit` of the order
+/// Merges the pointers of the collectors, indexed by stream. Writes the first `limit` of the order
 /// (0: all), packages, documents and facets.
 pub(crate) fn finalize(
     spool: &ResultFiles,
@@ -126,9 +126,9 @@ struct Tallies {
 #[derive(Clone, Copy)]
 struct Merge<'a> {
     spool: &'a ResultFiles,
-    /// Package id in the order, by backend and its id there.
+    /// Package id in the order, by stream and its id there.
     ids: &'a [Vec<u32>],
-    /// By backend.
+    /// By stream.
     continued: &'a [Continued],
     packages: usize,
     limit: u64,
@@ -174,8 +174,8 @@ impl Merge<'_> {
             self.continued,
             |place| reader.names(place),
             |mut pointer| {
-                let (backend, _) = pointer.frame();
-                let ids = &self.ids[usize::from(backend)];
+                let (stream, _) = pointer.frame();
+                let ids = &self.ids[usize::from(stream)];
                 pointer.package = ids[pointer.package as usize];
                 let package = pointer.package;
                 tallies.packages.add(package, order.len);

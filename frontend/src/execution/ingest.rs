@@ -31,7 +31,7 @@ const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 const COUNTS_EVERY: Duration = Duration::from_millis(250);
 
 pub(crate) struct Target<'a> {
-    pub(crate) backend: u16,
+    pub(crate) stream: u16,
     pub(crate) search: &'a message::Search,
     pub(crate) stats: &'a StreamStats,
     pub(crate) spool: &'a ResultFiles,
@@ -150,7 +150,7 @@ impl<'a> Ingest<'a> {
         match result {
             Ok(end) => {
                 for document in self.begun.into_iter().flatten() {
-                    document.finish(self.target.backend, self.collector);
+                    document.finish(self.target.stream, self.collector);
                 }
                 let shards = end.shards.iter();
                 self.collector.documents = shards.clone().map(|it| it.matched_documents).sum();
@@ -321,7 +321,7 @@ impl<'a> Ingest<'a> {
         Origin {
             hash: document_hash(package, path, revision),
             package: self.collector.packages.id(package),
-            backend: self.target.backend,
+            stream: self.target.stream,
             offset: self.written + self.walked,
         }
     }
@@ -340,7 +340,7 @@ impl<'a> Ingest<'a> {
             return begun;
         }
         if let Some(complete) = begun.take() {
-            complete.finish(self.target.backend, self.collector);
+            complete.finish(self.target.stream, self.collector);
         }
         let text = if self.folds { hash } else { &[] };
         BegunDocument::new(document, origin, text)
@@ -373,7 +373,7 @@ impl<'a> Ingest<'a> {
         let frames = walked.len() as u64;
         let Target { stats, spool, .. } = self.target;
         metrics::counter!("trawl_frontend_received_bytes_total").increment(frames);
-        if let Err(error) = spool.append_frames(self.target.backend, walked) {
+        if let Err(error) = spool.append_frames(self.target.stream, walked) {
             self.collector.drop_from(self.written);
             uncount(&mut self.collector.facets, walked);
             return Err(error.into());

@@ -1,4 +1,4 @@
-//! Executions by id, evicted in LRU order.
+//! Executions by identity, evicted in LRU order.
 //!
 //! Running executions and results in use are never evicted.
 
@@ -43,9 +43,9 @@ impl ResultCache {
         let is_same = |found: &&Arc<Execution>| {
             found.query == *query && found.scope == scope.hash() && found.generation == generation
         };
-        // Ids are short hashes that can be made to collide.
-        let id = query.identity(scope, generation);
-        self.executions.get(&id).filter(is_same).cloned()
+        // Identities are short hashes that can be made to collide.
+        let identity = query.identity(scope, generation);
+        self.executions.get(&identity).filter(is_same).cloned()
     }
 
     pub(crate) fn insert(&mut self, execution: Arc<Execution>) {

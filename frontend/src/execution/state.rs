@@ -46,7 +46,7 @@ pub(crate) enum Event {
     Join { deadline: Option<Deadline> },
     /// The client may come back within `grace`.
     Leave { client: ClientKey, grace: Duration },
-    /// `open` of the client's requests have still to leave.
+    /// The client gave up; `open` of its requests have not left yet.
     Withdraw { client: ClientKey, open: usize },
     /// Ends the execution despite waiting clients.
     Cancel,

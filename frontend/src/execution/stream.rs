@@ -30,19 +30,19 @@ const HEDGES_MAX: u32 = 2;
 
 pub(crate) struct StreamHandle {
     pub(crate) peer: Arc<Peer>,
-    pub(crate) backend: u16,
+    pub(crate) number: u16,
     pub(crate) search: message::Search,
     pub(crate) stats: StreamStats,
     pub(super) replicas: Vec<Replica>,
     pub(super) hedges: Arc<Mutex<HedgeBudget>>,
     pub(super) trace: TraceSpan,
-    pub(super) connection: Mutex<Shutdown>,
+    pub(super) connection: Mutex<ConnectionState>,
     /// `None` while the answer is received.
     pub(super) collector: Mutex<Option<Collector>>,
 }
 
 #[derive(Default)]
-pub(super) enum Shutdown {
+pub(super) enum ConnectionState {
     #[default]
     Idle,
     Connected(Arc<Socket>),
@@ -56,15 +56,15 @@ impl StreamHandle {
     pub(crate) fn stop(&self) {
         let mut connection = lock(&self.connection);
         match &*connection {
-            Shutdown::Connected(stream) => stream.shutdown(),
-            Shutdown::Here(stop) => stop.store(true, Relaxed),
-            Shutdown::Idle | Shutdown::Stopped => {}
+            ConnectionState::Connected(stream) => stream.shutdown(),
+            ConnectionState::Here(stop) => stop.store(true, Relaxed),
+            ConnectionState::Idle | ConnectionState::Stopped => {}
         }
-        *connection = Shutdown::Stopped;
+        *connection = ConnectionState::Stopped;
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
-        matches!(*lock(&self.connection), Shutdown::Stopped)
+        matches!(*lock(&self.connection), ConnectionState::Stopped)
     }
 
     /// Receives the whole answer into `collector`. `on_skip` gets each skipped document.
@@ -77,7 +77,7 @@ impl StreamHandle {
     ) -> Result<End, PeerError> {
         self.stats.answered.store(false, Relaxed);
         let target = Target {
-            backend: self.backend,
+            stream: self.number,
             search,
             stats: &self.stats,
             spool,
@@ -160,7 +160,7 @@ impl StreamHandle {
                 None => rest.dial(peer, number, &ingest.account.left()),
             };
             let connection = connection.and_then(|connection| {
-                self.connect(Shutdown::Connected(Arc::clone(&connection.stream)))?;
+                self.connect(ConnectionState::Connected(Arc::clone(&connection.stream)))?;
                 Ok(connection)
             });
             let mut source = match connection {
@@ -321,7 +321,9 @@ impl StreamHandle {
         // Discards greetings.
         source.connection.decoder.consumed();
         ingest.ask(&race.shards);
-        self.connect(Shutdown::Connected(Arc::clone(&source.connection.stream)))
+        self.connect(ConnectionState::Connected(Arc::clone(
+            &source.connection.stream,
+        )))
     }
 
     /// `None` if it needs a connection.
@@ -334,7 +336,7 @@ impl StreamHandle {
         let trace = self.trace_stream(&self.peer, search.shards.len(), "first");
         let search = &*trace.search(search);
         let stop = Arc::default();
-        if let Err(stopped) = self.connect(Shutdown::Here(Arc::clone(&stop))) {
+        if let Err(stopped) = self.connect(ConnectionState::Here(Arc::clone(&stop))) {
             return Some(Err(stopped));
         }
         let (mut result, mut decoder) = (None, None);
@@ -379,9 +381,9 @@ impl StreamHandle {
     }
 
     /// An error after a stop.
-    fn connect(&self, way: Shutdown) -> Result<(), PeerError> {
+    fn connect(&self, way: ConnectionState) -> Result<(), PeerError> {
         let mut connection = lock(&self.connection);
-        if let Shutdown::Stopped = *connection {
+        if let ConnectionState::Stopped = *connection {
             return Err(PeerError::Stopped);
         }
         *connection = way;
@@ -390,8 +392,8 @@ impl StreamHandle {
 
     fn disconnect(&self) {
         let mut connection = lock(&self.connection);
-        if let Shutdown::Connected(_) | Shutdown::Here(_) = *connection {
-            *connection = Shutdown::Idle;
+        if let ConnectionState::Connected(_) | ConnectionState::Here(_) = *connection {
+            *connection = ConnectionState::Idle;
         }
     }
 }

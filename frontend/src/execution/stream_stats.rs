@@ -263,7 +263,7 @@ mod tests {
         let origin = Origin {
             hash: 1,
             package: 0,
-            backend: 0,
+            stream: 0,
             offset: 0,
         };
         let mut best = Vec::new();
@@ -279,7 +279,7 @@ mod tests {
             let origin = Origin {
                 hash,
                 package: 0,
-                backend: 0,
+                stream: 0,
                 offset: 0,
             };
             let mut document = TopDocument::default();
@@ -321,7 +321,7 @@ mod tests {
             let origin = Origin {
                 hash,
                 package: 0,
-                backend: 0,
+                stream: 0,
                 offset: 0,
             };
             let text = if [3, 12].contains(&hash) {

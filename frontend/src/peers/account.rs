@@ -12,7 +12,7 @@ use schema::frame::Kind;
 use schema::message::{End, Progress, ResumePoint, ShardEnd};
 use schema::order::RankKey;
 
-/// Error of a stream with well-formed frames. Follows the word "it".
+/// Error of a stream with well-formed frames. Follows "the backend".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AccountError {
     #[error("sent matches of a shard that was not requested")]

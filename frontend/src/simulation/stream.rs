@@ -142,7 +142,7 @@ impl<'a> Stream<'a> {
         } = self.ground;
         let script = &scripts[self.number];
         let target = Target {
-            backend: self.number as u16,
+            stream: self.number as u16,
             search: &script.searches[usize::from(heavy)],
             stats: &stats[self.number],
             spool,

@@ -1,8 +1,8 @@
 //! Candidate blocks of a trigram query and filters.
 //!
 //! Filters run by cost. Package filters come first: posting lists are intersected only inside the
-//! text ranges of accepted packages, so a query in one package costs what that package costs. Path
-//! and language filters come last and test only documents that still have a candidate.
+//! text ranges of accepted packages, so a query in one package costs what that package costs.
+//! Filters of documents come last and test only documents that still have a candidate.
 //!
 //! A view ([`Shard::view`]) uses every posting list. Elsewhere long lists are skipped; in a view
 //! that would leak, since a list's length counts blocks of invisible packages.

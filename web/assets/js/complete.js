@@ -26,7 +26,7 @@ export function start() {
   list.className = 'completions';
   list.hidden = true;
   list.setAttribute('role', 'listbox');
-  list.setAttribute('aria-label', 'Ways to go on');
+  list.setAttribute('aria-label', 'Suggestions');
   box.parentElement?.append(list);
   box.setAttribute('role', 'combobox');
   box.setAttribute('aria-autocomplete', 'list');

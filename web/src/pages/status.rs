@@ -232,8 +232,8 @@ keys! {
         => "in packages whose name begins with lib; -package: excludes";
     "path": "path:^src/ main"
         => "in files below src; a regular expression, or a glob such as path:src/**/*.c";
-    "name": "name:=Makefile install"
-        => "in files with this name; without = in names that contain it";
+    "name": "name:curl.*Makefile install"
+        => "in files whose package and path, joined by a slash, match; -name: excludes";
     "lang": "lang:c EINTR" => "in files of a language";
     "ext": "ext:h extern" => "in files with this extension";
     "kind": "kind:tests EINTR" => "in tests; also source, documentation and vendored";

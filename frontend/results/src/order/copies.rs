@@ -44,10 +44,10 @@ impl DocumentPointer {
         TextGroup(first, second): TextGroup,
         score: u16,
         hash: u64,
-        (backend, offset): FrameAt,
+        (stream, offset): FrameAt,
         is_first: bool,
     ) -> DocumentPointer {
-        let frame = u64::from(backend) << 48 | offset | u64::from(!is_first);
+        let frame = u64::from(stream) << 48 | offset | u64::from(!is_first);
         DocumentPointer(Pointer {
             key: [first, u64::from(second) << 32 | u64::from(score)],
             frame: hash,

@@ -55,7 +55,7 @@ impl Continued {
 }
 
 /// Calls `each` with every pointer in total order, until it breaks. `continued` is indexed by
-/// backend. `document` reads a frame's name, if documents share rank and hash.
+/// stream. `document` reads a frame's name, if documents share rank and hash.
 pub fn merge<E: From<Collision>>(
     sources: Vec<impl Sorted<E>>,
     continued: &[Continued],
@@ -105,7 +105,7 @@ struct LoserTree<S> {
     second: Option<SortKey>,
 }
 
-/// Greater than every pointer: no backend has this number.
+/// Greater than every pointer: no stream has this number.
 const LAST: Pointer = Pointer {
     key: [u64::MAX; 2],
     frame: u64::MAX,
@@ -274,8 +274,8 @@ where
 {
     /// First frame of the match's document, or its own if unknown.
     fn start(&self, pointer: &Pointer) -> FrameAt {
-        let (backend, offset) = pointer.frame();
-        (backend, self.continued[usize::from(backend)].first(offset))
+        let (stream, offset) = pointer.frame();
+        (stream, self.continued[usize::from(stream)].first(offset))
     }
 
     fn have_one_name(&mut self, one: FrameAt, other: FrameAt) -> Result<bool, E> {

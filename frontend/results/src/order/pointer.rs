@@ -9,8 +9,8 @@
 //!            8  place in the document, ascending from the best to the worst
 //!            8  zeros
 //!           32  line number
-//!     16    16  backend
-//!           48  offset of the match's frame in that backend's frame file
+//!     16    16  stream
+//!           48  offset of the match's frame in that stream's frame file
 //!     24    32  package, an id of the execution's string pool
 //!     28    32  index of the match's line in the frame
 //! ```
@@ -36,7 +36,7 @@ pub struct Pointer {
     pub(super) index: u32,
 }
 
-/// Position of a frame: backend, and offset in its frame file.
+/// Position of a frame: stream, and offset in its frame file.
 pub type FrameAt = (u16, u64);
 
 /// Score and path hash, in pointer order.
@@ -51,8 +51,8 @@ pub struct Origin {
     pub hash: u64,
     /// Id in the string pool.
     pub package: u32,
-    /// Number of the backend.
-    pub backend: u16,
+    /// Number of the stream.
+    pub stream: u16,
     /// Offset of the frame.
     pub offset: u64,
 }
@@ -67,7 +67,7 @@ impl Origin {
                 u64::from(score) << 48 | self.hash >> 16,
                 self.hash << 48 | u64::from(place) << 40 | u64::from(line),
             ],
-            frame: u64::from(self.backend) << OFFSET_BITS | self.offset,
+            frame: u64::from(self.stream) << OFFSET_BITS | self.offset,
             package: self.package,
             index,
         }
@@ -241,7 +241,7 @@ mod tests {
         let origin = Origin {
             hash: 0x0123_4567_89ab_cdef,
             package: 9,
-            backend: u16::MAX,
+            stream: u16::MAX,
             offset: OFFSET_MAX - 7,
         };
         let pointer = origin.pointer(1.25, 3, u32::MAX);
@@ -266,7 +266,7 @@ mod tests {
         ) {
             let documents = (0..).zip(documents);
             let mut pointers: Vec<Pointer> = documents.flat_map(|(offset, (hash, seed, lines))| {
-                let origin = Origin { hash: hash << 14, package: 0, backend: 0, offset };
+                let origin = Origin { hash: hash << 14, package: 0, stream: 0, offset };
                 // Equal scores with ascending lines, several scores, and any lines.
                 (0..lines).map(move |line| {
                     let score = if seed == 1 { 1.0 + (line % 4) as f32 } else { 1.0 };
@@ -293,7 +293,7 @@ mod tests {
                 let origin = Origin {
                     hash: u64::from(n * 7919 % 13),
                     package: 0,
-                    backend: 0,
+                    stream: 0,
                     offset: 0,
                 };
                 origin.pointer((n * 31 % 13) as f32, n, n)

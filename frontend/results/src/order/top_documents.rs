@@ -88,7 +88,7 @@ mod tests {
             let origin = Origin {
                 hash: document,
                 package: 0,
-                backend: 0,
+                stream: 0,
                 offset: 0,
             };
             origin.pointer(rank as f32, line, line)
@@ -135,7 +135,7 @@ mod tests {
             let origin = Origin {
                 hash,
                 package: 0,
-                backend: 0,
+                stream: 0,
                 offset: 0,
             };
             let mut found = TopDocument {

@@ -73,12 +73,12 @@ impl Spool {
         Ok(recovered)
     }
 
-    /// Files of a new result with `backends` backends. Nothing is on disk until memory is full.
-    pub fn create(&self, id: &str, backends: usize) -> ResultFiles {
+    /// Files of a new result with `streams` streams. Nothing is on disk until memory is full.
+    pub fn create(&self, id: &str, streams: usize) -> ResultFiles {
         let number = self.sequence.fetch_add(1, Relaxed);
         let has_directory = !self.directory.as_os_str().is_empty();
         let directory = has_directory.then(|| self.directory.join(format!("{id}-{number}")));
-        ResultFiles::new(&self.budget, directory.unwrap_or_default(), backends)
+        ResultFiles::new(&self.budget, directory.unwrap_or_default(), streams)
     }
 
     /// Sets the eviction: it gets the bytes that do not fit.

@@ -268,7 +268,7 @@ mod tests {
             let origin = Origin {
                 hash: 0,
                 package: 0,
-                backend: 0,
+                stream: 0,
                 offset: 0,
             };
             let pointers: Vec<_> = (0..len).map(|n| origin.pointer(0.0, n, n)).collect();

@@ -18,7 +18,7 @@ pub(super) const FIRST_READ_BYTES: usize = 16 << 10;
 const AHEAD_BYTES_MAX: usize = 256 << 10;
 
 impl ResultFiles {
-    /// Reader of the frames of all backends.
+    /// Reader of the frames of all streams.
     pub fn reader(&self) -> FrameReader<'_> {
         FrameReader {
             files: self,
@@ -56,7 +56,7 @@ impl<'a> FrameReader<'a> {
     }
 
     fn find_or_load(&mut self, position: FrameAt) -> Result<usize, SpoolError> {
-        if position.0 >= self.files.backends() {
+        if position.0 >= self.files.streams() {
             return Err(self.files.corrupt(position));
         }
         match self.find(position) {
@@ -121,9 +121,9 @@ impl<'a> FrameReader<'a> {
         })
     }
 
-    fn find(&self, (backend, offset): FrameAt) -> Option<usize> {
+    fn find(&self, (stream, offset): FrameAt) -> Option<usize> {
         let (of, held) = &self.held;
-        if *of != backend || !held.contains(&offset) {
+        if *of != stream || !held.contains(&offset) {
             return None;
         }
         let at = (offset - held.start) as usize;
@@ -134,26 +134,26 @@ impl<'a> FrameReader<'a> {
     /// Reads the piece that begins with a frame, larger if it follows the last one.
     /// Returns the frame's offset.
     fn load(&mut self, position: FrameAt) -> Result<usize, SpoolError> {
-        let (backend, offset) = position;
-        let chunk = self.files.frames_of(backend).chunk(offset);
+        let (stream, offset) = position;
+        let chunk = self.files.frames_of(stream).chunk(offset);
         self.chunk = None;
         if let Some(chunk) = chunk {
             let at = (offset - chunk.start) as usize;
             if is_aligned(&chunk.bytes[at..]) {
-                self.held = (backend, chunk.start..chunk.start + chunk.bytes.len() as u64);
+                self.held = (stream, chunk.start..chunk.start + chunk.bytes.len() as u64);
                 self.stayed_in_memory = true;
                 self.chunk = Some(chunk.bytes);
                 return Ok(at);
             }
         }
         let (of, held) = &self.held;
-        let follows = *of == backend && (held.start + 1..=held.end).contains(&offset);
+        let follows = *of == stream && (held.start + 1..=held.end).contains(&offset);
         self.ahead = if follows {
             (2 * self.ahead).min(AHEAD_BYTES_MAX)
         } else {
             FIRST_READ_BYTES
         };
-        self.held = (backend, offset..offset);
+        self.held = (stream, offset..offset);
         let bytes = self.fill(0, self.ahead, position)?;
         let whole = frame_bytes(&self.words.as_bytes()[..bytes]);
         if let Some(whole) = whole.filter(|whole| (bytes + 1..=FRAME_BYTES_MAX).contains(whole)) {
@@ -167,16 +167,16 @@ impl<'a> FrameReader<'a> {
         &mut self,
         have: usize,
         want: usize,
-        (backend, offset): FrameAt,
+        (stream, offset): FrameAt,
     ) -> Result<usize, SpoolError> {
-        let frames = self.files.frames_of(backend);
+        let frames = self.files.frames_of(stream);
         let left = usize::try_from(frames.len().saturating_sub(offset)).unwrap_or(usize::MAX);
         let want = want.min(left).max(have);
         if self.words.len() * 8 < want {
             self.words.resize(want.div_ceil(8), 0);
         }
-        if self.open.0 != backend {
-            self.open = (backend, OpenFile::default());
+        if self.open.0 != stream {
+            self.open = (stream, OpenFile::default());
         }
         let space = &mut self.words.as_mut_bytes()[have..want];
         let (bytes, on_disk) = frames.read(space, offset + have as u64, &mut self.open.1)?;

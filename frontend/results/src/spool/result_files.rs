@@ -1,7 +1,7 @@
 //! The files of one result.
 //!
 //! ```text
-//! 0, 1, …      frames of each backend, as received
+//! 0, 1, …      frames of each stream, as received
 //! order-0, …   pointers in total order, in blocks (see `pointers`), one part after the other
 //! packages     packages with matches, best first (see `results::packages`), then the documents (see
 //!              `results::documents`)
@@ -10,9 +10,9 @@
 //! copies, copy-groups, copy-frames
 //!              the documents that have copies (see `results::copies`)
 //! manifest     everything else: one frame, written last
-//! run-b-n      sorted run n of backend b, spilled when memory was full, until it is merged
-//! documents-b-n, texts-n, frames-n
-//!              documents of backend b, and sorted runs of them, until their copies are found
+//! run-s-n      sorted run n of stream s, spilled when memory was full, until it is merged
+//! documents-s-n, texts-n, frames-n
+//!              documents of stream s, and sorted runs of them, until their copies are found
 //! ```
 //!
 //! A small result stays in memory without a directory. If results are not durable, each file's
@@ -66,9 +66,9 @@ impl std::fmt::Debug for ResultFiles {
 }
 
 impl ResultFiles {
-    pub(super) fn new(budget: &Arc<Budget>, directory: PathBuf, backends: usize) -> ResultFiles {
+    pub(super) fn new(budget: &Arc<Budget>, directory: PathBuf, streams: usize) -> ResultFiles {
         let nothing = SpoolManifest {
-            frame_bytes: vec![0; backends],
+            frame_bytes: vec![0; streams],
             ..SpoolManifest::default()
         };
         let files = ResultFiles::of(budget, directory, &nothing);
@@ -140,9 +140,9 @@ impl ResultFiles {
         parts.chain(lists)
     }
 
-    /// Appends frames of a backend, as received.
-    pub fn append_frames(&self, backend: u16, frames: &[u8]) -> Result<(), SpoolError> {
-        self.append(self.frames_of(backend), frames)
+    /// Appends frames of a stream, as received.
+    pub fn append_frames(&self, stream: u16, frames: &[u8]) -> Result<(), SpoolError> {
+        self.append(self.frames_of(stream), frames)
     }
 
     /// Appends to one of the files.
@@ -164,11 +164,11 @@ impl ResultFiles {
     }
 
     /// Releases frames before an offset, never read again. No effect on durable results.
-    pub(crate) fn release(&self, (backend, offset): FrameAt) {
+    pub(crate) fn release(&self, (stream, offset): FrameAt) {
         if self.budget.config.durable {
             return;
         }
-        let bytes = self.frames_of(backend).release(offset) as u64;
+        let bytes = self.frames_of(stream).release(offset) as u64;
         self.memory_bytes.fetch_sub(bytes, Relaxed);
         self.budget.memory_bytes.fetch_sub(bytes, Relaxed);
     }
@@ -260,21 +260,21 @@ impl ResultFiles {
         self.finished.store(false, Relaxed);
     }
 
-    pub(super) fn frames_of(&self, backend: u16) -> &Blob {
-        &self.frames[usize::from(backend)]
+    pub(super) fn frames_of(&self, stream: u16) -> &Blob {
+        &self.frames[usize::from(stream)]
     }
 
-    pub(crate) fn backends(&self) -> u16 {
+    pub(crate) fn streams(&self) -> u16 {
         self.frames.len() as u16
     }
 
-    /// Bytes of the frames of a backend.
-    pub fn received(&self, backend: u16) -> u64 {
-        self.frames_of(backend).len()
+    /// Bytes of the frames of a stream.
+    pub fn received(&self, stream: u16) -> u64 {
+        self.frames_of(stream).len()
     }
 
-    pub(crate) fn corrupt(&self, (backend, offset): FrameAt) -> SpoolError {
-        match self.frames.get(usize::from(backend)) {
+    pub(crate) fn corrupt(&self, (stream, offset): FrameAt) -> SpoolError {
+        match self.frames.get(usize::from(stream)) {
             Some(frames) => frames.corrupt(offset),
             None => self.order.corrupt(),
         }
@@ -285,7 +285,7 @@ impl ResultFiles {
         self.frames.iter().map(Blob::len).sum()
     }
 
-    /// Bytes of the frames of each backend.
+    /// Bytes of the frames of each stream.
     pub fn frame_bytes_by_backend(&self) -> Vec<u64> {
         self.frames.iter().map(Blob::len).collect()
     }

@@ -125,7 +125,7 @@ fn frames_of_every_length_are_read_back() {
         }
         assert!(reader.read((1, offset)).is_err(), "behind the end");
         assert!(reader.read((0, 0)).is_err(), "nothing was written");
-        assert!(reader.read((2, 0)).is_err(), "no such backend");
+        assert!(reader.read((2, 0)).is_err(), "no such stream");
     }
 }
 
@@ -203,7 +203,7 @@ fn small_results_stay_in_memory() {
     assert_eq!((spool.disk_bytes(), spool.memory_bytes()), (0, 0));
 }
 
-/// A finished result of two backends; one sent nothing.
+/// A finished result of two streams; one sent nothing.
 fn finished(spool: &Arc<Spool>) -> ResultFiles {
     let files = spool.create(ID, 2);
     files.append_frames(0, &frame(&[1; 64])).unwrap();

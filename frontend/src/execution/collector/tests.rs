@@ -22,13 +22,13 @@ pub(crate) fn spool(directory: &std::path::Path, fail_at: Option<usize>) -> Arc<
     Spool::open(directory, limits).unwrap().0
 }
 
-fn pointers(backend: u16, count: u32) -> impl Iterator<Item = Pointer> {
+fn pointers(stream: u16, count: u32) -> impl Iterator<Item = Pointer> {
     (0..count).map(move |n| {
         let scattered = n.wrapping_mul(2_654_435_761);
         let origin = Origin {
-            hash: u64::from(scattered) << 24 | u64::from(n) << 1 | u64::from(backend),
+            hash: u64::from(scattered) << 24 | u64::from(n) << 1 | u64::from(stream),
             package: 0,
-            backend,
+            stream,
             offset: u64::from(n) * 8,
         };
         origin.pointer((scattered % 97) as f32, n + 1, 0)
@@ -38,10 +38,10 @@ fn pointers(backend: u16, count: u32) -> impl Iterator<Item = Pointer> {
 fn collectors(run: &ResultFiles, bytes: u64, count: u32) -> Result<Vec<Collector>, SpoolError> {
     let memory = Memory::new(bytes);
     (0..2_u16)
-        .map(|backend| {
-            let mut collector = Collector::new(backend, memory.share(bytes));
+        .map(|stream| {
+            let mut collector = Collector::new(stream, memory.share(bytes));
             collector.packages.id(b"p");
-            for (n, pointer) in pointers(backend, count).enumerate() {
+            for (n, pointer) in pointers(stream, count).enumerate() {
                 collector.sorter.push(pointer);
                 if n % 1000 == 999 {
                     collector.mark_written();
@@ -56,7 +56,7 @@ fn collectors(run: &ResultFiles, bytes: u64, count: u32) -> Result<Vec<Collector
         .collect()
 }
 
-/// Merged order of `count` pointers per backend with a budget of `bytes`, and the number of runs.
+/// Merged order of `count` pointers per stream with a budget of `bytes`, and the number of runs.
 fn order(bytes: u64, count: u32) -> (Vec<Pointer>, usize) {
     let directory = tempfile::tempdir().unwrap();
     let run = spool(directory.path(), None).create("0123456789abcdef", 2);

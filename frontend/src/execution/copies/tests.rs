@@ -7,11 +7,11 @@ use results::order::{Origin, TextGroup};
 use results::{copies, folded};
 use std::collections::BTreeMap;
 
-/// A document: text, place in the document order, backend, and frames with their match counts.
+/// A document: text, place in the document order, stream, and frames with their match counts.
 struct Synthetic {
     text: u32,
     place: u32,
-    backend: u16,
+    stream: u16,
     frames: Vec<(u64, u32)>,
 }
 
@@ -19,8 +19,8 @@ fn documents(count: u32) -> Vec<Synthetic> {
     let mut ends = [0_u64; 3];
     let document = |n: u32| {
         let scattered = n.wrapping_mul(2_654_435_761);
-        let backend = (scattered >> 7) as u16 % 3;
-        let end = &mut ends[usize::from(backend)];
+        let stream = (scattered >> 7) as u16 % 3;
+        let end = &mut ends[usize::from(stream)];
         let frames = 1 + u32::from(n.is_multiple_of(5)) * 2;
         let frames = (0..frames).map(|frame| {
             *end += 64;
@@ -33,7 +33,7 @@ fn documents(count: u32) -> Vec<Synthetic> {
                 count + n
             },
             place: scattered & 0xf_ffff,
-            backend,
+            stream,
             frames: frames.collect(),
         }
     };
@@ -42,10 +42,10 @@ fn documents(count: u32) -> Vec<Synthetic> {
 
 fn collectors(run: &ResultFiles, documents: &[Synthetic], bytes: u64) -> Vec<Collector> {
     let memory = Memory::new(bytes);
-    let new = |backend| Collector::new(backend, memory.share(bytes / 3));
+    let new = |stream| Collector::new(stream, memory.share(bytes / 3));
     let mut collectors: Vec<_> = (0..3).map(new).collect();
     for document in documents {
-        let collector = &mut collectors[usize::from(document.backend)];
+        let collector = &mut collectors[usize::from(document.stream)];
         collector.packages.id(b"p");
         // The first frame has the best matches; all documents of a text have the same lines.
         let matches: u32 = document.frames.iter().map(|(_, matches)| matches).sum();
@@ -60,7 +60,7 @@ fn collectors(run: &ResultFiles, documents: &[Synthetic], bytes: u64) -> Vec<Col
             let origin = Origin {
                 hash,
                 package: 0,
-                backend: document.backend,
+                stream: document.stream,
                 offset,
             };
             if number > 0 {
@@ -73,7 +73,7 @@ fn collectors(run: &ResultFiles, documents: &[Synthetic], bytes: u64) -> Vec<Col
                 collector.sorter.push(pointer);
             }
             let best = origin.pointer(rank, 1, 0).score();
-            let frame = (document.backend, offset);
+            let frame = (document.stream, offset);
             let pointer = DocumentPointer::new(group, best, hash, frame, number == 0);
             collector.log.push(pointer.0);
         }
@@ -102,7 +102,7 @@ fn naive(documents: &[Synthetic]) -> BTreeMap<(u16, u64), (u64, bool)> {
         for document in same {
             for (offset, _) in &document.frames {
                 let found = (same.len() as u64 - 1, Some(document.place) != best);
-                frames.insert((document.backend, *offset), found);
+                frames.insert((document.stream, *offset), found);
             }
         }
     }
@@ -183,7 +183,7 @@ fn a_damaged_file_of_copies_is_an_error() {
         let all = || {
             folded::positions(&run.folded, counts.pointers, 0..counts.unique)?;
             for document in documents(300) {
-                let frame = (document.backend, document.frames[0].0);
+                let frame = (document.stream, document.frames[0].0);
                 if let Some(group) = copies::group_of(&run, frame)? {
                     copies::frames_of(&run, group, 0..group.documents)?;
                 }

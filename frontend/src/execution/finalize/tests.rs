@@ -7,12 +7,12 @@ use results::spool::{Spool, SpoolConfig};
 use schema::message::BatchView;
 use schema::message::{Batch, DocumentKind, SpoolManifest};
 
-/// Collectors of four backends with `count` matches each (8 per document, 4 per rank) and a budget
+/// Collectors of four streams with `count` matches each (8 per document, 4 per rank) and a budget
 /// of `bytes`.
 fn synthetic(run: &ResultFiles, count: u32, bytes: u64) -> Vec<Collector> {
     let memory = Memory::new(bytes);
-    let collector = |backend: u16| {
-        let mut collector = Collector::new(backend, memory.share(bytes / 4));
+    let collector = |stream: u16| {
+        let mut collector = Collector::new(stream, memory.share(bytes / 4));
         for package in 0..100_u32 {
             collector.packages.id(&package.to_le_bytes());
         }
@@ -20,9 +20,9 @@ fn synthetic(run: &ResultFiles, count: u32, bytes: u64) -> Vec<Collector> {
             let document = n / 8;
             let scattered = u64::from(document).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let origin = Origin {
-                hash: scattered ^ u64::from(backend),
+                hash: scattered ^ u64::from(stream),
                 package: document % 100,
-                backend,
+                stream,
                 offset: u64::from(document) * 1024,
             };
             let rank = (scattered >> 40) as f32 + (n % 2) as f32;
@@ -74,18 +74,18 @@ fn order_does_not_depend_on_the_number_of_parts() {
     }
 }
 
-/// Collectors of three backends, with their frames. Hashes and ranks are few, so nearly all
+/// Collectors of three streams, with their frames. Hashes and ranks are few, so nearly all
 /// documents tie.
 fn colliding(run: &ResultFiles) -> Vec<Collector> {
     let memory = Memory::new(1 << 20);
     let mut collectors: Vec<_> = (0..3)
-        .map(|backend| Collector::new(backend, memory.share(1 << 18)))
+        .map(|stream| Collector::new(stream, memory.share(1 << 18)))
         .collect();
     let mut written = [0; 3];
     for n in 0..400_u32 {
-        // Packages arrive in different orders; each document is on one backend.
+        // Packages arrive in different orders; each document is on one stream.
         let document = n.wrapping_mul(2_654_435_761) % 100;
-        let backend = (document % 3) as u16;
+        let stream = (document % 3) as u16;
         let package = vec![b'a' + (document % 7) as u8];
         let batch = Batch {
             shard: 0,
@@ -106,15 +106,15 @@ fn colliding(run: &ResultFiles) -> Vec<Collector> {
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).unwrap();
-        run.append_frames(backend, &frame).unwrap();
-        let collector = &mut collectors[usize::from(backend)];
+        run.append_frames(stream, &frame).unwrap();
+        let collector = &mut collectors[usize::from(stream)];
         let origin = Origin {
             hash: u64::from(document % 5) << 31,
             package: collector.packages.id(&package),
-            backend,
-            offset: written[usize::from(backend)],
+            stream,
+            offset: written[usize::from(stream)],
         };
-        written[usize::from(backend)] += frame.len() as u64;
+        written[usize::from(stream)] += frame.len() as u64;
         collector.sorter.push(origin.pointer((n % 2) as f32, n, 0));
     }
     for collector in &mut collectors {

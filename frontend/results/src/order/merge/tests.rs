@@ -22,12 +22,12 @@ struct Match {
     line: u32,
 }
 
-fn pointers(matches: &[Match], backends: u16, hash: impl Fn(&DocumentName) -> u64) -> Vec<Pointer> {
+fn pointers(matches: &[Match], streams: u16, hash: impl Fn(&DocumentName) -> u64) -> Vec<Pointer> {
     let pointer = |(index, each): (u32, &Match)| {
         let origin = Origin {
             hash: hash(&each.document),
             package: 0,
-            backend: index as u16 % backends,
+            stream: index as u16 % streams,
             offset: u64::from(index) * 8,
         };
         origin.pointer(each.rank, each.line, 0)
@@ -58,8 +58,8 @@ fn merged(
     Ok(out)
 }
 
-fn continued(backends: u16) -> Vec<Continued> {
-    (0..backends).map(|_| Continued::default()).collect()
+fn continued(streams: u16) -> Vec<Continued> {
+    (0..streams).map(|_| Continued::default()).collect()
 }
 
 fn matches() -> impl Strategy<Value = Vec<Match>> {
@@ -76,7 +76,7 @@ fn matches() -> impl Strategy<Value = Vec<Match>> {
 proptest! {
     #[test]
     fn the_order_depends_on_the_matches_alone(
-        all in matches(), seed in any::<u64>(), backends in 1_u16..4, sources in 1_usize..9,
+        all in matches(), seed in any::<u64>(), streams in 1_u16..4, sources in 1_usize..9,
         collide in any::<bool>()
     ) {
         let hash = |document: &DocumentName| {
@@ -100,8 +100,8 @@ proptest! {
             shuffled.swap(at, (state >> 33) as usize % length);
         }
         let name = |(_, offset): FrameAt| Ok(shuffled[offset as usize / 8].document.clone());
-        let pointers = pointers(&shuffled, backends, hash);
-        let found = merged(&pointers, sources, &continued(backends), name).unwrap();
+        let pointers = pointers(&shuffled, streams, hash);
+        let found = merged(&pointers, sources, &continued(streams), name).unwrap();
         let found: Vec<_> = found
             .iter()
             .map(|pointer| format!("{:?}", shuffled[pointer.offset() as usize / 8]))
@@ -122,7 +122,7 @@ fn ties(count: u32) -> (Vec<Pointer>, Continued) {
         let origin = Origin {
             hash: 7,
             package: 0,
-            backend: 0,
+            stream: 0,
             offset,
         };
         origin.pointer(1.0, index, 0)
