@@ -38,7 +38,7 @@ impl Comparison {
         });
         let (root, of) = known.context("no index")?;
         let record = Record::read(&place::record_in(&of))?;
-        let snapshot = Snapshot::open(&place::index_in(&of))?;
+        let snapshot = Snapshot::open_with_superseded(&place::index_in(&of))?;
         ensure!(record.is_of(root, &snapshot), "another index");
         let mut candidates = HashSet::new();
         let is_complete = snapshot.each_candidate(&condition.query, |path| {

@@ -116,7 +116,7 @@ impl Publications {
     }
 
     pub(super) fn open(&self, base: &Base) -> anyhow::Result<Snapshot> {
-        Ok(Snapshot::open(
+        Ok(Snapshot::open_with_superseded(
             &self.0.join(OsStr::from_bytes(&base.index)),
         )?)
     }

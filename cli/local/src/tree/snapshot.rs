@@ -3,7 +3,7 @@
 use crate::watch::{absolute, split};
 use ignore::gitignore::Gitignore;
 use index::corpus::SkipReason;
-use index::directory::{Index, IndexError};
+use index::directory::{Index, IndexError, read_manifest};
 use index::filter::Filters;
 use index::format::Section;
 use index::manifest::Manifest;
@@ -27,7 +27,6 @@ const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
 pub(super) struct Snapshot {
     pub(super) manifest: Manifest,
     shards: Vec<Arc<Shard>>,
-    pub(super) files: u64,
 }
 
 /// Files of which the index has not the text that ripgrep would search.
@@ -44,12 +43,34 @@ pub(super) struct Exceptions {
 impl Snapshot {
     pub(super) fn open(directory: &Path) -> Result<Snapshot, IndexError> {
         let index = Index::reopen(directory, &[])?;
-        let counts = index.shards.iter().map(|shard| shard.live_counts());
         Ok(Snapshot {
-            files: counts.map(|counts| u64::from(counts.documents)).sum(),
             shards: index.shards,
             manifest: index.manifest,
         })
+    }
+
+    /// Opens an index with the documents that later ones supersede: for more candidates, without a
+    /// look at each document.
+    pub(super) fn open_with_superseded(directory: &Path) -> Result<Snapshot, IndexError> {
+        let manifest = read_manifest(directory)?;
+        let shards = manifest.shards.iter().map(|entry| {
+            let path = directory.join(&entry.file);
+            let shard = Shard::open(&path)?;
+            match shard.file_id() == entry.id {
+                true => Ok(Arc::new(shard)),
+                false => Err(IndexError::Swapped(path)),
+            }
+        });
+        Ok(Snapshot {
+            shards: shards.collect::<Result<_, _>>()?,
+            manifest,
+        })
+    }
+
+    /// Number of files with a text.
+    pub(super) fn files(&self) -> u64 {
+        let counts = self.shards.iter().map(|shard| shard.live_counts());
+        counts.map(|counts| u64::from(counts.documents)).sum()
     }
 
     /// Name that no other index has.

@@ -90,7 +90,7 @@ impl Tree {
         };
         base.open.extend(uncovered);
         let mut state = self.state();
-        state.files = snapshot.files;
+        state.files = snapshot.files();
         state.base = Some(base);
         state.updating.clear();
         state.was_lost = false;
