@@ -2,8 +2,8 @@
 
 The questions are names of scripts/compare/ranking.txt and of the half "report" of ranking_sample.txt. With ripgrep
 the agent lists the files (`-l`), then asks for the lines of ten of them at a time (`-n`), in the order of the list;
-with Trawl it calls `search` of `trawl mcp`, and then asks for the next part. A token is 4 bytes, and output is cut
-after 30,000 characters, as agents cut that of commands. Reading the file afterwards costs both the same.
+with Trawl it calls `search` of `trawl mcp`, and then asks for the next part. A token is 4 bytes. Reading the file
+afterwards costs both the same.
 """
 
 import json
@@ -18,7 +18,7 @@ from ..table import Goals
 
 QUESTIONS = 40
 TOKEN_BYTES = 4
-OUTPUT_MAX = 30_000
+COLUMNS_MAX = 500
 FILES_AT_ONCE = 10
 CALLS_MAX = 50
 TOKENS_SHARE, CALLS_SHARE = 0.2, 0.5
@@ -77,13 +77,13 @@ def names(text: str, wanted: list[str]) -> bool:
 def ask_ripgrep(rg: str, corpus: str, name: str, wanted: list[str]) -> Cost | None:
     def call(*arguments: str) -> str:
         done = tools.run([rg, "--sort", "path", *arguments], (0, 1), cwd=corpus)
-        return done.stdout.decode(errors="replace")[:OUTPUT_MAX]
+        return done.stdout.decode(errors="replace")
 
     listed = call("-lw", name)
     size, count = len(listed.encode()), 1
     files = listed.splitlines()
     for at in range(0, len(files), FILES_AT_ONCE):
-        lines = call("-nHw", name, "--", *files[at:at + FILES_AT_ONCE])
+        lines = call("-nHw", "--max-columns", str(COLUMNS_MAX), name, "--", *files[at:at + FILES_AT_ONCE])
         size, count = size + len(lines.encode()), count + 1
         if names(lines, wanted):
             return size, count

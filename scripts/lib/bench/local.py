@@ -165,7 +165,8 @@ def build(table: Goals, trawl: str, tree: Tree, work: str) -> None:
     took = time.perf_counter() - began
     table.row("index behind the first search", took, "{:,.0f} s", at_most=20 if len(tree.files) < 100_000 else 360)
     text = sum(path.stat().st_size for path in tree.files)
-    kept = sum(path.stat().st_size for path in pathlib.Path(work, "cache").rglob("*") if path.is_file())
+    found = [path.stat() for path in pathlib.Path(work, "cache").rglob("*") if path.is_file()]
+    kept = sum({file.st_ino: file.st_size for file in found}.values())
     table.row("index, share of the text", kept / text, "{:.2f}")
     tools.run([trawl, "local", "update"])
 
