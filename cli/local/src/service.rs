@@ -85,8 +85,9 @@ struct Service {
     place: Place,
     mounts: Mutex<File>,
     trees: Mutex<Vec<Arc<Tree>>>,
-    /// Watches the doorbells of the trees, which it has by the numbers of their watches.
+    /// Watches the doorbells of the trees.
     bells: OwnedFd,
+    /// Trees by the number of that watch.
     ringing: Mutex<HashMap<i32, Arc<Tree>>>,
     connections: AtomicUsize,
     updates: Mutex<()>,
@@ -100,7 +101,7 @@ pub(crate) fn run(place: Place, root: Option<&Path>) -> Result<()> {
     let _ = rustix::process::setsid();
     place.create()?;
     let lock = File::create(place.lock()).context("cannot create the lock")?;
-    if !is_locked(&lock) {
+    if !try_lock(&lock) {
         return Ok(());
     }
     let socket = place.socket();
@@ -154,7 +155,7 @@ impl Service {
             }
             let service = Arc::clone(self);
             thread::spawn(move || {
-                // The client has no use of the error.
+                // A client that is gone needs no answer.
                 let _ = service.answer(stream);
                 service.connections.fetch_sub(1, Ordering::Relaxed);
             });
@@ -386,7 +387,7 @@ impl Service {
     }
 }
 
-fn is_locked(lock: &File) -> bool {
+fn try_lock(lock: &File) -> bool {
     (0..LOCK_ATTEMPTS).any(|attempt| {
         if attempt > 0 {
             thread::sleep(LOCK_PAUSE);

@@ -1,4 +1,4 @@
-//! What a client reads of a watched tree: its index, and the paths of which that is not the text.
+//! What a client reads of a watched tree: its index, and the paths whose text it may not have.
 
 use super::snapshot::Snapshot;
 use crate::fields::{self, Fields};
