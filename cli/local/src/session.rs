@@ -140,7 +140,7 @@ impl Selection {
         }
     }
 
-    /// How changes are known: by notifications, or by comparing each file.
+    /// Source of the changes: notifications, or a comparison of each file.
     pub(crate) fn kind(&self) -> &'static str {
         let is_compared = |place: &SelectedPlace| matches!(place.files, SelectedFiles::Compared(_));
         match self.places.values().any(is_compared) {

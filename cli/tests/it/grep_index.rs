@@ -263,7 +263,7 @@ impl Edits {
         assert_eq!(with, without, "{number}: {arguments}");
     }
 
-    /// How the files are found that a search opens.
+    /// Kind of the index that a search uses; empty for none.
     fn index(&self) -> String {
         let stats = self.grep("--stats -q nowhere", "");
         let (_, index) = stats.text().rsplit_once("index: ").unwrap_or_default();

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// directories that are searched like in a scan. Directories that are no key are not entered.
 pub(crate) type Directories = HashMap<Vec<u8>, HashSet<Vec<u8>>>;
 
-/// What the index of a watched tree says.
+/// Answer of the index of a watched tree.
 pub(crate) enum Answer {
     /// No process watches a tree around the directory.
     Unknown,

@@ -1,4 +1,4 @@
-//! What a client reads of a watched tree: its index, and the paths whose text it may not have.
+//! Publication of a watched tree for clients: its index, and the paths that it may not cover.
 
 use super::snapshot::Snapshot;
 use crate::fields::{self, Fields};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Names in the directory of publications: the doorbell, and what is published.
 const BELL: &str = "bell";
-const PUBLISHED: &str = "tree";
+const PUBLISHED: &str = "published";
 
 /// Directory of publications of one tree, for clients of one build.
 pub(super) struct Publications(PathBuf);
@@ -92,7 +92,7 @@ impl Publications {
             fields.bytes(path);
             fields.bytes(head);
         }
-        let aside = self.0.join("tree.new");
+        let aside = self.0.join(PUBLISHED).with_extension("new");
         fs::write(&aside, fields.0)?;
         fs::rename(aside, self.0.join(PUBLISHED))
     }

@@ -29,7 +29,7 @@ pub(super) struct Snapshot {
     shards: Vec<Arc<Shard>>,
 }
 
-/// Files of which the index has not the text that ripgrep would search.
+/// Files whose text in the index is missing, or differs from what ripgrep searches.
 #[derive(Default)]
 pub(super) struct Exceptions {
     /// Without a text in the index, decoded, or ignore files with a mistake, which is reported.
