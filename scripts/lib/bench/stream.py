@@ -8,6 +8,7 @@ With a baseline, a frontend of each binary is connected to the same backends, an
 """
 
 import contextlib
+import ctypes
 import functools
 import random
 import statistics
@@ -26,6 +27,8 @@ MILLION = 1_000_000
 SPOOLED = "trawl_frontend_spool_written_bytes_total"
 PAGES = 300
 PER_PAGE = 10
+# Steps of the part of a rank that orders documents (schema/src/order.rs).
+SCORE_STEPS = 4_096
 
 
 def main(corpus: str | None = None, runs: int = 5, baseline: str | None = None) -> int:
@@ -126,16 +129,16 @@ class Scenario(contextlib.ExitStack):
         """Requests the same random pages from every frontend."""
         numbers = random.Random(1).sample(range(self.asked["trawl"][-1].pages), PAGES)
         times: dict[str, list[float]] = {name: [] for name in self.frontends}
-        ranks: dict[str, dict[int, list[float]]] = {name: {} for name in self.frontends}
+        scores: dict[str, dict[int, list[int]]] = {name: {} for name in self.frontends}
         for number in numbers:
             for name, frontend in self.frontends.items():
                 started = time.perf_counter()
                 answer = frontend.page(self.asked[name][-1].id, page=number, per_page=PER_PAGE)
                 times[name].append(1e3 * (time.perf_counter() - started))
                 page = check_page(answer, PER_PAGE)
-                ranks[name][number] = [page[0], page[-1]]
-        for each in ranks.values():
-            in_order = [rank for number in sorted(each) for rank in each[number]]
+                scores[name][number] = [page[0], page[-1]]
+        for each in scores.values():
+            in_order = [score for number in sorted(each) for score in each[number]]
             if in_order != sorted(in_order, reverse=True):
                 raise Wrong("pages are not in order")
         p50, p99 = ({name: quantiles(each)[at] for name, each in times.items()} for at in (0, 1))
@@ -167,13 +170,13 @@ class Asked:
         self.waited_ms = 1e3 * wall_s - timings["stream_ms"] - timings["queue_ms"]
 
 
-def check_page(answer: typing.Any, count: int) -> list[float]:
-    """Checks that a page has `count` matches, best first, with the right texts. Returns the ranks."""
+def check_page(answer: typing.Any, count: int) -> list[int]:
+    """Checks that a page has `count` matches, best first, with the right texts. Returns the scores of their ranks."""
     matches = answer["matches"]
-    ranks = [match["rank"] for match in matches]
-    if len(matches) != count or ranks != sorted(ranks, reverse=True):
+    scores = [int(ctypes.c_float(match["rank"]).value * SCORE_STEPS) for match in matches]
+    if len(matches) != count or scores != sorted(scores, reverse=True):
         raise Wrong(f"page {answer['page']} has {len(matches)} matches of {count}, or they are not in order")
     for match in matches:
         if not match["text"].startswith(f"line {match['line']} "):
             raise Wrong(f"page {answer['page']}: wrong text at line {match['line']}")
-    return ranks
+    return scores
