@@ -3,12 +3,14 @@
 use crate::arguments::{Arguments, Binary, Case, Mode, Output, TextEncoding};
 use crate::haystack;
 use crate::input::Input;
-use grep::matcher::Matcher;
 use grep::regex::RegexMatcher;
+use grep::searcher::{Searcher, Sink, SinkMatch};
 use ignore::Match;
 use ignore::overrides::Override;
 use ignore::types::Types;
 use index::plan::{DocumentQuery, plan, plan_multiline};
+use std::cell::RefCell;
+use std::io;
 use std::path::Path;
 
 /// Longest pattern that is planned.
@@ -16,11 +18,17 @@ const PATTERN_BYTES_MAX: usize = 16 << 10;
 
 pub(crate) struct Condition {
     pub(crate) query: DocumentQuery,
-    /// Present if binary files are searched up to their first NUL.
-    matcher: Option<RegexMatcher>,
+    /// Present if files are searched up to their first NUL.
+    search: Option<Search>,
     pub(crate) follows_links: bool,
     globs: Override,
     types: Types,
+}
+
+/// Search of a text for its first match.
+pub(crate) struct Search {
+    pub(crate) matcher: RegexMatcher,
+    pub(crate) searcher: RefCell<Searcher>,
 }
 
 impl Condition {
@@ -28,7 +36,7 @@ impl Condition {
     pub(crate) fn new(
         arguments: &Arguments,
         input: &Input,
-        matcher: Option<&RegexMatcher>,
+        search: Option<Search>,
     ) -> Option<Condition> {
         if arguments.no_index || arguments.logging.is_some() || input.is_one_file {
             return None;
@@ -39,7 +47,7 @@ impl Condition {
                 Mode::Files => DocumentQuery::ALL,
                 _ => of_contents(arguments, input)?,
             },
-            matcher: matcher.filter(|_| is_cut).cloned(),
+            search: search.filter(|_| is_cut),
             follows_links: arguments.follow,
             globs: haystack::globs(arguments, input).ok()?,
             types: haystack::types(arguments).ok()?,
@@ -52,17 +60,18 @@ impl Condition {
     pub(crate) fn of(query: DocumentQuery) -> Condition {
         Condition {
             query,
-            matcher: None,
+            search: None,
             follows_links: false,
             globs: Override::empty(),
             types: Types::empty(),
         }
     }
 
-    /// Tests if a binary file with these bytes before its first NUL can match.
-    pub(crate) fn has_match(&self, head: &[u8]) -> bool {
-        let matcher = self.matcher.as_ref();
-        matcher.is_none_or(|matcher| matcher.is_match(head).unwrap_or(true))
+    /// Tests if a file with these bytes before its first NUL can match.
+    pub(crate) fn has_match(&self, text: &[u8]) -> bool {
+        self.search
+            .as_ref()
+            .is_none_or(|search| search.has_match(text))
     }
 
     /// Tests if globs or types of the command line name the files to search.
@@ -76,6 +85,27 @@ impl Condition {
             Match::None => !self.types.matched(path, false).is_ignore(),
             matched => matched.is_whitelist(),
         }
+    }
+}
+
+impl Search {
+    fn has_match(&self, text: &[u8]) -> bool {
+        let mut first = FirstMatch(false);
+        let mut searcher = self.searcher.borrow_mut();
+        let found = searcher.search_slice(&self.matcher, text, &mut first);
+        first.0 || found.is_err()
+    }
+}
+
+/// Ends a search at its first match.
+struct FirstMatch(bool);
+
+impl Sink for FirstMatch {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> io::Result<bool> {
+        self.0 = true;
+        Ok(false)
     }
 }
 
@@ -141,6 +171,24 @@ fn has_byte_flags(pattern: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use grep::regex::RegexMatcherBuilder;
+
+    #[test]
+    fn a_text_is_searched_as_a_file() {
+        let search = |pattern, text: &[u8]| {
+            let mut builder = RegexMatcherBuilder::new();
+            let matcher = builder.multi_line(true).line_terminator(Some(b'\n'));
+            let search = Search {
+                matcher: matcher.build(pattern).unwrap(),
+                searcher: Searcher::new().into(),
+            };
+            search.has_match(text)
+        };
+        assert!(search("^b$", b"a\nb\nc"));
+        assert!(!search("^b$", b"a\nbc"));
+        assert!(search(r"b\z", b"a\nb"));
+        assert!(!search("a\\sb", b"a\nb"));
+    }
 
     #[test]
     fn patterns_of_bytes_are_not_planned() {

@@ -4,11 +4,12 @@
 //! without sockets and with a read-only home, too.
 //!
 //! ```text
-//! file:  answers begun (u64), answers ended (u64), mapped by both sides
+//! file:  answers begun, answers ended, number of the last publication or 0 (u64 each),
+//!        mapped by both sides
 //! ```
 //!
-//! **Invariant:** after [`ring`] each change before the call is published, because an answer began
-//! and ended after it.
+//! **Invariant:** the publication that [`ring`] returns has each change before the call, because an
+//! answer began and ended after it.
 
 use memmap2::{Mmap, MmapRaw};
 use std::fs::File;
@@ -18,7 +19,11 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const BYTES: usize = 16;
+const BYTES: usize = 24;
+
+const BEGUN: usize = 0;
+const ENDED: usize = 1;
+const PUBLICATION: usize = 2;
 
 /// Longest wait for an answer. The process may be stopped; files are then compared.
 const WAIT_MAX: Duration = Duration::from_millis(500);
@@ -39,34 +44,36 @@ impl Doorbell {
         Ok(Doorbell(MmapRaw::map_raw(&file)?))
     }
 
-    /// Answers all rings until now. If `publish` fails, they wait in vain.
-    pub(crate) fn answer(&self, publish: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        let begun = self.count(0).fetch_add(1, Ordering::SeqCst) + 1;
-        publish()?;
-        self.count(1).store(begun, Ordering::Release);
+    /// Answers all rings until now with the number of a publication. If `publish` fails, they wait
+    /// in vain.
+    pub(crate) fn answer(&self, publish: impl FnOnce() -> io::Result<u64>) -> io::Result<()> {
+        let begun = self.number(BEGUN).fetch_add(1, Ordering::SeqCst) + 1;
+        self.number(PUBLICATION)
+            .store(publish()?, Ordering::Relaxed);
+        self.number(ENDED).store(begun, Ordering::Release);
         Ok(())
     }
 
     #[expect(unsafe_code)]
-    fn count(&self, number: usize) -> &AtomicU64 {
-        // SAFETY: the map has two aligned numbers, and only this process writes, by this function.
-        unsafe { AtomicU64::from_ptr(self.0.as_mut_ptr().cast::<u64>().add(number)) }
+    fn number(&self, at: usize) -> &AtomicU64 {
+        // SAFETY: the map has three aligned numbers, and only this process writes, by this function.
+        unsafe { AtomicU64::from_ptr(self.0.as_mut_ptr().cast::<u64>().add(at)) }
     }
 }
 
-/// Rings, and waits for the answer.
+/// Rings, and waits for the answer: the number of a publication, or 0 if there is none.
 ///
 /// # Errors
 /// No such file, or no answer in time.
-pub(crate) fn ring(path: &Path) -> io::Result<()> {
-    let counts = Counts::map(&File::open(path)?)?;
-    let begun = counts.load(0);
+pub(crate) fn ring(path: &Path) -> io::Result<u64> {
+    let numbers = Numbers::map(&File::open(path)?)?;
+    let begun = numbers.load(BEGUN);
     // The first opening rang before `begun` was read.
     drop(File::open(path)?);
     let rang = Instant::now();
     for round in 0.. {
-        if counts.load(1) > begun {
-            return Ok(());
+        if numbers.load(ENDED) > begun {
+            return Ok(numbers.load(PUBLICATION));
         }
         if round < SPINS {
             thread::yield_now();
@@ -81,27 +88,27 @@ pub(crate) fn ring(path: &Path) -> io::Result<()> {
 }
 
 /// Side of a client.
-struct Counts(Mmap);
+struct Numbers(Mmap);
 
-impl Counts {
+impl Numbers {
     #[expect(unsafe_code)]
-    fn map(file: &File) -> io::Result<Counts> {
+    fn map(file: &File) -> io::Result<Numbers> {
         if file.metadata()?.len() != BYTES as u64 {
             return Err(io::ErrorKind::InvalidData.into());
         }
         // SAFETY: only read as atomic numbers, below. The file is of this user alone, and no
         // process of Trawl makes it shorter.
-        Ok(Counts(unsafe { Mmap::map(file)? }))
+        Ok(Numbers(unsafe { Mmap::map(file)? }))
     }
 
     #[expect(unsafe_code)]
-    fn load(&self, number: usize) -> u64 {
-        let count = self.0.as_ptr().cast::<u64>().cast_mut();
-        // SAFETY: two aligned numbers. Relaxed loads of this size may read memory that is mapped
+    fn load(&self, at: usize) -> u64 {
+        let numbers = self.0.as_ptr().cast::<u64>().cast_mut();
+        // SAFETY: three aligned numbers. Relaxed loads of this size may read memory that is mapped
         // read-only.
-        let count = unsafe { AtomicU64::from_ptr(count.add(number)) }.load(Ordering::Relaxed);
+        let number = unsafe { AtomicU64::from_ptr(numbers.add(at)) }.load(Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        count
+        number
     }
 }
 
@@ -115,7 +122,7 @@ mod tests {
         let path = directory.path().join("bell");
         assert_eq!(ring(&path).unwrap_err().kind(), io::ErrorKind::NotFound);
         let bell = Doorbell::create(&path).unwrap();
-        bell.answer(|| Ok(())).unwrap();
+        bell.answer(|| Ok(7)).unwrap();
         assert_eq!(ring(&path).unwrap_err().kind(), io::ErrorKind::TimedOut);
         let client = thread::spawn({
             let path = path.clone();
@@ -123,12 +130,12 @@ mod tests {
         });
         let mut answers = 0;
         while !client.is_finished() {
-            bell.answer(|| Ok(())).unwrap();
+            bell.answer(|| Ok(7)).unwrap();
             answers += 1;
             thread::yield_now();
         }
         assert!(answers > 0);
-        client.join().unwrap().unwrap();
+        assert_eq!(client.join().unwrap().unwrap(), 7);
         bell.answer(|| Err(io::Error::other("full"))).unwrap_err();
         std::fs::write(&path, "short").unwrap();
         assert_eq!(ring(&path).unwrap_err().kind(), io::ErrorKind::InvalidData);

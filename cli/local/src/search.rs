@@ -1,6 +1,7 @@
 //! Run of a command line: its matches, files or types.
 
 use crate::arguments::{Arguments, Binary, Buffer, Color, Mmap, Mode, Output, TextEncoding};
+use crate::condition::Search;
 use crate::diagnostics::Diagnostics;
 use crate::haystack::{self, Haystack};
 use crate::input::Input;
@@ -50,7 +51,11 @@ pub(crate) fn run(
     let is_quiet = run.arguments.quiet;
     let mut session = None;
     if run.matcher.is_some() || run.arguments.mode == Mode::Files {
-        let begun = Session::begin(cache, &run.arguments, &run.input, run.matcher.as_ref());
+        let search = run.matcher.clone().map(|matcher| Search {
+            matcher,
+            searcher: run.searcher().into(),
+        });
+        let begun = Session::begin(cache, &run.arguments, &run.input, search);
         run.selection.clone_from(&begun.selection);
         session = Some(begun);
     }

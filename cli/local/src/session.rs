@@ -5,14 +5,13 @@
 //! message, and would not count it.
 
 use crate::arguments::Arguments;
-use crate::condition::Condition;
+use crate::condition::{Condition, Search};
 use crate::connection::{self, ConnectError, Connection};
 use crate::input::Input;
 use crate::message::Request;
 use crate::place::{self, Place};
 use crate::tree::{self, Answer, Comparison, Directories};
 use crate::watch::split;
-use grep::regex::RegexMatcher;
 use ignore::DirEntry;
 use std::collections::HashMap;
 use std::fs;
@@ -63,9 +62,9 @@ impl Session {
         cache: Option<&Path>,
         arguments: &Arguments,
         input: &Input,
-        matcher: Option<&RegexMatcher>,
+        search: Option<Search>,
     ) -> Session {
-        let condition = Condition::new(arguments, input, matcher);
+        let condition = Condition::new(arguments, input, search);
         let (Some(condition), Some(place)) = (condition, Place::new(cache)) else {
             return Session::default();
         };

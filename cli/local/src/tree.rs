@@ -7,12 +7,14 @@
 //! **Invariant:** a changed path stays changed until an update that began after the change is
 //! complete. With [`Lost`] changes nothing is published until then.
 
+mod changes;
 mod comparison;
 mod narrowed;
 mod published;
 mod record;
 mod similar;
 mod snapshot;
+mod text;
 mod update;
 
 pub(crate) use comparison::Comparison;
@@ -24,6 +26,7 @@ use crate::doorbell::Doorbell;
 use crate::mounts;
 use crate::place::Place;
 use crate::watch::{Added, Lost, Watch, absolute, join};
+use changes::Changes;
 use published::{Base, Publications};
 use rustix::io::Errno;
 use std::collections::HashSet;
@@ -35,9 +38,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Changed paths; beyond, all files are compared.
-const CHANGED_MAX: usize = 50_000;
 
 /// With more files than this, a scan is as fast.
 const CANDIDATES_MAX: usize = 50_000;
@@ -82,12 +82,11 @@ struct State {
     /// Index of the last update.
     base: Option<Base>,
     files: u64,
-    /// Nothing is new since the last publication.
+    /// Number of the last publication.
+    publication: u64,
+    /// Nothing is new since.
     is_published: bool,
-    /// Changed since the last update began.
-    changed: HashSet<Vec<u8>>,
-    /// Changed before; the update that runs clears it.
-    updating: HashSet<Vec<u8>>,
+    changes: Changes,
     /// Changes were lost since the last update began.
     is_lost: bool,
     /// Answers need an update that began after a loss.
@@ -125,9 +124,9 @@ impl Tree {
                 watch: Watch::new(root)?,
                 base: None,
                 files: 0,
+                publication: 0,
                 is_published: false,
-                changed: HashSet::new(),
-                updating: HashSet::new(),
+                changes: Changes::default(),
                 is_lost: true,
                 was_lost: true,
                 change_times: None,
@@ -148,7 +147,7 @@ impl Tree {
             let mut state = self.state();
             state.asked = Instant::now();
             state.drain();
-            state.publish(&self.publications)
+            state.publish(&self.root, &self.publications)
         });
     }
 
@@ -198,7 +197,7 @@ impl Tree {
         match state.change_times {
             Some((first, last)) => {
                 let has_pause = now - last >= PAUSE || now - first >= PAUSE_WAIT_MAX;
-                let is_many = state.changed.len() >= MANY_CHANGED;
+                let is_many = state.changes.new_len() >= MANY_CHANGED;
                 has_pause && (is_many || now - first >= FEW_CHANGED_WAIT)
             }
             None => is_asked && now - state.updated >= COMPARE_INTERVAL,
@@ -224,7 +223,7 @@ impl Tree {
             self.root.display(),
             state.files,
             state.watch.len(),
-            state.changed.len() + state.updating.len(),
+            state.changes.len(),
             index_bytes / 1_000_000,
         )
     }
@@ -313,11 +312,10 @@ impl Tree {
 
 impl State {
     fn drain(&mut self) {
-        let changed = &mut self.changed;
         let mut has_changes = false;
         let drained = self.watch.drain(|path| {
             has_changes = true;
-            changed.insert(path);
+            self.changes.add(path);
         });
         if has_changes {
             self.is_published = false;
@@ -325,26 +323,32 @@ impl State {
             let first = self.change_times.map_or(now, |(first, _)| first);
             self.change_times = Some((first, now));
         }
-        if matches!(drained, Err(Lost)) || self.changed.len() > CHANGED_MAX {
+        if matches!(drained, Err(Lost)) || self.changes.is_full() {
             self.is_lost = true;
-            self.changed.clear();
+            self.changes.clear();
         }
     }
 
-    fn publish(&mut self, publications: &Publications) -> io::Result<()> {
+    /// Publishes what is new. Returns the number of the publication, or 0 if there is none: the
+    /// index is not current, or the disk is full. Clients then compare.
+    fn publish(&mut self, root: &Path, publications: &Publications) -> io::Result<u64> {
         let is_current = !self.is_lost && !self.was_lost;
         let Some(base) = self.base.as_ref().filter(|_| is_current) else {
-            self.is_published = false;
-            return publications.withdraw();
+            return Ok(0);
         };
         if !self.is_published {
-            let changed = self.updating.iter().chain(&self.changed);
-            let written = publications.write(base, changed.chain(&self.mounts));
-            self.is_published = written.is_ok();
-            // The disk is full: clients compare.
-            return written.or_else(|_| publications.withdraw());
+            self.changes.read(root);
+            let number = self.publication + 1;
+            if publications
+                .write(number, base, &self.changes, &self.mounts)
+                .is_err()
+            {
+                return Ok(0);
+            }
+            self.publication = number;
+            self.is_published = true;
         }
-        Ok(())
+        Ok(self.publication)
     }
 }
 

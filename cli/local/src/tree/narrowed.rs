@@ -11,10 +11,13 @@ use crate::{doorbell, mounts};
 use anyhow::{Context, Result};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+/// Publications that are removed before they are read, since newer ones followed.
+const READS_MAX: usize = 3;
 
 /// Path of a directory, relative to the root, to names in it that may matter: files, and
 /// directories that are searched like in a scan. Directories that are no key are not entered.
@@ -42,13 +45,14 @@ pub(crate) fn ask(place: &Place, directory: &Path, named: &Path, condition: &Con
     let mut is_known = false;
     for root in directory.ancestors() {
         let publications = Publications::new(place.publications_of(root));
-        match doorbell::ring(&publications.bell()) {
-            Ok(()) => is_known = true,
+        let base = match current(&publications, root) {
+            Ok(Some(base)) => base,
+            Ok(None) => {
+                is_known = true;
+                continue;
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(_) => return Answer::Stale,
-        }
-        let Some(base) = publications.read(root) else {
-            continue;
         };
         return match narrow(&publications, base, directory, named, condition) {
             Ok(Some(directories)) => Answer::Narrowed {
@@ -63,6 +67,23 @@ pub(crate) fn ask(place: &Place, directory: &Path, named: &Path, condition: &Con
     match is_known {
         true => Answer::Stale,
         false => Answer::Unknown,
+    }
+}
+
+/// Returns what is published of the tree at `root`, with each change before the call.
+fn current(publications: &Publications, root: &Path) -> io::Result<Option<Base>> {
+    let mut attempts = 1..=READS_MAX;
+    loop {
+        let number = doorbell::ring(&publications.bell())?;
+        if number == 0 {
+            return Ok(None);
+        }
+        match publications.read(number, root) {
+            // Newer ones followed.
+            Err(_) if attempts.next().is_some() => {}
+            Err(_) => return Err(io::ErrorKind::TimedOut.into()),
+            read => return read,
+        }
     }
 }
 
@@ -91,9 +112,8 @@ fn narrow(
         !is_selected || narrowing.add(path)
     };
     let is_complete = base
-        .binary
-        .iter()
-        .all(|(path, head)| !condition.has_match(head) || add(path))
+        .each_text()
+        .all(|(path, text)| !condition.has_match(text) || add(path))
         && publications
             .open(&base)?
             .each_candidate(&condition.query, add)?;

@@ -1,5 +1,6 @@
 //! Publication of a watched tree for clients: its index, and the paths that it may not cover.
 
+use super::changes::Changes;
 use super::snapshot::Snapshot;
 use crate::fields::{self, Fields};
 use crate::place;
@@ -7,13 +8,16 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Names in the directory of publications: the doorbell, and what is published.
+/// Name of the doorbell in the directory of publications, which have numbers as names.
 const BELL: &str = "bell";
-const PUBLISHED: &str = "published";
+
+/// Publications that clients may still read.
+const KEPT: u64 = 2;
 
 /// Directory of publications of one tree, for clients of one build.
 pub(super) struct Publications(PathBuf);
@@ -31,8 +35,8 @@ pub(super) struct Base {
     pub(super) open: HashSet<Vec<u8>>,
     /// Symbolic links, which matter to those who follow them.
     pub(super) links: Vec<Vec<u8>>,
-    /// Binary files with the bytes before the first NUL. ripgrep searches only these.
-    pub(super) binary: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Other files without a text in the index: their paths and what ripgrep searches, as fields.
+    pub(super) texts: Vec<u8>,
 }
 
 impl Publications {
@@ -72,13 +76,16 @@ impl Publications {
         }
     }
 
-    /// Publishes an index with the paths that changed since.
-    pub(super) fn write<'a>(
+    /// Publishes an index with the changes since.
+    pub(super) fn write(
         &self,
-        base: &'a Base,
-        changed: impl Iterator<Item = &'a Vec<u8>>,
+        number: u64,
+        base: &Base,
+        changes: &Changes,
+        mounts: &[Vec<u8>],
     ) -> io::Result<()> {
-        let open: HashSet<&Vec<u8>> = base.open.iter().chain(changed).collect();
+        let open = base.open.iter().chain(changes.open()).chain(mounts);
+        let open: HashSet<&Vec<u8>> = open.collect();
         let mut fields = Fields::default();
         fields.bytes(&base.root);
         fields.number(base.device);
@@ -88,31 +95,35 @@ impl Publications {
         open.into_iter().for_each(|path| fields.bytes(path));
         fields.number(base.links.len() as u64);
         base.links.iter().for_each(|path| fields.bytes(path));
-        for (path, head) in &base.binary {
+        fields.0.extend(&base.texts);
+        for (path, text) in changes.texts() {
             fields.bytes(path);
-            fields.bytes(head);
+            fields.bytes(text);
         }
-        let aside = self.0.join(PUBLISHED).with_extension("new");
-        fs::write(&aside, fields.0)?;
-        fs::rename(aside, self.0.join(PUBLISHED))
+        // A new name: some file systems flush a file that replaces another.
+        fs::write(self.path(number), fields.0)?;
+        if let Some(old) = number.checked_sub(KEPT) {
+            let _ = fs::remove_file(self.path(old));
+        }
+        Ok(())
     }
 
-    /// Takes the publication back.
-    pub(super) fn withdraw(&self) -> io::Result<()> {
-        match fs::remove_file(self.0.join(PUBLISHED)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+    fn path(&self, number: u64) -> PathBuf {
+        self.0.join(number.to_string())
     }
 
-    /// Reads what is published of the tree at `root`, if this process sees the same tree.
-    pub(super) fn read(&self, root: &Path) -> Option<Base> {
-        let file = fs::read(self.0.join(PUBLISHED)).ok()?;
-        let base = Base::parse(&mut &file[..])?;
-        let found = fs::symlink_metadata(root).ok()?;
-        let is_same = base.root == root.as_os_str().as_bytes()
-            && (base.device, base.inode) == (found.dev(), found.ino());
-        is_same.then_some(base)
+    /// Reads a publication of the tree at `root`, if this process sees the same tree.
+    ///
+    /// # Errors
+    /// It was removed, since newer ones followed.
+    pub(super) fn read(&self, number: u64, root: &Path) -> io::Result<Option<Base>> {
+        let file = fs::read(self.path(number))?;
+        let is_same = |base: &Base| {
+            let found = fs::symlink_metadata(root);
+            base.root == root.as_os_str().as_bytes()
+                && found.is_ok_and(|found| (base.device, base.inode) == (found.dev(), found.ino()))
+        };
+        Ok(Base::parse(&mut &file[..]).filter(is_same))
     }
 
     pub(super) fn open(&self, base: &Base) -> anyhow::Result<Snapshot> {
@@ -143,11 +154,14 @@ impl Base {
         for _ in 0..fields::number(rest)? {
             base.links.push(fields::bytes(rest)?.to_vec());
         }
-        while !rest.is_empty() {
-            let path = fields::bytes(rest)?.to_vec();
-            base.binary.push((path, fields::bytes(rest)?.to_vec()));
-        }
+        base.texts = rest.to_vec();
         Some(base)
+    }
+
+    /// Paths and texts.
+    pub(super) fn each_text(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let mut rest = &self.texts[..];
+        iter::from_fn(move || Some((fields::bytes(&mut rest)?, fields::bytes(&mut rest)?)))
     }
 }
 
@@ -160,6 +174,9 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let root = home.path();
         let found = fs::symlink_metadata(root).unwrap();
+        let mut texts = Fields::default();
+        texts.bytes(b"b");
+        texts.bytes(b"ELF");
         let base = Base {
             root: root.as_os_str().as_bytes().to_vec(),
             device: found.dev(),
@@ -167,27 +184,29 @@ mod tests {
             index: b"0123".to_vec(),
             open: HashSet::from([b"a\xff".to_vec()]),
             links: vec![b"l".to_vec()],
-            binary: vec![(b"b".to_vec(), b"ELF".to_vec())],
+            texts: texts.0,
         };
         let publications = Publications::new(root.join("p"));
         publications.create().unwrap();
-        assert_eq!(publications.read(root), None);
-        let changed = [b"c/d".to_vec()];
-        publications.write(&base, changed.iter()).unwrap();
-        let read = publications.read(root).unwrap();
-        assert_eq!(
-            read.open,
-            HashSet::from([b"a\xff".to_vec(), b"c/d".to_vec()])
-        );
-        assert_eq!(
-            (read.index, read.links, read.binary),
-            (base.index.clone(), base.links.clone(), base.binary.clone())
-        );
-        assert_eq!(publications.read(&root.join("p")), None);
+        assert!(publications.read(1, root).is_err());
+        let mut changes = Changes::default();
+        fs::create_dir(root.join("c")).unwrap();
+        fs::write(root.join("d"), "text").unwrap();
+        changes.add(b"c".to_vec());
+        changes.add(b"d".to_vec());
+        changes.read(root);
+        publications.write(1, &base, &changes, &[]).unwrap();
+        let read = publications.read(1, root).unwrap().unwrap();
+        assert_eq!(read.open, HashSet::from([b"a\xff".to_vec(), b"c".to_vec()]));
+        assert_eq!((&read.index, &read.links), (&base.index, &base.links));
+        let texts: Vec<_> = read.each_text().collect();
+        assert_eq!(texts, [(&b"b"[..], &b"ELF"[..]), (b"d", b"text")]);
+        assert_eq!(publications.read(1, &root.join("p")).unwrap(), None);
         let other = Base { inode: 0, ..base };
-        publications.write(&other, [].iter()).unwrap();
-        assert_eq!(publications.read(root), None);
-        publications.withdraw().unwrap();
-        publications.withdraw().unwrap();
+        publications.write(2, &other, &changes, &[]).unwrap();
+        assert_eq!(publications.read(2, root).unwrap(), None);
+        assert!(publications.read(1, root).is_ok());
+        publications.write(3, &other, &changes, &[]).unwrap();
+        assert!(publications.read(1, root).is_err());
     }
 }

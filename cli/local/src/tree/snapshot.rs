@@ -1,5 +1,7 @@
 //! Index of a tree at one time.
 
+use super::text;
+use crate::fields::Fields;
 use crate::watch::{absolute, split};
 use ignore::gitignore::Gitignore;
 use index::corpus::SkipReason;
@@ -10,19 +12,14 @@ use index::manifest::Manifest;
 use index::plan::DocumentQuery;
 use index::shard::{DocId, Shard, ShardError};
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Names of files that ripgrep reads in each directory that it enters.
 const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".rgignore"];
 
-/// Bytes of a binary file that are read to find its first NUL.
+/// Bytes of a binary file, up to its first NUL, that are published.
 const HEAD_BYTES: usize = 1_024;
-
-/// Marks of UTF-8 and UTF-16: such a file is decoded first.
-const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
 
 pub(super) struct Snapshot {
     pub(super) manifest: Manifest,
@@ -36,8 +33,8 @@ pub(super) struct Exceptions {
     pub(super) open: HashSet<Vec<u8>>,
     /// Symbolic links.
     pub(super) links: Vec<Vec<u8>>,
-    /// Binary files with the bytes before the first NUL. ripgrep searches only these.
-    pub(super) binary: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Binary files with the bytes that ripgrep searches, as fields.
+    pub(super) texts: Fields,
 }
 
 impl Snapshot {
@@ -91,9 +88,10 @@ impl Snapshot {
                 if reason == Some(SkipReason::Symlink) && !is_ignore_file(&file.path) {
                     exceptions.links.push(file.path);
                 } else if reason == Some(SkipReason::Binary)
-                    && let Some(head) = head(&absolute(root, &file.path))
+                    && let Ok(Some(head)) = text::searched(&absolute(root, &file.path), HEAD_BYTES)
                 {
-                    exceptions.binary.push((file.path, head));
+                    exceptions.texts.bytes(&file.path);
+                    exceptions.texts.bytes(&head);
                 } else {
                     exceptions.open.insert(file.path);
                 }
@@ -133,18 +131,6 @@ impl Snapshot {
     }
 }
 
-fn is_ignore_file(path: &[u8]) -> bool {
+pub(super) fn is_ignore_file(path: &[u8]) -> bool {
     IGNORE_FILES.contains(&split(path).1)
-}
-
-/// Bytes before the first NUL of a file; `None` if it has none near its begin, or a mark.
-fn head(path: &Path) -> Option<Vec<u8>> {
-    let mut head = Vec::new();
-    let file = File::open(path).ok()?;
-    file.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
-    if MARKS.iter().any(|mark| head.starts_with(mark)) {
-        return None;
-    }
-    head.truncate(head.iter().position(|&byte| byte == 0)?);
-    Some(head)
 }

@@ -52,11 +52,9 @@ impl Tree {
         let (changed, was_lost) = {
             let mut state = self.state();
             state.drain();
-            let changed = mem::take(&mut state.changed);
-            state.updating.extend(changed);
             state.was_lost |= mem::take(&mut state.is_lost);
             state.change_times = None;
-            (state.updating.clone(), state.was_lost)
+            (state.changes.begin_update(), state.was_lost)
         };
         let uncovered = self.watch().inspect_err(|_| self.unwatch());
         fs::create_dir_all(&self.directory).context("cannot create the index")?;
@@ -86,18 +84,18 @@ impl Tree {
             index: linked.context("cannot link the index")?,
             open: exceptions.open,
             links: exceptions.links,
-            binary: exceptions.binary,
+            texts: exceptions.texts.0,
         };
         base.open.extend(uncovered);
         let mut state = self.state();
         state.files = snapshot.files();
         state.base = Some(base);
-        state.updating.clear();
+        state.changes.end_update();
         state.was_lost = false;
         state.is_published = false;
         state.drain();
-        // A client that rings tries it again.
-        let _ = state.publish(&self.publications);
+        // The next ring tries it again.
+        let _ = state.publish(&self.root, &self.publications);
         if let Some(base) = &state.base {
             self.publications.retain(&base.index);
         }
