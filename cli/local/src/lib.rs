@@ -9,6 +9,7 @@
 //! the process, files are compared with the index, and without an index all are searched.
 
 mod arguments;
+mod cache;
 mod condition;
 mod config;
 mod connection;
@@ -85,6 +86,28 @@ pub fn index(root: PathBuf, directory: &Path, from_ns: Option<i128>) -> anyhow::
 /// The process does not answer.
 pub fn status(cache: &Path) -> anyhow::Result<Option<Vec<u8>>> {
     ask(cache, &Request::Status)
+}
+
+/// Lists the indexes on disk, without a process.
+///
+/// # Errors
+/// `/proc` is not readable.
+pub fn indexes(cache: &Path) -> anyhow::Result<String> {
+    Ok(cache::status(&place(cache)?, |_| false))
+}
+
+/// Sets the limit of all indexes on disk for good, and removes what is beyond.
+///
+/// # Errors
+/// No private directory, or the process does not answer.
+pub fn set_limit(cache: &Path, bytes: u64) -> anyhow::Result<()> {
+    let place = place(cache)?;
+    place.create()?;
+    cache::set_limit(&place, bytes).context("cannot write the limit")?;
+    if ask(cache, &Request::Evict)?.is_none() {
+        cache::evict(&place, |_, _| {});
+    }
+    Ok(())
 }
 
 /// Brings the indexes of the serving process up to date, and returns its status.

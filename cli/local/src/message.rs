@@ -19,6 +19,8 @@ pub(crate) enum Request {
     Status,
     /// Bring all indexes up to date.
     Update,
+    /// Remove indexes beyond the limit.
+    Evict,
     Stop,
 }
 
@@ -33,6 +35,7 @@ impl Request {
             Request::Status => fields.number(1),
             Request::Update => fields.number(2),
             Request::Stop => fields.number(3),
+            Request::Evict => fields.number(4),
         }
         write(&fields.0, to)
     }
@@ -50,6 +53,7 @@ impl Request {
             1 => Request::Status,
             2 => Request::Update,
             3 => Request::Stop,
+            4 => Request::Evict,
             _ => return None,
         })
     }

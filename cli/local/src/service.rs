@@ -3,16 +3,17 @@
 //!
 //! **Invariant:** what is not current is withdrawn, and a process that fails answers no ring.
 
+use crate::cache;
 use crate::connection::is_own;
 use crate::message::{self, Request};
 use crate::mounts;
 use crate::place::{self, Place};
-use crate::tree::{self, Tree};
+use crate::tree::Tree;
 use anyhow::{Context, Result, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FlockOperation;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
@@ -38,9 +39,6 @@ const CONNECTIONS_MAX: usize = 64;
 
 /// Time for a request to arrive and for its answer to leave.
 const SOCKET_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Disk for indexes of all trees.
-const CACHE_BYTES_MAX: u64 = 10_000_000_000;
 
 /// The share of the user's watches that this process takes, and the limit if none is readable.
 const WATCHES_SHARE: usize = 2;
@@ -91,6 +89,8 @@ struct Service {
     ringing: Mutex<HashMap<i32, Arc<Tree>>>,
     connections: AtomicUsize,
     updates: Mutex<()>,
+    /// Directories of trees whose index alone is beyond the limit.
+    too_large: Mutex<HashSet<PathBuf>>,
     asked: Mutex<Instant>,
     watches_max: usize,
 }
@@ -115,6 +115,7 @@ pub(crate) fn run(place: Place, root: Option<&Path>) -> Result<()> {
         ringing: Mutex::default(),
         connections: AtomicUsize::new(0),
         updates: Mutex::default(),
+        too_large: Mutex::default(),
         asked: Mutex::new(Instant::now()),
         watches_max: watches_max(),
         place,
@@ -195,6 +196,11 @@ impl Service {
                     self.trees().iter().for_each(|tree| self.update(tree));
                     self.status()
                 }
+                Request::Evict => {
+                    lock(&self.too_large).clear();
+                    self.evict();
+                    String::new()
+                }
                 Request::Stop => String::new(),
             };
             message::write(reply.as_bytes(), &mut stream)?;
@@ -234,6 +240,10 @@ impl Service {
         ensure!(
             !place::is_too_wide(root),
             "{shown} is too wide for an index"
+        );
+        ensure!(
+            !lock(&self.too_large).contains(&self.place.directory_of(root)),
+            "the index of {shown} is beyond the limit"
         );
         let kind = rustix::fs::statfs(root)?.f_type as u64;
         ensure!(
@@ -313,36 +323,13 @@ impl Service {
         self.evict();
     }
 
-    /// Removes indexes beyond the limit of the disk, the least recently updated first. A tree in
-    /// use is updated every ten minutes.
     fn evict(&self) {
-        let mut indexes: Vec<_> = self
-            .indexes()
-            .filter_map(|directory| {
-                let record = fs::metadata(place::record_in(&directory)).ok()?;
-                Some((record.modified().ok()?, directory))
-            })
-            .collect();
-        indexes.sort();
-        let indexes: Vec<_> = indexes
-            .into_iter()
-            .map(|(_, directory)| directory)
-            .collect();
-        for (at, directory) in indexes.iter().enumerate() {
-            let kept: Vec<_> = indexes[at..].iter().map(|it| place::index_in(it)).collect();
-            if place::bytes(kept.iter().map(PathBuf::as_path)) <= CACHE_BYTES_MAX {
-                return;
+        cache::evict(&self.place, |directory, is_too_large| {
+            if is_too_large {
+                lock(&self.too_large).insert(directory.to_owned());
             }
             self.remove(|tree| tree.directory() == directory);
-            let _ = place::remove(directory);
-        }
-    }
-
-    /// Directories of trees, watched or not.
-    fn indexes(&self) -> impl Iterator<Item = PathBuf> {
-        let entries = fs::read_dir(&self.place.indexes).into_iter().flatten();
-        let directories = entries.flatten().map(|entry| entry.path());
-        directories.filter(|directory| directory.is_dir())
+        });
     }
 
     fn status(&self) -> String {
@@ -355,31 +342,11 @@ impl Service {
         );
         let trees = self.trees();
         for tree in &trees {
-            text += &tree.status(place::bytes([&*place::index_in(tree.directory())]));
+            text += &tree.status(cache::bytes([tree.directory()]));
             text.push('\n');
         }
-        for directory in self.indexes() {
-            let is_watched = trees.iter().any(|tree| tree.directory() == directory);
-            if let Some(root) = tree::root_of(&directory).filter(|_| !is_watched) {
-                let bytes = place::bytes([&*place::index_in(&directory)]);
-                text += &format!(
-                    "{}\n  not in use, index {} MB\n",
-                    root.display(),
-                    bytes / 1_000_000
-                );
-            }
-        }
-        let all: Vec<_> = self
-            .indexes()
-            .map(|directory| place::index_in(&directory))
-            .collect();
-        let all = place::bytes(all.iter().map(PathBuf::as_path));
-        text += &format!(
-            "all indexes {} MB of {}\n",
-            all / 1_000_000,
-            CACHE_BYTES_MAX / 1_000_000
-        );
-        text
+        let is_watched = |directory: &Path| trees.iter().any(|tree| tree.directory() == directory);
+        text + &cache::status(&self.place, is_watched)
     }
 
     fn trees(&self) -> Vec<Arc<Tree>> {

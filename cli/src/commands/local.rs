@@ -2,23 +2,30 @@
 
 use crate::cache_dir::cache_dir;
 use crate::exit::Exit;
+use crate::units::parse_size;
 use anyhow::Result;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Show or stop the process that keeps indexes for trawl grep
+/// List the indexes of trawl grep, and show or stop the process that keeps them
 ///
 /// The first trawl grep in a large tree starts it. It watches the tree, keeps an index below the
 /// cache directory, and ends after 30 minutes without a search.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trawl local                      trees, indexes and the process
+  trawl local --cache-size 2G      at most 2 GiB for all indexes, from now on")]
 pub(crate) struct LocalArguments {
     #[command(subcommand)]
-    command: LocalCommand,
+    command: Option<LocalCommand>,
+    /// Limit of all indexes on disk, until it is set again; the least recently used are removed
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    cache_size: Option<u64>,
 }
 
 #[derive(clap::Subcommand)]
 enum LocalCommand {
-    /// List the trees, their files, watches and indexes
+    /// List the trees, their files, watches and indexes (the default)
     Status,
     /// Index all changes now
     Update,
@@ -40,8 +47,17 @@ enum LocalCommand {
 }
 
 pub(super) fn run(arguments: &LocalArguments) -> Result<Exit> {
-    match &arguments.command {
-        LocalCommand::Status => return print(local::status(&cache_dir()?)?),
+    if let Some(bytes) = arguments.cache_size {
+        local::set_limit(&cache_dir()?, bytes)?;
+    }
+    match arguments.command.as_ref().unwrap_or(&LocalCommand::Status) {
+        LocalCommand::Status => {
+            let status = local::status(&cache_dir()?)?;
+            if status.is_none() {
+                print!("{}", local::indexes(&cache_dir()?)?);
+            }
+            return print(status);
+        }
         LocalCommand::Update => return print(local::update(&cache_dir()?)?),
         LocalCommand::Stop => {
             if local::stop(&cache_dir()?)?.is_none() {

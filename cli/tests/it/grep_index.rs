@@ -410,3 +410,27 @@ fn beyond_the_budget_of_watches_files_are_compared() {
     assert!(home.path("cache/trawl/local").exists(), "no index");
     assert_eq!(home.run("grep -c alpha t/3").text(), "t/3/x:1\n");
 }
+
+#[test]
+fn indexes_beyond_the_limit_are_removed() {
+    let home = Home::new();
+    home.write("t/a", "alpha\n".repeat(1_000));
+    home.write("u/a", "beta\n".repeat(1_000));
+    let process = Edits::start(&home);
+    let status = home.run("local");
+    assert!(status.text().ends_with(" of 10000\n"), "{}", status.text());
+    home.ok("local --cache-size 1T");
+    assert!(home.run("local status").text().contains("  watched"));
+    let status = home.run("local --cache-size 1k");
+    assert_eq!(status.text().lines().last(), Some("all indexes 0 MB of 0"));
+    assert!(!status.text().contains("/t"), "{}", status.text());
+    assert_eq!(home.run("grep -c beta u").text(), "u/a:1000\n");
+    process.signal("KILL");
+    drop(process);
+    home.run("local --cache-size 5 GB")
+        .check("no size", 2, &["unrecognized subcommand 'GB'"]);
+    home.run("local --cache-size 5GB");
+    let _process = Edits::start(&home);
+    let status = home.run("local");
+    assert!(status.text().ends_with(" of 5368\n"), "{}", status.text());
+}

@@ -226,7 +226,7 @@ pub(crate) const CRATES: [Crate; 19] = [
         never: HTTP_AND_GIT,
         layers: &[
             "search service",
-            "session",
+            "cache session",
             "tree worker",
             "condition connection watch",
             "haystack message pattern place help",
