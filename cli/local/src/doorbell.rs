@@ -13,7 +13,7 @@
 
 use memmap2::{Mmap, MmapRaw};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::thread;
@@ -39,8 +39,9 @@ impl Doorbell {
     /// Creates the file.
     pub(crate) fn create(path: &Path) -> io::Result<Doorbell> {
         let mut options = File::options();
-        let file = options.read(true).write(true).create_new(true).open(path)?;
-        file.set_len(BYTES as u64)?;
+        let mut file = options.read(true).write(true).create_new(true).open(path)?;
+        // On a full disk a store to a page that was never written would end the process.
+        file.write_all(&[0; BYTES])?;
         Ok(Doorbell(MmapRaw::map_raw(&file)?))
     }
 
