@@ -4,7 +4,7 @@
 //! for frontends with the old one. A running search holds its shards.
 
 use arc_swap::ArcSwap;
-use index::directory::{self, Index};
+use index::directory::{self, Index, ManifestStamp};
 use index::shard::{PackageId, Shard, ShardError};
 use moka::sync::Cache;
 use schema::message::{Recorded, VisibleShard};
@@ -23,7 +23,7 @@ const KEPT_BYTES_MAX: u64 = 64 << 20;
 /// Bytes of a view besides its lists.
 const VIEW_BYTES: usize = 1 << 10;
 
-/// Interval of checking the manifest.
+/// Interval of checking the manifest. An update in this process reloads at once.
 const POLL: Duration = Duration::from_millis(250);
 
 /// Shards of an index directory, kept up to date by [`watch`](LiveShards::watch).
@@ -32,6 +32,8 @@ pub struct LiveShards {
     current: ArcSwap<Generation>,
     /// Earlier generations, each with its end.
     previous: Mutex<Vec<(Instant, Arc<Generation>)>>,
+    /// Manifest of the current one. Locked while it is opened.
+    stamp: Mutex<Option<ManifestStamp>>,
     changed: watch::Sender<()>,
     /// Shards with invisible or excluded packages dead, made once (single flight). A running search
     /// holds its views.
@@ -57,11 +59,13 @@ impl LiveShards {
         let weigh = |_: &ViewKey, view: &Arc<Shard>| {
             u32::try_from(view.live_bytes() + VIEW_BYTES).unwrap_or(u32::MAX)
         };
+        let stamp = directory::manifest_stamp(directory).ok();
         let views = Cache::builder().max_capacity(KEPT_BYTES_MAX).weigher(weigh);
         Ok(LiveShards {
             directory: directory.to_owned(),
             current: ArcSwap::from_pointee(Generation::open(directory, &[])?),
             previous: Mutex::default(),
+            stamp: Mutex::new(stamp),
             changed: watch::Sender::new(()),
             views: views.build(),
         })
@@ -131,21 +135,21 @@ impl LiveShards {
 
     /// Opens new manifests for ever. Also reopens damaged shards once their files are whole again.
     pub async fn watch(self: Arc<Self>) {
-        let mut stamp = directory::manifest_stamp(&self.directory).ok();
         let mut logged = String::new();
         loop {
             tokio::time::sleep(POLL).await;
             self.drop_old();
-            let now = directory::manifest_stamp(&self.directory).ok();
-            if now == stamp && self.current().is_intact() {
+            // A reload may be in progress.
+            let is_current = self
+                .stamp
+                .try_lock()
+                .is_ok_and(|stamp| self.is_current(*stamp));
+            if is_current {
                 continue;
             }
             let shards = self.clone();
             let reason = match tokio::task::spawn_blocking(move || shards.reload()).await {
-                Ok(Ok(())) => {
-                    stamp = now;
-                    continue;
-                }
+                Ok(Ok(())) => continue,
                 Ok(Err(error)) => error.to_string(),
                 Err(error) => error.to_string(),
             };
@@ -156,15 +160,28 @@ impl LiveShards {
         }
     }
 
-    /// Reopens the index as the current generation.
+    /// Opens the index again as the current generation, if its manifest changed or a shard is damaged.
     pub fn reload(&self) -> Result<(), directory::IndexError> {
-        let old = self.current();
+        let mut stamp = self.stamp.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_current(*stamp) {
+            return Ok(());
+        }
+        let (now, old) = (self.manifest_stamp(), self.current());
         let new = Generation::open(&self.directory, &old.shards)?;
+        *stamp = now;
         self.previous().push((Instant::now() + GRACE, old));
         tracing::info!(shards = new.shards.len(), "reopened the index");
         self.current.store(Arc::new(new));
         self.changed.send_replace(());
         Ok(())
+    }
+
+    fn is_current(&self, stamp: Option<ManifestStamp>) -> bool {
+        stamp == self.manifest_stamp() && self.current().is_intact()
+    }
+
+    fn manifest_stamp(&self) -> Option<ManifestStamp> {
+        directory::manifest_stamp(&self.directory).ok()
     }
 
     fn drop_old(&self) {

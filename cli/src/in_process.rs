@@ -2,7 +2,7 @@
 
 mod backend;
 
-pub(crate) use backend::backend;
+pub(crate) use backend::{backend, open};
 
 use crate::cache_dir::{cache_dir, private_temporary_dir, with_free_spool};
 use ::backend::LookUp;
@@ -22,16 +22,17 @@ const POINTER_BYTES: u64 = 64 << 20;
 /// The temporary spool is in the cache or temporary directory; without either, results must fit in
 /// memory. Unless `ordered`, matches can only be streamed. Needs a tokio runtime.
 pub(crate) fn frontend(directory: &Path, ordered: bool) -> Result<Arc<Coordinator>> {
-    watching_frontend(directory, ordered, None)
+    let server = open(directory, None, Options::default())?;
+    watching_frontend(server, ordered, None)
 }
 
 /// [`frontend`] that knows the changes of its corpus.
 pub(crate) fn watching_frontend(
-    directory: &Path,
+    server: Arc<::backend::Backend>,
     ordered: bool,
     freshness: Option<Arc<dyn CorpusWatch>>,
 ) -> Result<Arc<Coordinator>> {
-    let backend = backend(directory, None, Options::default())?;
+    let backend = backend(server);
     let start = |spool: &Path| {
         let config = Config {
             durable: false,

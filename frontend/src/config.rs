@@ -109,12 +109,3 @@ pub trait CorpusWatch: Send + Sync {
     /// Greatest question number with a positive answer.
     fn answered(&self) -> watch::Receiver<u64>;
 }
-
-/// Waits until all earlier changes are searched. Returns false on a timeout.
-pub async fn wait_until_fresh(freshness: &dyn CorpusWatch, max: Duration) -> bool {
-    let mut answered = freshness.answered();
-    let question = freshness.ask();
-    let is_answered = answered.wait_for(|answered| *answered >= question);
-    let answer = tokio::time::timeout(max, is_answered).await;
-    answer.is_ok_and(|answer| answer.is_ok())
-}

@@ -423,6 +423,18 @@ impl Coordinator {
         freshness.map_or(0, |freshness| freshness.pending())
     }
 
+    /// Waits until all earlier changes are searched, for at most `max`.
+    pub async fn wait_until_fresh(&self, max: Duration) {
+        let Some(freshness) = &self.config.freshness else {
+            return;
+        };
+        let mut answered = freshness.answered();
+        let question = freshness.ask();
+        let is_answered = answered.wait_for(|answered| *answered >= question);
+        // Otherwise the answer says what is pending.
+        let _ = tokio::time::timeout(max, is_answered).await;
+    }
+
     /// The configuration.
     pub fn config(&self) -> &Config {
         &self.config

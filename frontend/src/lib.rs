@@ -50,7 +50,7 @@ mod secret_file;
 mod simulation;
 
 pub use ::{cache, query};
-pub use config::{Config, CorpusWatch, LogQueries, wait_until_fresh};
+pub use config::{Config, CorpusWatch, LogQueries};
 pub use coordinator::{BackendStatus, Coordinator, Listing, Served, Serving, entry_name};
 pub use error::{FileError, LookupError, SearchError, StartError};
 pub use execution::handle::SearchHandle;

@@ -195,8 +195,11 @@ pub fn write_manifest(directory: &Path, text: &str) -> io::Result<()> {
     file.rename(MANIFEST)
 }
 
+/// Inode and modification time of a manifest.
+pub type ManifestStamp = (u64, i64, i64);
+
 /// Changes exactly when the manifest is replaced.
-pub fn manifest_stamp(directory: &Path) -> io::Result<(u64, i64, i64)> {
+pub fn manifest_stamp(directory: &Path) -> io::Result<ManifestStamp> {
     let metadata = fs::metadata(directory.join(MANIFEST))?;
     Ok((metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
 }

@@ -6,6 +6,7 @@ use super::serve::{self, ServedIndex};
 use crate::exit::Exit;
 use crate::{in_process, log};
 use anyhow::{Context, Result};
+use backend::server::Options;
 use frontend::Scope;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,14 +16,15 @@ const LOG_FLUSH_MAX: Duration = Duration::from_secs(1);
 /// Serve coding agents over the Model Context Protocol
 ///
 /// An agent starts this command itself and speaks with it on standard input and output. Like
-/// `trawl serve`, it searches the current directory, or SOURCEs, and first indexes what has changed
-/// into the user's cache directory. Progress and log are on standard error.
+/// `trawl serve --watch`, it searches the current directory, or SOURCEs, with an index in the user's
+/// cache directory; each answer is of the files as they are then. Progress and log are on standard
+/// error.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  claude mcp add trawl -- trawl mcp --index I      an existing index, in Claude Code
-  claude mcp add trawl -- trawl mcp --watch        the directory of the project, edits included
-  claude mcp add trawl -- trawl mcp --watch ~/src/linux
-  codex mcp add trawl -- trawl mcp --index I       in Codex
+  claude mcp add trawl -- trawl mcp                the directory of the project, in Claude Code
+  claude mcp add trawl -- trawl mcp ~/src/linux
+  claude mcp add trawl -- trawl mcp --index I      an existing index
+  codex mcp add trawl -- trawl mcp                 in Codex
   claude mcp add --transport http trawl http://127.0.0.1:8080/mcp
                                                    a running `trawl serve` or `trawl frontend`")]
 #[command(group(clap::ArgGroup::new("repositories").args(["git", "git_dir_each"]).multiple(true)))]
@@ -30,8 +32,8 @@ pub(crate) struct McpArguments {
     /// Index directory; with SOURCE it is updated first
     #[arg(long, value_name = "DIR")]
     index: Option<PathBuf>,
-    /// Watch the SOURCEs and the references of the --git repositories, and index changes
-    #[arg(long)]
+    /// Watch the SOURCEs and the references of the --git repositories, as always without --index
+    #[arg(long, hide = true)]
     watch: bool,
     #[command(flatten)]
     build: BuildFlags,
@@ -57,11 +59,13 @@ async fn serve(arguments: &McpArguments) -> Result<Exit> {
         None,
     )?;
     let directory = index.directory.clone();
-    let watched = serve::prepare(index, arguments.watch.then_some(None), None)?;
+    let is_watched = arguments.watch || index.has_sources();
+    let watched = serve::prepare(index, is_watched.then_some(None), None)?;
     let freshness = watched.as_ref().map(|it| it.watch.freshness());
-    let frontend = in_process::watching_frontend(&directory, true, freshness)?;
+    let backend = in_process::open(&directory, None, Options::default())?;
+    let frontend = in_process::watching_frontend(backend.clone(), true, freshness)?;
     if let Some(watched) = watched {
-        let started = watched.run_in_thread(&frontend);
+        let started = watched.run_in_thread(&frontend, backend);
         started.context("cannot start a thread")?;
     }
     let server = mcp::Server::new(frontend, Scope::everything(), 0);

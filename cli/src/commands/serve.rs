@@ -104,7 +104,8 @@ async fn serve(arguments: &ServeArguments) -> Result<Exit> {
         pattern_bytes: memory.patterns,
         ..Default::default()
     };
-    let backend = in_process::backend(&directory, repositories, backend_options)?;
+    let server = in_process::open(&directory, repositories, backend_options)?;
+    let backend = in_process::backend(server.clone());
     let start = |spool: &Path| {
         let config = Config {
             freshness: freshness.clone(),
@@ -120,7 +121,7 @@ async fn serve(arguments: &ServeArguments) -> Result<Exit> {
         None => cache_dir::with_free_spool(&cache_dir::cache_dir()?, "spool", start)?,
     };
     if let Some(watched) = watched {
-        let started = watched.run_in_thread(&frontend);
+        let started = watched.run_in_thread(&frontend, server);
         started.context("cannot start a thread")?;
     }
     opened.serve(&frontend).await

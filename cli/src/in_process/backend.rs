@@ -13,14 +13,18 @@ use tokio::runtime::Handle;
 
 const NAME: &str = "local";
 
-/// Serves an index and `repositories`. Needs a tokio runtime.
-pub(crate) fn backend(
+/// Opens an index as a backend of `repositories`, too. Needs a tokio runtime.
+pub(crate) fn open(
     directory: &Path,
     repositories: Option<Arc<dyn LookUp>>,
     options: Options,
-) -> Result<Backend> {
+) -> Result<Arc<backend::Backend>> {
     let live = backend::LiveShards::open(directory)?;
-    let server = backend::Backend::start(live, repositories, options);
+    Ok(backend::Backend::start(live, repositories, options))
+}
+
+/// Serves a frontend. Needs a tokio runtime.
+pub(crate) fn backend(server: Arc<backend::Backend>) -> Backend {
     let runtime = Handle::current();
     let here = server.clone();
     let dial = move |_| {
@@ -39,5 +43,5 @@ pub(crate) fn backend(
     let answer = move |search: &Search, stop: &_, send: &mut dyn FnMut(&[u8]) -> bool| {
         here.answer_here(search, stop, send)
     };
-    Ok(Backend::new(NAME, dial).answering_here(answer))
+    Backend::new(NAME, dial).answering_here(answer)
 }

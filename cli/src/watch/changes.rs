@@ -1,6 +1,7 @@
 //! Noticed changes that are not searched yet.
 //!
-//! Changes settle first, as programs write files in steps. Files are counted by path hash.
+//! Changes settle first, as programs write files in steps, unless a question waits for them. Files
+//! are counted by path hash.
 //!
 //! A question (`wait=fresh`) is a file in a watched directory. The kernel has one queue for all
 //! watches, so its notification follows those of earlier writes.
@@ -147,6 +148,7 @@ impl FileChanges {
         loop {
             let now = Instant::now();
             let until = match pending.times {
+                Some(_) if pending.is_asked() => now,
                 Some((first, last)) => (last + QUIET).min(first + DELAY_MAX),
                 None => deadline,
             };
@@ -198,6 +200,7 @@ impl FileChanges {
         let mut pending = self.lock();
         if pending.times.is_some() {
             pending.asked = pending.asked.max(question);
+            self.woken.notify_all();
         } else if !pending.taken.is_empty() {
             pending.asked_of_taken = pending.asked_of_taken.max(question);
         } else {
@@ -249,6 +252,11 @@ impl PendingChanges {
         if self.noticed.len() < PENDING_MAX && self.noticed.insert(hash) && !is_known {
             self.new += 1;
         }
+    }
+
+    /// True if a question waits for changes that are not taken.
+    fn is_asked(&self) -> bool {
+        self.asked > self.asked_of_taken
     }
 
     fn take(&mut self) -> Option<TakenChanges> {

@@ -274,6 +274,25 @@ fn directories_are_indexed_first() {
 }
 
 /// Posts a call to `/mcp`. Returns the status and the body.
+#[test]
+fn an_edit_is_known_to_the_next_call() {
+    let home = home();
+    home.write("project/src/a.rs", "fn before() {}\n");
+    let mut agent = Agent::start(&home, "project");
+    for number in 0..5 {
+        home.write("project/src/a.rs", format!("fn edited_{number}() {{}}\n"));
+        let found = agent.call("search", json!({"query": format!("edited_{number}")}));
+        let found = found.unwrap();
+        assert!(found.contains("1: fn edited_"), "{number}: {found}");
+        let path = format!("project/new/{number}/b.rs");
+        home.write(&path, format!("fn created_{number}() {{}}\n"));
+        let read = agent.call("read", json!({"file": path, "ranges": [[1, 1]]}));
+        let read = read.unwrap();
+        assert!(read.contains("1: fn created_"), "{number}: {read}");
+    }
+    assert_eq!(agent.ends(), Some(0));
+}
+
 fn post(
     address: &str,
     host: &str,

@@ -19,17 +19,17 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Bytes read of a pattern file. Real ones have some KiB (Linux kernel: 3).
 const PATTERNS_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules {
-    work_tree: Option<Rc<WorkTree>>,
-    deepest: Option<Rc<Level>>,
+    work_tree: Option<Arc<WorkTree>>,
+    deepest: Option<Arc<Level>>,
     /// Rule that excludes the directory; only tracked files count.
-    excluded_by: Option<Rc<str>>,
+    excluded_by: Option<Arc<str>>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ struct Level {
     matcher: Gitignore,
     /// Bytes of the directory with its last `/`.
     base: usize,
-    next: Option<Rc<Level>>,
+    next: Option<Arc<Level>>,
 }
 
 impl Rules {
@@ -66,7 +66,7 @@ impl Rules {
         if let Some(work_tree) = WorkTree::at(directory, label) {
             let text = bounded(&work_tree.exclude_file(), PATTERNS_BYTES_MAX);
             rules = Rules {
-                work_tree: Some(Rc::new(work_tree)),
+                work_tree: Some(Arc::new(work_tree)),
                 ..Rules::default()
             };
             rules.push(directory, text, &[label, b".git/info/exclude"].concat());
@@ -86,7 +86,7 @@ impl Rules {
         self
     }
 
-    pub(super) fn work_tree(&self) -> Option<&Rc<WorkTree>> {
+    pub(super) fn work_tree(&self) -> Option<&Arc<WorkTree>> {
         self.work_tree.as_ref()
     }
 
@@ -127,7 +127,7 @@ impl Rules {
         if matcher.is_empty() {
             return;
         }
-        self.deepest = Some(Rc::new(Level {
+        self.deepest = Some(Arc::new(Level {
             matcher,
             base: base(directory),
             next: self.deepest.take(),

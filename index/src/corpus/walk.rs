@@ -1,10 +1,12 @@
 //! Lists the regular files of a package, except excluded ones.
 //!
-//! An own stack bounds the depth by memory, and only one directory is open at a time. The walk
+//! An own stack bounds the depth by memory, and each thread has only one directory open. The walk
 //! reads names and metadata; binary files are found when they are [`read`](super::read). Paths may
 //! exceed `PATH_MAX`, but `.gitignore` files that deep are not read.
 //!
-//! **Invariant:** the result depends on the tree alone, not on the listing order.
+//! **Invariant:** the result depends on the tree alone, not on the listing order or the threads.
+
+mod shared;
 
 use super::rules::{Rules, Verdict, parents};
 use super::sources::{Source, check_length, explain};
@@ -19,7 +21,10 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
+
+/// Directories that are worth more threads.
+const SHARED_MIN: usize = 16;
 
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Walk {
@@ -50,17 +55,18 @@ pub struct Watched {
     pub deciding: Vec<PathBuf>,
 }
 
-/// With `no_ignore`, also excluded ones.
+/// Walks with up to `threads`, if there are many directories. With `no_ignore`, lists excluded ones
+/// too.
 ///
 /// # Errors
 /// Only if the package directory is gone or no directory. Other failures are in [`Walk::skipped`].
-pub fn walk(source: &Source, no_ignore: bool) -> Result<Walk, CorpusError> {
+pub fn walk(source: &Source, no_ignore: bool, threads: usize) -> Result<Walk, CorpusError> {
     let metadata = fs::symlink_metadata(&source.directory)
         .map_err(|error| explain(&source.directory, error))?;
     if !metadata.is_dir() {
         return Err(CorpusError::NotADirectory(source.directory.clone()));
     }
-    let mut walk = Walker::new(source, no_ignore).run().walk;
+    let mut walk = Walker::new(source, no_ignore).run(threads).walk;
     walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     walk.files.sort_by_cached_key(|file| classify(&file.path));
     walk.skipped.sort_by(|a, b| a.path.cmp(&b.path));
@@ -83,7 +89,7 @@ pub fn watched(directory: &Path, no_ignore: bool) -> Watched {
             .extend(root.work_tree().iter().flat_map(|tree| tree.deciding()));
     }
     walker.watched = Some(watched);
-    walker.run().watched.unwrap_or_default()
+    walker.run(1).watched.unwrap_or_default()
 }
 
 /// Hash of a package's tree: FNV-1a over path, size, times and inode of files, and path and reason
@@ -153,9 +159,12 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn run(mut self) -> Self {
+    fn run(mut self, threads: usize) -> Self {
         while let Some(directory) = self.pending.pop() {
             self.directory(directory);
+            if threads > 1 && self.pending.len() >= SHARED_MIN {
+                return self.run_in(threads);
+            }
         }
         self
     }
@@ -191,7 +200,7 @@ impl<'a> Walker<'a> {
         if let (Some(watched), Some(tree)) = (&mut self.watched, rules.work_tree())
             && !above
                 .work_tree()
-                .is_some_and(|above| Rc::ptr_eq(above, tree))
+                .is_some_and(|above| Arc::ptr_eq(above, tree))
         {
             watched.deciding.extend(tree.deciding());
         }

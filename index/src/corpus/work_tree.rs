@@ -5,12 +5,13 @@
 
 use super::{SkipReason, Skipped};
 use git::TrackedFiles;
-use std::cell::{Cell, OnceCell};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A keyword and a path.
 const LINK_BYTES_MAX: u64 = 8 << 10;
@@ -27,8 +28,8 @@ pub(super) struct WorkTree {
     /// Git directory with `info/exclude` and branches.
     common: PathBuf,
     /// Read at the first pattern match.
-    tracked: OnceCell<Result<Option<TrackedFiles>, String>>,
-    is_reported: Cell<bool>,
+    tracked: OnceLock<Result<Option<TrackedFiles>, String>>,
+    is_reported: AtomicBool,
 }
 
 impl WorkTree {
@@ -41,8 +42,8 @@ impl WorkTree {
             root: root.to_owned(),
             own,
             common,
-            tracked: OnceCell::new(),
-            is_reported: Cell::new(false),
+            tracked: OnceLock::new(),
+            is_reported: AtomicBool::new(false),
         })
     }
 
@@ -78,7 +79,7 @@ impl WorkTree {
         let Some(Err(reason)) = self.tracked.get() else {
             return None;
         };
-        (!self.is_reported.replace(true)).then_some(())?;
+        (!self.is_reported.swap(true, Ordering::Relaxed)).then_some(())?;
         let is_above = self.label.starts_with(b"../");
         let label = if is_above { &b""[..] } else { &self.label };
         Some(Skipped {

@@ -198,7 +198,7 @@ fn changed_contents(
     let popularity = package.popularity;
     match &package.origin {
         Origin::Directory { source, differing } => {
-            let walk = corpus::walk(source, options.options.no_ignore)?;
+            let walk = corpus::walk(source, options.options.no_ignore, options.jobs)?;
             let signature = signature(&walk, popularity);
             if package.recorded == Some(signature) && differing.is_empty() {
                 return Ok(None);

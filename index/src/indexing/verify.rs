@@ -34,7 +34,7 @@ pub(super) fn compare(
         };
         let files = match &all {
             Some(_) if !is_unchanged(package, options) => continue,
-            Some(_) => corpus::walk(source, options.options.no_ignore)?.files,
+            Some(_) => corpus::walk(source, options.options.no_ignore, options.jobs)?.files,
             None => suspects.files(source, options)?,
         };
         if all.is_none() && files.is_empty() {
@@ -84,7 +84,7 @@ impl Suspects {
         });
         let mut files: Vec<File> = named.collect();
         if let Some(from) = self.modified_from_ns {
-            let walk = corpus::walk(source, options.options.no_ignore)?;
+            let walk = corpus::walk(source, options.options.no_ignore, options.jobs)?;
             let is_recent = |file: &File| file.modified_ns >= from || file.changed_ns >= from;
             files.extend(walk.files.into_iter().filter(is_recent));
         }

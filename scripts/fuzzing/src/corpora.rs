@@ -39,7 +39,7 @@ pub(crate) fn text(data: &[u8]) {
     thread_local!(static PACKAGE: Package = Package::with(&["file"]));
     let (outcome, text) = PACKAGE.with(|package| {
         package.write("file", data);
-        let walk = corpus::walk(&package.source, false).expect("the package exists");
+        let walk = corpus::walk(&package.source, false, 1).expect("the package exists");
         assert_eq!(
             (walk.files.len(), walk.files[0].bytes),
             (1, data.len() as u64)
@@ -141,7 +141,7 @@ pub(crate) fn ignore_rules(data: &[u8]) {
         for file in [".gitignore", "b/.gitignore", ".git/info/exclude"] {
             package.write(file, rules.next().unwrap_or_default());
         }
-        corpus::walk(&package.source, false).expect("the package exists")
+        corpus::walk(&package.source, false, 1).expect("the package exists")
     });
     for file in FILES {
         let found = walk
@@ -172,7 +172,7 @@ pub(crate) fn git_index(data: &[u8]) {
     let walk = PACKAGE.with(|package| {
         package.write(".gitignore", b"*");
         package.write(".git/index", &[data, &[0; 20]].concat());
-        corpus::walk(&package.source, false).expect("the package exists")
+        corpus::walk(&package.source, false, 1).expect("the package exists")
     });
     let is_damaged = walk.skipped.iter().any(|it| it.path == b".git/index");
     assert!(!is_damaged || walk.files.is_empty(), "{walk:?}");

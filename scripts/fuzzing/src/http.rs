@@ -81,8 +81,9 @@ fn site() -> &'static Site {
         let runtime = threads.worker_threads(2).enable_all().build();
         let runtime = runtime.expect("threads");
         let app = runtime.block_on(async {
-            let backend = local::backend(&directory.path().join("index"), None, Default::default())
+            let backend = local::open(&directory.path().join("index"), None, Default::default())
                 .expect("an index");
+            let backend = local::backend(backend);
             let frontend = Coordinator::start(config(directory.path()), vec![backend]);
             let frontend = frontend.expect("a free directory");
             connected(&frontend).await;

@@ -29,11 +29,16 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use std::io::{Error, Result as IoResult};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 const INSTRUCTIONS: &str = "Search of all lines of an indexed corpus; every match is counted. \
     Begin with search or search_many, then read the files by their headings. Words side by side \
     must all be in a file; narrow with path:, lang:, package:, -kind:tests.";
+
+/// Longest wait until a call answers from the files as they are. Later, the answer says that changes
+/// are pending.
+const FRESH_MAX: Duration = Duration::from_secs(10);
 
 /// Server of one client.
 #[derive(Clone)]
@@ -48,6 +53,7 @@ macro_rules! tools {
         impl Server {
             /// `None` for an unknown tool.
             async fn run(&self, request: CallToolRequestParams) -> Option<Result<String, Failure>> {
+                self.0.coordinator.wait_until_fresh(FRESH_MAX).await;
                 Some(match &*request.name {
                     $(stringify!($name) => match arguments::parse(request.arguments) {
                         Ok(arguments) => self.0.$name(arguments).await,

@@ -58,11 +58,9 @@ pub(crate) async fn start(
 
 /// Returns the rest of the search's time.
 async fn wait_until_fresh(coordinator: &Coordinator, timeout: Option<Duration>) -> Duration {
-    let (config, begun) = (coordinator.config(), Instant::now());
-    let timeout = timeout.unwrap_or(config.timeout);
-    if let Some(freshness) = &config.freshness {
-        frontend::wait_until_fresh(&**freshness, timeout / WAIT_SHARE).await;
-    }
+    let begun = Instant::now();
+    let timeout = timeout.unwrap_or(coordinator.config().timeout);
+    coordinator.wait_until_fresh(timeout / WAIT_SHARE).await;
     timeout.saturating_sub(begun.elapsed())
 }
 

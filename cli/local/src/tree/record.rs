@@ -51,7 +51,7 @@ impl Listing {
         Ok(Listing {
             root: source.directory.clone(),
             began_ns,
-            files: corpus::walk(source, true)?.files,
+            files: corpus::walk(source, true, 1)?.files,
         })
     }
 

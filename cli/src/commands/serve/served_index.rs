@@ -68,7 +68,7 @@ impl ServedIndex {
         self.sources.clone().unwrap_or_default()
     }
 
-    pub(super) fn has_sources(&self) -> bool {
+    pub(crate) fn has_sources(&self) -> bool {
         self.sources.as_ref().is_some_and(|it| !it.is_empty()) || self.git.is_given()
     }
 

@@ -10,6 +10,7 @@ use super::served_index::ServedIndex;
 use crate::terminal;
 use crate::watch::{FileWatch, WatchRoots, Woken};
 use anyhow::Result;
+use backend::Backend;
 use frontend::Coordinator;
 use index::directory::Index;
 use index::indexing::{Outcome, Report, Suspects};
@@ -33,7 +34,7 @@ const RESCAN_MAX: Duration = Duration::from_secs(60);
 /// 35 s by kernel defaults.
 const DIRTY_MAX: Duration = Duration::from_secs(60);
 
-/// The backend polls every 250 ms.
+/// The backend opens an update at once, or tries it every 250 ms.
 const ANNOUNCED_MAX: Duration = Duration::from_secs(10);
 
 pub(crate) struct WatchedIndex {
@@ -82,14 +83,18 @@ impl WatchedIndex {
     }
 
     /// The thread ends with the process. Needs a tokio runtime.
-    pub(crate) fn run_in_thread(mut self, frontend: &Arc<Coordinator>) -> std::io::Result<()> {
+    pub(crate) fn run_in_thread(
+        mut self,
+        frontend: &Arc<Coordinator>,
+        backend: Arc<Backend>,
+    ) -> std::io::Result<()> {
         let (frontend, runtime) = (Arc::downgrade(frontend), Handle::current());
         let thread = std::thread::Builder::new().name("watch".to_owned());
-        let started = thread.spawn(move || self.run(&frontend, &runtime));
+        let started = thread.spawn(move || self.run(&frontend, &backend, &runtime));
         started.map(drop)
     }
 
-    fn run(&mut self, frontend: &Weak<Coordinator>, runtime: &Handle) {
+    fn run(&mut self, frontend: &Weak<Coordinator>, backend: &Backend, runtime: &Handle) {
         loop {
             let woken = self.watch.wait(self.patience());
             let started = Instant::now();
@@ -97,6 +102,8 @@ impl WatchedIndex {
             self.update = started.elapsed() + self.watch.listed_in;
             self.record(woken, &updated, started.elapsed());
             self.is_announced &= matches!(&updated, Ok(it) if it.outcome == Outcome::Unchanged);
+            // The backend tries again.
+            let _ = backend.live().reload();
             if let Some(frontend) = frontend.upgrade() {
                 self.is_announced = self.is_announced || self.announced(&frontend, runtime);
             }

@@ -125,7 +125,7 @@ pub(in crate::corpus) fn files_of_git(directory: &Path) -> Option<BTreeSet<Vec<u
 
 fn files_of_walk(directory: &Path) -> BTreeSet<Vec<u8>> {
     let source = sources(&[directory.to_owned()], false).unwrap().remove(0);
-    let files = walk(&source, false).unwrap().files;
+    let files = walk(&source, false, 1).unwrap().files;
     files.into_iter().map(|file| file.path).collect()
 }
 

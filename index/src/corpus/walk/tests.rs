@@ -39,7 +39,9 @@ fn source(directory: &Path) -> Source {
 }
 
 fn walk_of(directory: &Path) -> Walk {
-    walk(&source(directory), false).unwrap()
+    let one = walk(&source(directory), false, 1).unwrap();
+    assert_eq!(one, walk(&source(directory), false, 4).unwrap());
+    one
 }
 
 fn render(walk: &Walk) -> String {
@@ -198,7 +200,7 @@ fn skips_what_git_excludes_and_names_the_rule() {
 #[test]
 fn no_ignore_skips_only_the_git_directory() {
     let root = rules_tree();
-    let walk = walk(&source(root.path()), true).unwrap();
+    let walk = walk(&source(root.path()), true, 1).unwrap();
     assert_eq!(walk.skipped.len(), 1);
     assert_eq!(walk.skipped[0].reason, SkipReason::GitDirectory);
     assert_eq!(walk.files.len(), 23);
@@ -416,10 +418,10 @@ fn a_missing_package_is_an_error() {
     let root = tree(&[("a/", ""), ("b", "")]);
     let mut source = source(&root.path().join("a"));
     fs::remove_dir(&source.directory).unwrap();
-    let error = walk(&source, false).unwrap_err();
+    let error = walk(&source, false, 1).unwrap_err();
     assert!(matches!(error, CorpusError::Missing { .. }), "{error}");
     source.directory.set_file_name("b");
-    let error = walk(&source, false).unwrap_err();
+    let error = walk(&source, false, 1).unwrap_err();
     assert!(
         matches!(error, CorpusError::NotADirectory { .. }),
         "{error}"

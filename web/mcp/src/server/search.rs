@@ -45,15 +45,16 @@ impl Call {
             return Err(Failure::of(wrong));
         }
         answer.push_all(notes.iter().map(|note| format!("note: {note}\n")));
-        if result.found() == 0 {
-            let told = nothing::explained(self, parsed, &result).await;
-            return Ok(answer.finish(&(told + &receipt(&result, None, None))));
-        }
-        let offset = page.map_or(0, |(offset, ..)| offset);
         let pending = match self.coordinator.pending() {
             0 => String::new(),
             some => format!("; {} not indexed yet", count(some, "change", "changes")),
         };
+        if result.found() == 0 {
+            let told = nothing::explained(self, parsed, &result).await;
+            let receipt = receipt(&result, None, None);
+            return Ok(answer.finish(&(told + &receipt + &pending)));
+        }
+        let offset = page.map_or(0, |(offset, ..)| offset);
         let read = move || -> Result<String, SpoolError> {
             let listed = result.unique_documents_listed()?;
             let receipt = |shown, next| receipt(&result, Some(shown), next) + &pending;
