@@ -160,7 +160,7 @@ impl LiveShards {
         }
     }
 
-    /// Opens the index again as the current generation, if its manifest changed or a shard is damaged.
+    /// Reopens the index as the current generation, if it changed or a shard is damaged.
     pub fn reload(&self) -> Result<(), directory::IndexError> {
         let mut stamp = self.stamp.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_current(*stamp) {

@@ -57,7 +57,7 @@ impl Doorbell {
 
     #[expect(unsafe_code)]
     fn number(&self, at: usize) -> &AtomicU64 {
-        // SAFETY: the map has three aligned numbers, and only this process writes, by this function.
+        // SAFETY: the map has three aligned numbers; only this process writes, by this function.
         unsafe { AtomicU64::from_ptr(self.0.as_mut_ptr().cast::<u64>().add(at)) }
     }
 }

@@ -16,9 +16,9 @@ const LOG_FLUSH_MAX: Duration = Duration::from_secs(1);
 /// Serve coding agents over the Model Context Protocol
 ///
 /// An agent starts this command itself and speaks with it on standard input and output. Like
-/// `trawl serve --watch`, it searches the current directory, or SOURCEs, with an index in the user's
-/// cache directory; each answer is of the files as they are then. Progress and log are on standard
-/// error.
+/// `trawl serve --watch`, it searches the current directory, or SOURCEs, with an index in the
+/// user's cache directory; each answer is of the files as they are then. Progress and log are on
+/// standard error.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   claude mcp add trawl -- trawl mcp                the directory of the project, in Claude Code

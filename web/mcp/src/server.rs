@@ -36,8 +36,7 @@ const INSTRUCTIONS: &str = "Search of all lines of an indexed corpus; every matc
     Begin with search or search_many, then read the files by their headings. Words side by side \
     must all be in a file; narrow with path:, lang:, package:, -kind:tests.";
 
-/// Longest wait until a call answers from the files as they are. Later, the answer says that changes
-/// are pending.
+/// Longest wait for the index of earlier changes. Later, the answer says that some are pending.
 const FRESH_MAX: Duration = Duration::from_secs(10);
 
 /// Server of one client.
