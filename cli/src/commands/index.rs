@@ -18,13 +18,20 @@ use crate::exit::Exit;
 use crate::{terminal, units};
 use anyhow::{Result, bail, ensure};
 use index::corpus::{Packages, Source};
+use index::directory::IndexError;
 use index::indexing::{self, BuildError, BuildOptions, Changes, Progress, Report, Verified};
 use schema::message::RecordedSource;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+/// Wait for another process that updates the index.
+const LOCKED_MAX: Duration = Duration::from_secs(60);
+
+const LOCKED_PAUSE: Duration = Duration::from_millis(50);
 
 /// Build or update an index of directories and git repositories
 ///
@@ -207,6 +214,21 @@ pub(super) fn update(
     report_problems(&problems);
     summarize(&report, out, started.elapsed(), &problems);
     Ok(problems)
+}
+
+/// Repeats an update while another process updates the index, for at most [`LOCKED_MAX`].
+pub(super) fn while_locked<T>(
+    mut update: impl FnMut() -> Result<T, BuildError>,
+) -> Result<T, BuildError> {
+    let until = Instant::now() + LOCKED_MAX;
+    loop {
+        match update() {
+            Err(BuildError::Directory(IndexError::Locked(_))) if Instant::now() < until => {
+                sleep(LOCKED_PAUSE);
+            }
+            updated => return updated,
+        }
+    }
 }
 
 /// Updates an index, with progress on a terminal.

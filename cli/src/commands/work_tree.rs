@@ -6,16 +6,9 @@ use crate::work_tree::WorkTree;
 use crate::{cache_dir, terminal};
 use anyhow::{Context, Result};
 use index::corpus;
-use index::directory::IndexError;
-use index::indexing::{self, BuildError, BuildOptions, Changes};
+use index::indexing::{self, BuildOptions, Changes};
 use std::path::PathBuf;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
-/// Wait for another process that updates the index.
-const LOCKED_MAX: Duration = Duration::from_secs(60);
-
-const LOCKED_PAUSE: Duration = Duration::from_millis(50);
+use std::time::Instant;
 
 /// Client of a server or an index, which is brought up to date if it is that of a work tree.
 pub(super) fn client(target: &Target) -> Result<Client> {
@@ -40,32 +33,24 @@ pub(super) fn current_index(tree: &WorkTree) -> Result<PathBuf> {
     let is_current = || indexing::is_current(sources.clone(), &changes, &directory, &options);
     let is_new = !directory.join("manifest").exists();
     let started = Instant::now();
-    loop {
-        let updated = index_command::update_silently(sources, &changes, &directory, &options);
-        match updated {
-            Ok(report) => {
-                index_command::report_problems(&report.problems);
-                if is_new {
-                    index_command::summarize(
-                        &report,
-                        &directory,
-                        started.elapsed(),
-                        &report.problems,
-                    );
-                }
-                return Ok(directory);
-            }
+    let updated = index_command::while_locked(|| {
+        match index_command::update_silently(sources, &changes, &directory, &options) {
             // Its owner may be a server that watches the tree, or it cannot be written.
-            Err(_) if is_current() => return Ok(directory),
-            Err(BuildError::Directory(IndexError::Locked(_))) if started.elapsed() < LOCKED_MAX => {
-                sleep(LOCKED_PAUSE);
-            }
-            Err(error) => {
-                let root = terminal::escaped(&*tree.root.to_string_lossy()).into_owned();
-                return Err(error).with_context(|| {
-                    format!("cannot update the index of {root}; `trawl grep` needs none")
-                });
-            }
+            Err(_) if is_current() => Ok(None),
+            updated => updated.map(Some),
+        }
+    });
+    let updated = updated.with_context(|| {
+        let root = tree.root.to_string_lossy();
+        let root = terminal::escaped(&*root);
+        format!("cannot update the index of {root}; `trawl grep` needs none")
+    });
+    if let Some(report) = updated? {
+        index_command::report_problems(&report.problems);
+        if is_new {
+            let elapsed = started.elapsed();
+            index_command::summarize(&report, &directory, elapsed, &report.problems);
         }
     }
+    Ok(directory)
 }

@@ -131,8 +131,10 @@ impl ServedIndex {
         changes.suspects = suspects;
         let (directory, options) = (&self.directory, self.build.options(self.memory)?);
         let progress = Progress::default();
-        let mut report =
-            indexing::update(packages.sources, &changes, directory, &options, &progress)?;
+        let mut report = index_command::while_locked(|| {
+            let sources = packages.sources.clone();
+            indexing::update(sources, &changes, directory, &options, &progress)
+        })?;
         report.problems.extend(problems);
         Ok(report)
     }
