@@ -20,7 +20,9 @@ from collections.abc import Callable, Iterator, Sequence
 from .. import tools
 from ..table import Goals, Wrong, quantiles
 
-QUERIES, CALLERS, CHANGED_FILES = 100, 8, 5_000
+# Of each kind; ripgrep takes seconds in a large tree.
+QUERIES, QUERIES_OF_LARGE, LARGE_FILES = 150, 15, 100_000
+CALLERS, CHANGED_FILES = 8, 5_000
 SMALL_BYTES = 30_000
 SAMPLED_FILES = 3_000
 INDEXED_MAX_S = 1_800
@@ -38,6 +40,7 @@ class Tree:
         self.files = sorted(path for path in place.rglob("*") if path.is_file() and not path.is_symlink())
 
         self.words = self.rare_words()
+        self.queries = QUERIES_OF_LARGE if len(self.files) >= LARGE_FILES else QUERIES
 
     def rare_words(self) -> list[str]:
         """Returns words that one of some thousand files has."""
@@ -163,7 +166,7 @@ def build(table: Goals, trawl: str, tree: Tree, work: str) -> None:
             raise Wrong(f"not indexed: {status}")
         time.sleep(0.2)
     took = time.perf_counter() - began
-    table.row("index behind the first search", took, "{:,.0f} s", at_most=20 if len(tree.files) < 100_000 else 360)
+    table.row("index behind the first search", took, "{:,.0f} s", at_most=20 if len(tree.files) < LARGE_FILES else 360)
     text = sum(path.stat().st_size for path in tree.files)
     found = [path.stat() for path in pathlib.Path(work, "cache").rglob("*") if path.is_file()]
     kept = sum({file.st_ino: file.st_size for file in found}.values())
@@ -179,6 +182,8 @@ def kinds(tree: Tree) -> dict[str, tuple[Callable[[], list[str]], bool]]:
         "a rare word, -i": (lambda: ["-i", "-n", tree.word()], False),
         "a regular expression": (lambda: ["-n", rf"{tree.word()[:9]}\w*\("], False),
         "a rare word in files of C": (lambda: ["-n", "-t", "c", tree.word()], False),
+        "first match of each file": (lambda: ["-m", "1", tree.word()], False),
+        "--files -g": (lambda: ["--files", "-g", f"*{tree.word()[:4].lower()}*"], False),
         "all lines of a common word": (lambda: ["-n", tree.rng.choice(COMMON)], True),
         "-c of a common word": (lambda: ["-c", tree.rng.choice(COMMON)], True),
     }
@@ -187,7 +192,7 @@ def kinds(tree: Tree) -> dict[str, tuple[Callable[[], list[str]], bool]]:
 def warm(table: Goals, contenders: dict[str, list[str]], tree: Tree) -> None:
     for what, (arguments, is_common) in kinds(tree).items():
         times = []
-        for _ in range(QUERIES // 10 if is_common else QUERIES):
+        for _ in range(tree.queries // 10 if is_common else tree.queries):
             tree.edit()
             times.append(compare(contenders, tree, arguments()))
         of = {name: quantiles([each[name] for each in times]) for name in contenders}
@@ -202,11 +207,14 @@ def warm(table: Goals, contenders: dict[str, list[str]], tree: Tree) -> None:
 
 
 def callers(table: Goals, contenders: dict[str, list[str]], tree: Tree) -> None:
-    words = [tree.word() for _ in range(QUERIES)]
+    words = tree.rng.sample(tree.words, min(len(tree.words), 2 * QUERIES))
     with concurrent.futures.ThreadPoolExecutor(CALLERS) as pool:
-        asked = pool.map(lambda word: ask([*contenders["trawl"], "-n", word], tree)[0], words)
-        _, p99 = quantiles(list(asked))
-    table.row(f"{CALLERS} callers at once, a rare word: p99", p99, "{:.1f} ms", at_most=60)
+        asked = list(pool.map(lambda word: ask([*contenders["trawl"], "-n", word], tree), words))
+    p50, p99 = quantiles([elapsed for elapsed, _ in asked])
+    table.row(f"{CALLERS} callers at once, a rare word: p99", p99, "{:.1f} ms", at_most=60, note=f"p50 {p50:,.0f}")
+    for word, (_, lines) in list(zip(words, asked, strict=True))[:tree.queries]:
+        if text_lines(lines) != text_lines(ask([*contenders["rg"], "-n", word], tree)[1]):
+            raise Wrong(f"{CALLERS} callers: {word}")
 
 
 def idle(table: Goals, trawl: str) -> None:
