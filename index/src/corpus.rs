@@ -128,6 +128,11 @@ impl SkipReason {
         self.parts().0
     }
 
+    /// True for a failure to read.
+    pub fn is_unread(&self) -> bool {
+        matches!(self, SkipReason::Unreadable(_) | SkipReason::Changed)
+    }
+
     /// Rule, message or other detail; may be empty.
     pub fn detail(&self) -> &str {
         self.parts().2

@@ -2,6 +2,8 @@
 //!
 //! A field is a number (u64, little-endian), or bytes with their length (u64) before.
 
+use std::iter;
+
 #[derive(Default)]
 pub(crate) struct Fields(pub(crate) Vec<u8>);
 
@@ -14,6 +16,11 @@ impl Fields {
         self.number(bytes.len() as u64);
         self.0.extend(bytes);
     }
+}
+
+/// Pairs of fields up to the end.
+pub(crate) fn pairs(mut rest: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    iter::from_fn(move || Some((bytes(&mut rest)?, bytes(&mut rest)?)))
 }
 
 /// Takes a number from the front of `rest`.

@@ -89,10 +89,12 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<Exit> {
     }
     report_notices(&parsed.notices);
     let mut printer = Printer::new(options.limited(limit), &parsed.query);
+    let mut is_whole = true;
     let searched = match &place {
         Place::Index(index) => in_process::search(index, &parsed, &mut printer),
         Place::Tree(tree) => {
             let index = work_tree::current_index(tree)?;
+            is_whole = work_tree::is_whole(&index)?;
             in_process::search(&index, &parsed, &mut printer)
         }
         Place::Server(url) => {
@@ -122,7 +124,7 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<Exit> {
             escaped(&words)
         ));
     }
-    Ok(report_search(&done, arguments.explain))
+    Ok(report_search(&done, arguments.explain).if_complete(is_whole))
 }
 
 fn is_multi_line(expr: &Expr, negated: bool) -> bool {

@@ -3,11 +3,12 @@
 use super::index as index_command;
 use crate::client::{Client, Place, Target};
 use crate::work_tree::WorkTree;
-use crate::{cache_dir, terminal};
+use crate::{cache_dir, terminal, units};
 use anyhow::{Context, Result};
-use index::corpus;
+use index::corpus::{self, SkipReason};
+use index::directory::Index;
 use index::indexing::{self, BuildOptions, Changes};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Client of a server or an index, which is brought up to date if it is that of a work tree.
@@ -53,4 +54,21 @@ pub(super) fn current_index(tree: &WorkTree) -> Result<PathBuf> {
         }
     }
     Ok(directory)
+}
+
+/// Reports files of an index that could not be read. True if there are none.
+pub(super) fn is_whole(index: &Path) -> Result<bool> {
+    let mut unread = 0;
+    for shard in Index::open(index)?.shards {
+        let skipped = shard.skipped()?.into_iter();
+        let reasons = skipped.filter_map(|file| SkipReason::from_words(&file.reason));
+        unread += reasons.filter(SkipReason::is_unread).count() as u64;
+    }
+    if unread > 0 {
+        let (files, index) = (units::plural(unread, "file"), index.display());
+        terminal::complain(format_args!(
+            "incomplete: {files} could not be read, listed by `trawl inspect --index {index} --skipped`"
+        ));
+    }
+    Ok(unread == 0)
 }

@@ -184,6 +184,7 @@ impl Edits {
             ]
             .concat(),
             2 => [b"\xef\xbb\xbf", text.as_bytes()].concat(),
+            4 => text.chars().map(|letter| letter as u8).collect(),
             3 => [text.as_bytes(), &b"x\n".repeat(5_000), b"\0beta\n"].concat(),
             _ => text.into_bytes(),
         }

@@ -55,6 +55,19 @@ fn a_search_finds_what_is_there_now() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_reported() {
+    let home = tree();
+    assert_eq!(run_in(&home, "src/zoo", "search lion").code, Some(0));
+    // The index of git, which decides about what `.gitignore` excludes.
+    home.write("src/zoo/.git/index", "damaged");
+    home.write("src/zoo/build/new.c", "lion\n");
+    let found = run_in(&home, "src/zoo", "search lion");
+    found.check("damaged", 3, &["incomplete: 1 file could not be read"]);
+    fs::remove_file(home.path("src/zoo/.git/index")).unwrap();
+    assert_eq!(run_in(&home, "src/zoo", "search lion").code, Some(0));
+}
+
+#[test]
 fn names_and_paths_are_relative_to_the_directory() {
     let home = tree();
     let below = ["cat.c:2:lion", "deep/cat.h:1:lion cub"];

@@ -1,7 +1,8 @@
 //! Paths that changed since an update of the index began, and the texts of small files among them:
 //! clients open only those that match.
 
-use super::{snapshot, text};
+use super::snapshot;
+use super::text::{self, TEXT_BYTES_MAX, TEXTS_BYTES_MAX};
 use crate::watch::absolute;
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
@@ -10,10 +11,6 @@ use std::path::Path;
 
 /// Changed paths; beyond, all files are compared.
 const PATHS_MAX: usize = 50_000;
-
-/// Bytes of one text and of all.
-const TEXT_BYTES_MAX: usize = 64 << 10;
-const TEXTS_BYTES_MAX: usize = 2 << 20;
 
 #[derive(Default)]
 pub(super) struct Changes {

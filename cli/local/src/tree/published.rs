@@ -8,7 +8,6 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -160,8 +159,7 @@ impl Base {
 
     /// Paths and texts.
     pub(super) fn each_text(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        let mut rest = &self.texts[..];
-        iter::from_fn(move || Some((fields::bytes(&mut rest)?, fields::bytes(&mut rest)?)))
+        fields::pairs(&self.texts)
     }
 }
 

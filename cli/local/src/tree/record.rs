@@ -10,6 +10,7 @@
 //! text in the index of this manifest.
 
 use super::snapshot::Snapshot;
+use crate::fields;
 use anyhow::{Context, Result};
 use index::corpus::{self, Source};
 use index::plan::DocumentQuery;
@@ -58,7 +59,9 @@ impl Listing {
     /// Writes the record of an index that was updated after the listing.
     pub(super) fn write(&self, index: &Path, to: &Path) -> Result<()> {
         let snapshot = Snapshot::open(index)?;
-        let open = snapshot.exceptions(&self.root)?.open;
+        let exceptions = snapshot.exceptions(&self.root)?;
+        let mut open = exceptions.open;
+        open.extend(fields::pairs(&exceptions.texts.0).map(|(path, _)| path.to_vec()));
         let mut known = HashSet::new();
         snapshot.each_candidate(&DocumentQuery::ALL, |path| {
             if !open.contains(path) {

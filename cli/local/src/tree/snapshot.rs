@@ -1,6 +1,6 @@
 //! Index of a tree at one time.
 
-use super::text;
+use super::text::{self, TEXT_BYTES_MAX, TEXTS_BYTES_MAX};
 use crate::fields::Fields;
 use crate::watch::{absolute, split};
 use ignore::gitignore::Gitignore;
@@ -29,11 +29,11 @@ pub(super) struct Snapshot {
 /// Files whose text in the index is missing, or differs from what ripgrep searches.
 #[derive(Default)]
 pub(super) struct Exceptions {
-    /// Without a text in the index, decoded, or ignore files with a mistake, which is reported.
+    /// Paths that may always match, and ignore files with a mistake, which is reported.
     pub(super) open: HashSet<Vec<u8>>,
     /// Symbolic links.
     pub(super) links: Vec<Vec<u8>>,
-    /// Binary files with the bytes that ripgrep searches, as fields.
+    /// Binary and decoded files with the bytes that ripgrep searches, as fields.
     pub(super) texts: Fields,
 }
 
@@ -87,11 +87,8 @@ impl Snapshot {
                 let reason = SkipReason::from_words(&file.reason);
                 if reason == Some(SkipReason::Symlink) && !is_ignore_file(&file.path) {
                     exceptions.links.push(file.path);
-                } else if reason == Some(SkipReason::Binary)
-                    && let Ok(Some(head)) = text::searched(&absolute(root, &file.path), HEAD_BYTES)
-                {
-                    exceptions.texts.bytes(&file.path);
-                    exceptions.texts.bytes(&head);
+                } else if reason == Some(SkipReason::Binary) {
+                    exceptions.add(root, &file.path, HEAD_BYTES);
                 } else {
                     exceptions.open.insert(file.path);
                 }
@@ -99,10 +96,10 @@ impl Snapshot {
             let has_decoded = shard.section_bytes(Section::Decoded) > 0;
             for id in (0..shard.document_count()).map(DocId) {
                 let (path, _) = shard.path_and_rank(id)?;
-                let has_mistake =
-                    is_ignore_file(path) && Gitignore::new(absolute(root, path)).1.is_some();
-                if has_mistake || (has_decoded && shard.decoded_from(id)?.is_some()) {
+                if is_ignore_file(path) && Gitignore::new(absolute(root, path)).1.is_some() {
                     exceptions.open.insert(path.to_vec());
+                } else if has_decoded && shard.decoded_from(id)?.is_some() {
+                    exceptions.add(root, path, TEXT_BYTES_MAX);
                 }
             }
             shard.intact()?;
@@ -128,6 +125,22 @@ impl Snapshot {
             shard.intact()?;
         }
         Ok(true)
+    }
+}
+
+impl Exceptions {
+    fn add(&mut self, root: &Path, path: &[u8], bytes_max: usize) {
+        let found = text::searched(&absolute(root, path), bytes_max)
+            .ok()
+            .flatten();
+        let room = TEXTS_BYTES_MAX.saturating_sub(self.texts.0.len());
+        match found.filter(|text| text.len() <= room) {
+            Some(text) => {
+                self.texts.bytes(path);
+                self.texts.bytes(&text);
+            }
+            None => drop(self.open.insert(path.to_vec())),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Texts of files that the index does not have.
+//! Files without a text in the index that is searched: they are published as they are.
 
 use bstr::ByteSlice;
 use rustix::fs::OFlags;
@@ -7,11 +7,17 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Marks of UTF-8 and UTF-16: such a file is decoded first.
+/// Bytes of the texts that are published with an index, and with the changes since.
+pub(super) const TEXTS_BYTES_MAX: usize = 2 << 20;
+
+/// Bytes of one of them.
+pub(super) const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// Marks of UTF-8 and UTF-16, whose files ripgrep decodes.
 const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
 
-/// Returns the bytes of a file that ripgrep searches: those before the first NUL. `None` if they
-/// are more than `bytes_max`, if the file is decoded first, has another name, or is no file.
+/// Returns the bytes of a file that ripgrep searches: those before the first NUL, or all if it has a
+/// mark. `None` if they are more than `bytes_max`, if the file has another name, or is no file.
 pub(super) fn searched(path: &Path, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mut options = File::options();
@@ -26,10 +32,8 @@ pub(super) fn searched(path: &Path, bytes_max: usize) -> io::Result<Option<Vec<u
     }
     let mut text = Vec::new();
     file.take(bytes_max as u64 + 1).read_to_end(&mut text)?;
-    if MARKS.iter().any(|mark| text.starts_with(mark)) {
-        return Ok(None);
-    }
-    if let Some(at) = text.find_byte(0) {
+    let is_decoded = MARKS.iter().any(|mark| text.starts_with(mark));
+    if let Some(at) = text.find_byte(0).filter(|_| !is_decoded) {
         text.truncate(at);
     }
     Ok((text.len() <= bytes_max).then_some(text))
@@ -52,7 +56,7 @@ mod tests {
         assert_eq!(of("a", b"abcd"), Some(b"abcd".to_vec()));
         assert_eq!(of("a", b"abcde"), None);
         assert_eq!(of("a", b"abc\0e"), Some(b"abc".to_vec()));
-        assert_eq!(of("a", b"\xff\xfea\0"), None);
+        assert_eq!(of("a", b"\xff\xfea\0"), Some(b"\xff\xfea\0".to_vec()));
         symlink("a", at("link")).unwrap();
         assert!(searched(&at("link"), 4).is_err());
         fs::hard_link(at("a"), at("b")).unwrap();
