@@ -18,9 +18,6 @@ use std::sync::Arc;
 /// Names of files that ripgrep reads in each directory that it enters.
 const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".rgignore"];
 
-/// Bytes of a binary file, up to its first NUL, that are published.
-const HEAD_BYTES: usize = 1_024;
-
 pub(super) struct Snapshot {
     pub(super) manifest: Manifest,
     shards: Vec<Arc<Shard>>,
@@ -88,7 +85,7 @@ impl Snapshot {
                 if reason == Some(SkipReason::Symlink) && !is_ignore_file(&file.path) {
                     exceptions.links.push(file.path);
                 } else if reason == Some(SkipReason::Binary) {
-                    exceptions.add(root, &file.path, HEAD_BYTES);
+                    exceptions.add(root, &file.path);
                 } else {
                     exceptions.open.insert(file.path);
                 }
@@ -99,7 +96,7 @@ impl Snapshot {
                 if is_ignore_file(path) && Gitignore::new(absolute(root, path)).1.is_some() {
                     exceptions.open.insert(path.to_vec());
                 } else if has_decoded && shard.decoded_from(id)?.is_some() {
-                    exceptions.add(root, path, TEXT_BYTES_MAX);
+                    exceptions.add(root, path);
                 }
             }
             shard.intact()?;
@@ -129,8 +126,8 @@ impl Snapshot {
 }
 
 impl Exceptions {
-    fn add(&mut self, root: &Path, path: &[u8], bytes_max: usize) {
-        let found = text::searched(&absolute(root, path), bytes_max)
+    fn add(&mut self, root: &Path, path: &[u8]) {
+        let found = text::searched(&absolute(root, path), TEXT_BYTES_MAX)
             .ok()
             .flatten();
         let room = TEXTS_BYTES_MAX.saturating_sub(self.texts.0.len());

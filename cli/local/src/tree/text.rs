@@ -11,7 +11,7 @@ use std::path::Path;
 pub(super) const TEXTS_BYTES_MAX: usize = 2 << 20;
 
 /// Bytes of one of them.
-pub(super) const TEXT_BYTES_MAX: usize = 64 << 10;
+pub(super) const TEXT_BYTES_MAX: usize = 256 << 10;
 
 /// Marks of UTF-8 and UTF-16, whose files ripgrep decodes.
 const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
