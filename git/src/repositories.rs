@@ -1,4 +1,4 @@
-//! Repositories below one directory, by name.
+//! Repositories below one directory, or of work trees, by name.
 //!
 //! A bounded number is open, evicted by LRU. One that moved, was repacked or got other replace refs
 //! is reopened before it answers.
@@ -7,7 +7,7 @@ use crate::blame::{self, Blame, BlameLimits};
 use crate::changes;
 use crate::error::{LookupError, Result, RootError, similar};
 use crate::history;
-use crate::location;
+use crate::location::{self, Location, Roots};
 use crate::log::{self, LOG_COUNT_MAX, Log, LogCursor};
 use crate::names;
 use crate::references;
@@ -16,6 +16,7 @@ use crate::revision;
 use crate::tree::{self, Blob};
 use clru::CLruCache;
 use schema::message::{ChangeList, Commit, Reference};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -28,9 +29,16 @@ const NAMES_AGE_MAX: Duration = Duration::from_secs(5);
 
 /// For any number of threads.
 pub struct Repositories {
-    root: PathBuf,
+    places: Places,
     open: Mutex<Open>,
     names: Mutex<Option<(Instant, Arc<Vec<String>>)>>,
+}
+
+enum Places {
+    /// Canonical directory above them.
+    Below(PathBuf),
+    /// Work trees by name.
+    Named(BTreeMap<String, PathBuf>),
 }
 
 type Open = CLruCache<String, Arc<Repository>>;
@@ -44,11 +52,20 @@ impl Repositories {
         };
         let real = root.canonicalize().map_err(fail)?;
         std::fs::read_dir(&real).map_err(fail)?;
-        Ok(Repositories {
-            root: real,
+        Ok(Repositories::at(Places::Below(real)))
+    }
+
+    /// Repositories of work trees by name. Their objects must be below the parent of the tree.
+    pub fn of_work_trees(trees: impl IntoIterator<Item = (String, PathBuf)>) -> Repositories {
+        Repositories::at(Places::Named(trees.into_iter().collect()))
+    }
+
+    fn at(places: Places) -> Repositories {
+        Repositories {
+            places,
             open: Mutex::new(Open::new(OPEN_MAX)),
             names: Mutex::default(),
-        })
+        }
     }
 
     /// Names of the repositories, ascending: paths below the directory without `.git`. Walks it at
@@ -198,7 +215,7 @@ impl Repositories {
             }
             lock(&self.open).pop(name);
         }
-        let Some(location) = location::locate(&self.root, name)? else {
+        let Some(location) = self.places.locate(name)? else {
             let names = self.shared_names().unwrap_or_default();
             let candidates = similar(name, names.iter().map(String::as_str));
             return Err(LookupError::UnknownRepository { candidates });
@@ -215,8 +232,29 @@ impl Repositories {
         {
             return Ok(Arc::clone(names));
         }
-        let names = Arc::new(names::list(&self.root)?);
+        let names = Arc::new(self.places.names()?);
         *known = Some((Instant::now(), Arc::clone(&names)));
         Ok(names)
+    }
+}
+
+impl Places {
+    fn locate(&self, name: &str) -> Result<Option<Location>> {
+        match self {
+            Places::Below(root) => location::locate(root, name),
+            Places::Named(trees) => {
+                let tree = trees.get(name).and_then(|tree| tree.canonicalize().ok());
+                let Some(tree) = tree else { return Ok(None) };
+                let root = tree.parent().unwrap_or(&tree).to_owned();
+                location::locate_at(&Roots::of_source(vec![root]), &tree)
+            }
+        }
+    }
+
+    fn names(&self) -> Result<Vec<String>, RootError> {
+        match self {
+            Places::Below(root) => names::list(root),
+            Places::Named(trees) => Ok(trees.keys().cloned().collect()),
+        }
     }
 }

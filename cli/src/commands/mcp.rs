@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use backend::server::Options;
 use frontend::Scope;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 const LOG_FLUSH_MAX: Duration = Duration::from_secs(1);
@@ -59,10 +60,11 @@ async fn serve(arguments: &McpArguments) -> Result<Exit> {
         None,
     )?;
     let directory = index.directory.clone();
+    let repositories = Arc::new(index.work_trees()?);
     let is_watched = arguments.watch || index.has_sources();
     let watched = serve::prepare(index, is_watched.then_some(None), None)?;
     let freshness = watched.as_ref().map(|it| it.watch.freshness());
-    let backend = in_process::open(&directory, None, Options::default())?;
+    let backend = in_process::open(&directory, Some(repositories), Options::default())?;
     let frontend = in_process::watching_frontend(backend.clone(), true, freshness)?;
     if let Some(watched) = watched {
         let started = watched.run_in_thread(&frontend, backend);

@@ -376,42 +376,45 @@ fn history_has_logs_commits_and_blames() {
     let home = Home::new();
     repository(&home, "src/shop");
     home.ok("index --index I --git src/shop");
-    let mut agent = Agent::start(&home, "--index I");
-    let mut check = |arguments: Value, expected: &[&str]| {
-        let text = agent.call("history", arguments.clone());
-        let text = text.unwrap_or_else(|error| error);
-        for part in expected {
-            assert!(text.contains(part), "{arguments}: no {part:?} in {text}");
-        }
-    };
-    let id = git(&home, "src/shop", &["rev-parse", "HEAD"]);
-    let line = format!("{} 2023-11-14 Zoë: two lion\n", &id[..12]);
-    check(
-        json!({"repository": "shop"}),
-        &[&line, "one lion\n2 commits"],
-    );
-    let of_path = json!({"repo": "shop", "path": "a.txt", "rev": "HEAD~1"});
-    check(of_path, &["one lion\n1 commit"]);
-    let whole = format!("commit {id}\nparents ");
-    let commit = json!({"repository": "shop", "show": "commit"});
-    check(
-        commit,
-        &[&whole, "\ntwo lion\n", "M a.txt\n1 of 1 changed files"],
-    );
-    let blame = json!({"repository": "shop", "show": "blame", "path": "a.txt"});
-    check(blame, &[&format!("1-1: {line}"), "as of commit "]);
-    let missing = json!({"repository": "shop", "show": "blame", "path": "b.txt"});
-    check(missing, &["has no file b.txt"]);
-    check(
-        json!({"repository": "ship"}),
-        &["ship is no git repository here"],
-    );
-    let wrong = json!({"repository": "shop", "rev": "v9"});
-    check(wrong, &["shop has no such revision v9"]);
-    check(
-        json!({"repository": "shop", "page": "x"}),
-        &["is not valid"],
-    );
+    // An index of the repository, and its work tree.
+    for arguments in ["--index I", "src/shop"] {
+        let mut agent = Agent::start(&home, arguments);
+        let mut check = |arguments: Value, expected: &[&str]| {
+            let text = agent.call("history", arguments.clone());
+            let text = text.unwrap_or_else(|error| error);
+            for part in expected {
+                assert!(text.contains(part), "{arguments}: no {part:?} in {text}");
+            }
+        };
+        let id = git(&home, "src/shop", &["rev-parse", "HEAD"]);
+        let line = format!("{} 2023-11-14 Zoë: two lion\n", &id[..12]);
+        check(
+            json!({"repository": "shop"}),
+            &[&line, "one lion\n2 commits"],
+        );
+        let of_path = json!({"repo": "shop", "path": "a.txt", "rev": "HEAD~1"});
+        check(of_path, &["one lion\n1 commit"]);
+        let whole = format!("commit {id}\nparents ");
+        let commit = json!({"repository": "shop", "show": "commit"});
+        check(
+            commit,
+            &[&whole, "\ntwo lion\n", "M a.txt\n1 of 1 changed files"],
+        );
+        let blame = json!({"repository": "shop", "show": "blame", "path": "a.txt"});
+        check(blame, &[&format!("1-1: {line}"), "as of commit "]);
+        let missing = json!({"repository": "shop", "show": "blame", "path": "b.txt"});
+        check(missing, &["has no file b.txt"]);
+        check(
+            json!({"repository": "ship"}),
+            &["ship is no git repository here"],
+        );
+        let wrong = json!({"repository": "shop", "rev": "v9"});
+        check(wrong, &["shop has no such revision v9"]);
+        check(
+            json!({"repository": "shop", "page": "x"}),
+            &["is not valid"],
+        );
+    }
 }
 
 /// One server has packages that the caller may not see; the other never had them.

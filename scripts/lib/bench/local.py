@@ -192,7 +192,7 @@ def kinds(tree: Tree) -> dict[str, tuple[Callable[[], list[str]], bool]]:
 def warm(table: Goals, contenders: dict[str, list[str]], tree: Tree) -> None:
     for what, (arguments, is_common) in kinds(tree).items():
         times = []
-        for _ in range(tree.queries // 10 if is_common else tree.queries):
+        for _ in range(max(3, tree.queries // 10) if is_common else tree.queries):
             tree.edit()
             times.append(compare(contenders, tree, arguments()))
         of = {name: quantiles([each[name] for each in times]) for name in contenders}

@@ -3,8 +3,10 @@
 use super::super::index::{self as index_command, BuildFlags, GitFlags, check_names};
 use crate::{cache_dir, terminal};
 use anyhow::{Result, bail};
+use git::Repositories;
 use index::corpus::Packages;
 use index::indexing::{self, Changes, Progress, Report, Suspects};
+use schema::name::name_of;
 use std::path::{Path, PathBuf};
 
 /// Names and reasons.
@@ -75,6 +77,16 @@ impl ServedIndex {
     pub(super) fn repositories(&self) -> Result<Vec<PathBuf>> {
         let given = self.git.local()?.sources;
         Ok(given.into_iter().map(|it| it.path).collect())
+    }
+
+    /// Git repositories of the sources that are work trees.
+    pub(crate) fn work_trees(&self) -> Result<Repositories> {
+        let sources = self.packages()?.sources.into_iter();
+        let trees = sources.filter(|source| source.directory.join(".git").exists());
+        Ok(Repositories::of_work_trees(trees.map(|source| {
+            let name = name_of(&source.name, !source.is_versioned);
+            (String::from_utf8_lossy(name).into_owned(), source.directory)
+        })))
     }
 
     fn packages(&self) -> Result<Packages> {
