@@ -63,6 +63,11 @@ pub fn git_root(directory: &Path) -> Option<PathBuf> {
     (has_git && !place::is_too_wide(&root)).then_some(root)
 }
 
+/// Tests for a directory that is not indexed unless it is named: the home directory or one above.
+pub fn is_too_wide(directory: &Path) -> bool {
+    place::is_too_wide(directory)
+}
+
 /// Serves the searches of this user until there is none for a while; indexes `root` at once.
 ///
 /// # Errors

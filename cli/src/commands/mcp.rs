@@ -5,12 +5,15 @@ use super::listener::{self, LogFlags, Signals, Told};
 use super::serve::{self, ServedIndex};
 use crate::exit::Exit;
 use crate::{in_process, log};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use backend::server::Options;
-use frontend::Scope;
+use frontend::{Coordinator, Scope};
+use std::env;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 const LOG_FLUSH_MAX: Duration = Duration::from_secs(1);
 
@@ -52,6 +55,13 @@ pub(super) fn run(arguments: &McpArguments) -> Result<Exit> {
 }
 
 async fn serve(arguments: &McpArguments) -> Result<Exit> {
+    let is_default =
+        arguments.index.is_none() && arguments.sources.is_empty() && !arguments.git.is_given();
+    if is_default && local::is_too_wide(&env::current_dir()?) {
+        bail!(
+            "the current directory is the home directory or above; name one: trawl mcp DIRECTORY"
+        );
+    }
     let index = ServedIndex::new(
         arguments.index.as_deref(),
         &arguments.sources,
@@ -59,9 +69,44 @@ async fn serve(arguments: &McpArguments) -> Result<Exit> {
         &arguments.git,
         None,
     )?;
+    let is_watched = arguments.watch || index.has_sources();
+    let (ready, coordinator) = watch::channel(None);
+    let prepare = move || -> Result<()> {
+        ready.send_replace(Some(prepare(index, is_watched)?));
+        Ok(())
+    };
+    let mut prepared = tokio::task::spawn_blocking(prepare);
+    let mut served = pin!(mcp::serve_stdio(mcp::Server::begun(
+        coordinator,
+        Scope::everything()
+    )));
+    let mut signals = Signals::new();
+    let mut is_prepared = false;
+    loop {
+        tokio::select! {
+            result = &mut prepared, if !is_prepared => {
+                result??;
+                is_prepared = true;
+            }
+            ended = &mut served => {
+                ended.context("the connection to the agent failed")?;
+                log::flush(LOG_FLUSH_MAX);
+                // An unfinished index is removed by the next build.
+                Exit::Success.now()
+            }
+            Told::Interrupt | Told::Terminate = signals.next() => {
+                // A read from standard input may block, and cannot be cancelled.
+                log::flush(LOG_FLUSH_MAX);
+                Exit::Interrupted.now()
+            }
+        }
+    }
+}
+
+/// Brings the index up to date, and serves and watches it.
+fn prepare(index: ServedIndex, is_watched: bool) -> Result<Arc<Coordinator>> {
     let directory = index.directory.clone();
     let repositories = Arc::new(index.work_trees()?);
-    let is_watched = arguments.watch || index.has_sources();
     let watched = serve::prepare(index, is_watched.then_some(None), None)?;
     let freshness = watched.as_ref().map(|it| it.watch.freshness());
     let backend = in_process::open(&directory, Some(repositories), Options::default())?;
@@ -70,17 +115,5 @@ async fn serve(arguments: &McpArguments) -> Result<Exit> {
         let started = watched.run_in_thread(&frontend, backend);
         started.context("cannot start a thread")?;
     }
-    let server = mcp::Server::new(frontend, Scope::everything(), 0);
-    let mut signals = Signals::new();
-    tokio::select! {
-        ended = mcp::serve_stdio(server) => {
-            ended.context("the connection to the agent failed")?;
-            Ok(Exit::Success)
-        }
-        Told::Interrupt | Told::Terminate = signals.next() => {
-            // A read from standard input may block, and cannot be cancelled.
-            log::flush(LOG_FLUSH_MAX);
-            Exit::Interrupted.now()
-        }
-    }
+    Ok(frontend)
 }

@@ -3,6 +3,7 @@
 use crate::WAIT_MAX;
 use crate::commits::git;
 use crate::home::{Home, Server};
+use crate::process::finish;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};
@@ -274,6 +275,17 @@ fn directories_are_indexed_first() {
 }
 
 /// Posts a call to `/mcp`. Returns the status and the body.
+#[test]
+fn the_home_directory_is_not_indexed() {
+    let home = Home::new();
+    home.write("secret", "needle\n");
+    let mut command = home.command("mcp");
+    command
+        .env("HOME", home.path(""))
+        .current_dir(home.path(""));
+    finish(&mut command).check("too wide", 2, &["name one: trawl mcp DIRECTORY"]);
+}
+
 #[test]
 fn an_edit_is_known_to_the_next_call() {
     let home = home();

@@ -6,6 +6,7 @@ use frontend::{Coordinator, Scope};
 use http::Request;
 use std::io::{Error, Result};
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// Server of one client.
 #[derive(Clone, Copy)]
@@ -14,6 +15,11 @@ pub struct Server;
 impl Server {
     /// Serves nothing.
     pub fn new(_coordinator: Arc<Coordinator>, _scope: Scope, _client: u64) -> Server {
+        Server
+    }
+
+    /// Serves nothing.
+    pub fn begun(_: watch::Receiver<Option<Arc<Coordinator>>>, _scope: Scope) -> Server {
         Server
     }
 }

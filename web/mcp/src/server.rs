@@ -31,6 +31,8 @@ use std::io::{Error, Result as IoResult};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 
 const INSTRUCTIONS: &str = "Search of all lines of an indexed corpus; every match is counted. \
     Begin with search or search_many, then read the files by their headings. Words side by side \
@@ -41,7 +43,12 @@ const FRESH_MAX: Duration = Duration::from_secs(10);
 
 /// Server of one client.
 #[derive(Clone)]
-pub struct Server(Call);
+pub struct Server {
+    /// `None` until the index is built.
+    coordinator: watch::Receiver<Option<Arc<Coordinator>>>,
+    scope: Scope,
+    client: u64,
+}
 
 macro_rules! tools {
     ($($name:ident($arguments:ident), $title:literal, $description:literal;)*) => {
@@ -52,10 +59,13 @@ macro_rules! tools {
         impl Server {
             /// `None` for an unknown tool.
             async fn run(&self, request: CallToolRequestParams) -> Option<Result<String, Failure>> {
-                self.0.coordinator.wait_until_fresh(FRESH_MAX).await;
+                let Some(call) = self.call().await else {
+                    let text = "the index is being built; try again soon, or search with `trawl grep`";
+                    return Some(Err(Failure::of(text)));
+                };
                 Some(match &*request.name {
                     $(stringify!($name) => match arguments::parse(request.arguments) {
-                        Ok(arguments) => self.0.$name(arguments).await,
+                        Ok(arguments) => call.$name(arguments).await,
                         Err(mistake) => Err(mistake),
                     },)*
                     _ => return None,
@@ -102,10 +112,34 @@ fn tool<A: JsonSchema + 'static>(name: &'static str, title: &str, about: &'stati
 impl Server {
     /// Serves the packages in `scope`. `client` tells clients apart for fairness; 0 if unknown.
     pub fn new(coordinator: Arc<Coordinator>, scope: Scope, client: u64) -> Server {
-        Server(Call {
-            coordinator,
+        Server {
+            coordinator: watch::Sender::new(Some(coordinator)).subscribe(),
             scope,
             client,
+        }
+    }
+
+    /// Server of an index that is being built: clients wait only seconds for the first answer of a
+    /// server.
+    pub fn begun(coordinator: watch::Receiver<Option<Arc<Coordinator>>>, scope: Scope) -> Server {
+        Server {
+            coordinator,
+            scope,
+            client: 0,
+        }
+    }
+
+    /// Begins a call once its answer is of the files as they are; `None` without an index.
+    async fn call(&self) -> Option<Call> {
+        let until = Instant::now() + FRESH_MAX;
+        let mut coordinator = self.coordinator.clone();
+        let coordinator = timeout_at(until, coordinator.wait_for(Option::is_some)).await;
+        let coordinator = coordinator.ok()?.ok()?.clone()?;
+        coordinator.wait_until_fresh(until - Instant::now()).await;
+        Some(Call {
+            coordinator,
+            scope: self.scope.clone(),
+            client: self.client,
         })
     }
 }
