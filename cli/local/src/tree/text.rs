@@ -16,8 +16,8 @@ pub(super) const TEXT_BYTES_MAX: usize = 256 << 10;
 /// Marks of UTF-8 and UTF-16, whose files ripgrep decodes.
 const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
 
-/// Returns the bytes of a file that ripgrep searches: those before the first NUL, or all if it has a
-/// mark. `None` if they are more than `bytes_max`, if the file has another name, or is no file.
+/// Returns the bytes of a file that ripgrep searches: those before the first NUL, or all if it has
+/// a mark. `None` if they are more than `bytes_max`, if the file has another name, or is no file.
 pub(super) fn searched(path: &Path, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mut options = File::options();
