@@ -120,6 +120,8 @@ impl<'a> Run<'a> {
         let is_search = matches!(arguments.mode, Mode::Search(_));
         let detection = detection(&arguments);
         let is_json = arguments.mode == Mode::Search(Output::Json);
+        let matcher = matcher(&arguments, &input, &detection)
+            .inspect_err(|_| report_sorted(&arguments, &input, diagnostics))?;
         Ok(Run {
             started: Instant::now(),
             colors: ColorSpecs::new(&colors),
@@ -131,7 +133,7 @@ impl<'a> Run<'a> {
                 Color::Ansi => ColorChoice::AlwaysAnsi,
             },
             hyperlinks: hyperlinks(&mut arguments),
-            matcher: matcher(&arguments, &input, &detection)?,
+            matcher,
             detection,
             heading,
             is_terminal,
@@ -503,6 +505,19 @@ impl Totals {
         self.has_match |= has_match;
         if let Some(stats) = stats {
             self.stats += stats;
+        }
+    }
+}
+
+/// Reports the paths that cannot be walked, if files are sorted by a time: ripgrep then walks before
+/// it reads the pattern.
+fn report_sorted(arguments: &Arguments, input: &Input, diagnostics: &Diagnostics) {
+    let is_first = |sort| !haystack::is_walked_in_order(sort);
+    if arguments.sort.is_some_and(is_first)
+        && let Ok(walk) = haystack::walk(arguments, input, 1, diagnostics)
+    {
+        for step in walk.build() {
+            Haystack::new(step, input.is_implicit, diagnostics);
         }
     }
 }

@@ -177,6 +177,7 @@ const LINES: &[&str] = &[
     "-z packed",
     "-z -c packed packed.gz",
     // Mistakes.
+    "--sort=modified ( absent",
     "",
     "--max-count x errno",
     "-A",
