@@ -509,8 +509,8 @@ impl Totals {
     }
 }
 
-/// Reports the paths that cannot be walked, if files are sorted by a time: ripgrep then walks before
-/// it reads the pattern.
+/// Reports the paths that cannot be walked, if files are sorted by a time: ripgrep then walks
+/// before it reads the pattern.
 fn report_sorted(arguments: &Arguments, input: &Input, diagnostics: &Diagnostics) {
     let is_first = |sort| !haystack::is_walked_in_order(sort);
     if arguments.sort.is_some_and(is_first)
