@@ -18,6 +18,9 @@ const CALLER: &str = "b7ad6b7169203331";
 /// No trace shows it.
 const PRIVATE: &str = "hunter2secret";
 
+/// Searches until one is slow: on a busy machine few are.
+const SEARCHES_MAX: usize = 100;
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
     Takes,
@@ -354,7 +357,7 @@ fn a_stream_that_goes_on_elsewhere_is_in_the_same_trace() {
 #[test]
 fn a_race_against_a_slow_backend_is_in_the_same_trace() {
     let replicas = Replicas::start();
-    let hedged = (0..20).find_map(|number| {
+    let hedged = (0..SEARCHES_MAX).find_map(|number| {
         // The preferred backend is stopped, and probably asked again.
         let trace = replicas.search(2 * number);
         let spans = replicas.collector.trace(&trace, &[("stream", 1)]);
@@ -370,7 +373,7 @@ fn a_race_against_a_slow_backend_is_in_the_same_trace() {
         let hedged = spans.iter().find(|it| is_hedged(it))?.clone();
         Some((hedged, spans))
     });
-    let (hedged, spans) = hedged.expect("one of 20 searches is slow");
+    let (hedged, spans) = hedged.expect("one of the searches is slow");
     assert_eq!(hedged.attributes["trawl.stream.result"], "end");
     let streams = named(&spans, "stream");
     let slow = streams
