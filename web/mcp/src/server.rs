@@ -38,8 +38,10 @@ const INSTRUCTIONS: &str = "Search of all lines of an indexed corpus; every matc
     Begin with search or search_many, then read the files by their headings. Words side by side \
     must all be in a file; narrow with path:, lang:, package:, -kind:tests.";
 
-/// Longest wait for the index of earlier changes. Later, the answer says that some are pending.
+/// Longest wait for the index of earlier changes. Later, the answer says that some are pending. A
+/// server's index may be one of an archive, which takes minutes.
 const FRESH_MAX: Duration = Duration::from_secs(10);
+const FRESH_MAX_OF_SERVERS: Duration = Duration::from_secs(1);
 
 /// Server of one client.
 #[derive(Clone)]
@@ -48,6 +50,7 @@ pub struct Server {
     coordinator: watch::Receiver<Option<Arc<Coordinator>>>,
     scope: Scope,
     client: u64,
+    fresh_max: Duration,
 }
 
 macro_rules! tools {
@@ -116,6 +119,7 @@ impl Server {
             coordinator: watch::Sender::new(Some(coordinator)).subscribe(),
             scope,
             client,
+            fresh_max: FRESH_MAX_OF_SERVERS,
         }
     }
 
@@ -126,12 +130,13 @@ impl Server {
             coordinator,
             scope,
             client: 0,
+            fresh_max: FRESH_MAX,
         }
     }
 
     /// Begins a call once its answer is of the files as they are; `None` without an index.
     async fn call(&self) -> Option<Call> {
-        let until = Instant::now() + FRESH_MAX;
+        let until = Instant::now() + self.fresh_max;
         let mut coordinator = self.coordinator.clone();
         let coordinator = timeout_at(until, coordinator.wait_for(Option::is_some)).await;
         let coordinator = coordinator.ok()?.ok()?.clone()?;
