@@ -44,8 +44,31 @@ pub enum Colour {
     Removed,
 }
 
+/// Receiver of the tokens of a line, ascending.
+pub trait Tokens {
+    /// Takes a part with a colour; adjacent parts of one colour are one part.
+    fn coloured(&mut self, part: Range<usize>, colour: Colour);
+
+    /// Takes a word without a colour.
+    fn word(&mut self, _word: Range<usize>) {}
+
+    /// Takes a byte of code outside of words, numbers and blanks.
+    fn sign(&mut self, _at: usize, _sign: u8) {}
+}
+
 /// Coloured parts of a line, ascending. The rest has no colour.
 pub type ColouredParts = Vec<(Range<usize>, Colour)>;
+
+impl Tokens for ColouredParts {
+    fn coloured(&mut self, part: Range<usize>, colour: Colour) {
+        match self.last_mut() {
+            Some((range, last)) if range.end == part.start && *last == colour => {
+                range.end = part.end;
+            }
+            _ => self.push((part, colour)),
+        }
+    }
+}
 
 /// Lexer state at the end of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -26,6 +26,7 @@
 pub mod definition;
 pub mod lexer;
 pub mod path;
+pub mod symbols;
 pub mod table;
 
 pub use table::Language;

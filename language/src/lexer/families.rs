@@ -61,6 +61,8 @@ pub(super) const ANY_CASE: u32 = 16384;
 pub(super) const MARKUP: u32 = 32768;
 /// `'` separates digits.
 pub(super) const DIGIT_QUOTES: u32 = 65536;
+/// Text for people, not code.
+pub(super) const PROSE: u32 = 131_072;
 
 impl Family {
     pub(super) const fn new(quotes: &'static [Quote]) -> Family {

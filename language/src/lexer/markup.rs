@@ -1,6 +1,6 @@
 //! XML, HTML and the like: tags, attributes, comments. Scripts and styles have no colours.
 
-use super::{Colour, ColouredParts, LineState, RawElement};
+use super::{Colour, LineState, RawElement, Tokens};
 
 /// Forms of [`LineState::Quote`].
 const COMMENT: u8 = 0;
@@ -12,7 +12,7 @@ const IN_SINGLE: u8 = 4;
 /// Tags around a value. Its `depth` is an index here, plus 1.
 const TAGS: [Option<RawElement>; 3] = [None, Some(RawElement::Script), Some(RawElement::Style)];
 
-pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut ColouredParts) -> LineState {
+pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut impl Tokens) -> LineState {
     let mut at = 0;
     while at < line.len() {
         let (next, bytes) = match state {
@@ -29,7 +29,7 @@ pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut ColouredParts
 }
 
 /// Reads text and the beginning of a tag.
-fn in_text(line: &[u8], at: usize, tokens: &mut ColouredParts) -> (LineState, usize) {
+fn in_text(line: &[u8], at: usize, tokens: &mut impl Tokens) -> (LineState, usize) {
     let text = &line[at..];
     let Some(open) = text.iter().position(|byte| matches!(byte, b'<' | b'&')) else {
         return (LineState::Code, text.len());
@@ -40,7 +40,7 @@ fn in_text(line: &[u8], at: usize, tokens: &mut ColouredParts) -> (LineState, us
         let name = name.take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'#');
         let bytes = 1 + name.count();
         if bytes > 1 && tag.get(bytes) == Some(&b';') {
-            tokens.push((start..start + bytes + 1, Colour::Number));
+            tokens.coloured(start..start + bytes + 1, Colour::Number);
             return (LineState::Code, open + bytes + 1);
         }
         return (LineState::Code, open + 1);
@@ -56,7 +56,7 @@ fn in_text(line: &[u8], at: usize, tokens: &mut ColouredParts) -> (LineState, us
     if name == 0 {
         return (LineState::Code, open + 1);
     }
-    tokens.push((start..start + signs + name, Colour::Keyword));
+    tokens.coloured(start..start + signs + name, Colour::Keyword);
     let element = &tag[signs..signs + name];
     let is_raw = match () {
         () if signs > 1 => None,
@@ -72,28 +72,28 @@ fn in_tag(
     line: &[u8],
     at: usize,
     is_raw: Option<RawElement>,
-    tokens: &mut ColouredParts,
+    tokens: &mut impl Tokens,
 ) -> (LineState, usize) {
     let (tag, state) = (&line[at..], LineState::Tag { is_raw });
     match tag[0] {
         b'>' => {
-            tokens.push((at..at + 1, Colour::Keyword));
+            tokens.coloured(at..at + 1, Colour::Keyword);
             (is_raw.map_or(LineState::Code, LineState::RawText), 1)
         }
         b'/' | b'?' if tag.get(1) == Some(&b'>') => {
-            tokens.push((at..at + 2, Colour::Keyword));
+            tokens.coloured(at..at + 2, Colour::Keyword);
             (LineState::Code, 2)
         }
         b'<' => (LineState::Code, 0),
         b'"' | b'\'' => {
             let form = if tag[0] == b'"' { IN_DOUBLE } else { IN_SINGLE };
             let known = TAGS.iter().position(|tag| *tag == is_raw);
-            tokens.push((at..at + 1, Colour::String));
+            tokens.coloured(at..at + 1, Colour::String);
             (quote(form, 1 + known.unwrap_or(0) as u16), 1)
         }
         byte if is_of_name(byte) => {
             let name = tag.iter().take_while(|byte| is_of_name(**byte)).count();
-            tokens.push((at..at + name, Colour::Key));
+            tokens.coloured(at..at + name, Colour::Key);
             (state, name)
         }
         _ => (state, 1),
@@ -106,7 +106,7 @@ fn in_form(
     at: usize,
     form: u8,
     depth: u16,
-    tokens: &mut ColouredParts,
+    tokens: &mut impl Tokens,
 ) -> (LineState, usize) {
     let (close, colour) = match form {
         COMMENT => ("-->", Colour::Comment),
@@ -118,10 +118,7 @@ fn in_form(
     let text = &line[at..];
     let found = memchr::memmem::find(text, close.as_bytes());
     let bytes = found.map_or(text.len(), |found| found + close.len());
-    match tokens.last_mut() {
-        Some((range, last)) if range.end == at && *last == colour => range.end += bytes,
-        _ => tokens.push((at..at + bytes, colour)),
-    }
+    tokens.coloured(at..at + bytes, colour);
     let after = match depth {
         0 => LineState::Code,
         _ => LineState::Tag {

@@ -9,7 +9,7 @@ use super::families::{
 };
 use super::quote::{self, Quote};
 use super::syntax::Syntax;
-use super::{Colour, ColouredParts, LineState, markup};
+use super::{Colour, LineState, Tokens, markup};
 
 /// Bytes of a C++ raw string's delimiter, by the standard.
 const DELIMITER_BYTES_MAX: usize = 16;
@@ -27,8 +27,8 @@ impl Syntax {
         form.map_or(LineState::Code, |form| LineState::Quote { form, depth: 1 })
     }
 
-    /// Lexes a line without its end. Returns the state at its end, and appends its coloured parts.
-    pub fn line(&self, line: &[u8], state: LineState, tokens: &mut ColouredParts) -> LineState {
+    /// Lexes a line without its end. Returns the state at its end.
+    pub fn line(&self, line: &[u8], state: LineState, tokens: &mut impl Tokens) -> LineState {
         if self.has(MARKUP) {
             return markup::line(line, state, tokens);
         }
@@ -53,11 +53,11 @@ impl Syntax {
     }
 }
 
-struct Reader<'a> {
+struct Reader<'a, T> {
     syntax: &'a Syntax,
     line: &'a [u8],
     at: usize,
-    tokens: &'a mut ColouredParts,
+    tokens: &'a mut T,
     /// Last non-blank byte of code. `(` after a keyword: a value may follow.
     last: u8,
     /// End of a here-document that begins with the next line.
@@ -66,7 +66,7 @@ struct Reader<'a> {
     no_regex_before: usize,
 }
 
-impl Reader<'_> {
+impl<T: Tokens> Reader<'_, T> {
     fn byte(&self, ahead: usize) -> u8 {
         self.line.get(self.at + ahead).copied().unwrap_or(0)
     }
@@ -76,12 +76,8 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, start: usize, colour: Option<Colour>) {
-        let Some(colour) = colour.filter(|_| start < self.at) else {
-            return;
-        };
-        match self.tokens.last_mut() {
-            Some((range, last)) if range.end == start && *last == colour => range.end = self.at,
-            _ => self.tokens.push((start..self.at, colour)),
+        if let Some(colour) = colour.filter(|_| start < self.at) {
+            self.tokens.coloured(start..self.at, colour);
         }
     }
 
@@ -169,6 +165,7 @@ impl Reader<'_> {
             }
             _ => {}
         }
+        self.tokens.sign(start, byte);
         self.last = byte;
         self.at = (self.at + 1).min(self.line.len());
         None
@@ -233,7 +230,10 @@ impl Reader<'_> {
         }
         let is_word = self.last != b'.' || syntax.has(ANY_CASE);
         let colour = syntax.word(word).filter(|_| is_word);
-        self.push(start, colour);
+        match colour {
+            Some(colour) => self.tokens.coloured(start..self.at, colour),
+            None => self.tokens.word(start..self.at),
+        }
         self.last = match colour {
             Some(Colour::Keyword) => b'(',
             _ => b'a',
@@ -291,7 +291,7 @@ impl Reader<'_> {
             is_there
                 && (!quote.has(quote::BLANK) || is_apart())
                 && (!quote.has(quote::COLUMN) || self.at == 0)
-                && (!quote.has(quote::FIRST) || self.last == 0 && self.tokens.is_empty())
+                && (!quote.has(quote::FIRST) || before.trim_ascii_start().is_empty())
                 && (!quote.has(quote::ONE) || is_character(&rest[open.len()..], open[0]))
         };
         forms.find(|(_, quote)| fits(quote))

@@ -1,10 +1,11 @@
 //! A syntax: a family, prepared for the lexer.
 
 use super::families::{
-    ANY_CASE, DIRECTIVES, Family, HASHES, HEREDOC, LONG, MARKUP, PERCENT, QUOTING, RAW,
+    ANY_CASE, DIRECTIVES, Family, HASHES, HEREDOC, LONG, MARKUP, PERCENT, PROSE, QUOTING, RAW,
 };
 use super::quote::{self, Quote};
 use super::{Colour, LineState};
+use crate::symbols::Class;
 use fnv::FnvHashMap;
 
 /// Look of a language.
@@ -72,6 +73,15 @@ impl Syntax {
     /// True if functions have no word such as `fn`: in C and the like.
     pub fn has_functions_without_word(&self) -> bool {
         self.has(DIRECTIVES)
+    }
+
+    /// Class of bytes outside of comments and strings.
+    pub fn class(&self) -> Class {
+        if self.has(PROSE) {
+            Class::Text
+        } else {
+            Class::Code
+        }
     }
 
     pub(super) fn has(&self, feature: u32) -> bool {

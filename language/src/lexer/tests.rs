@@ -132,7 +132,7 @@ fn comments_strings_numbers_and_words_have_colours() {
         (
             "HTML",
             "<a href=\"x\">b &amp; c</a>",
-            "<k <a> <f href>=<s \"x\"><k >>b <n &amp;> c<k </a><k >>",
+            "<k <a> <f href>=<s \"x\"><k >>b <n &amp;> c<k </a>>",
         ),
         (
             "CSS",
@@ -208,7 +208,7 @@ fn what_lasts_over_lines_keeps_its_colour() {
         (
             "HTML",
             "<script>if (a<b) '\n</script><b>",
-            "<k <script><k >>if (a<b) '\n<k </script><k >><k <b><k >>",
+            "<k <script>>if (a<b) '\n<k </script><b>>",
         ),
     ] {
         check(language, text, expected);

@@ -3,10 +3,10 @@
 
 use super::super::families::STRING_KEYS;
 use super::super::quote::{self, Quote};
-use super::super::{Colour, LineState};
+use super::super::{Colour, LineState, Tokens};
 use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash};
 
-impl Reader<'_> {
+impl<T: Tokens> Reader<'_, T> {
     /// Continues a form of an earlier line.
     pub(super) fn go_on(&mut self, state: LineState) -> Option<LineState> {
         match state {

@@ -1,14 +1,14 @@
 //! Forms of some languages only: directives, keys, regular expressions, variables, and beginnings
 //! of here-documents. Each is tried only if the syntax has it.
 
-use super::super::Colour;
 use super::super::families::{BACKSLASH, DIRECTIVES, KEYS};
+use super::super::{Colour, Tokens};
 use super::{NAME_BYTES_MAX, Reader, closing, hash};
 
 /// Bounds the search for the end of each slash; without one it is a division.
 const REGEX_BYTES_MAX: usize = 256;
 
-impl Reader<'_> {
+impl<T: Tokens> Reader<'_, T> {
     pub(super) fn line_head(&mut self) {
         if self.at > 0 {
             return;

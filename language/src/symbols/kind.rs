@@ -1,0 +1,123 @@
+//! Kinds of definitions.
+
+/// What a definition defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Function outside of types.
+    Function,
+    /// Function of a type.
+    Method,
+    /// Macro of a preprocessor or a language.
+    Macro,
+    /// Alias or other type.
+    Type,
+    /// Class.
+    Class,
+    /// Struct or record.
+    Struct,
+    /// Union.
+    Union,
+    /// Enumeration.
+    Enum,
+    /// Interface, trait, protocol, type class.
+    Interface,
+    /// Module, namespace, package, unit, entity.
+    Module,
+    /// `impl` of Rust, `extension`, `instance`.
+    Implementation,
+    /// Constant or static value.
+    Constant,
+    /// Variable outside of functions.
+    Variable,
+    /// Member of a struct or class, property.
+    Field,
+    /// Value of an enumeration.
+    Enumerator,
+    /// Label of assembler, anchor.
+    Label,
+    /// Heading of a document.
+    Section,
+    /// Key of a configuration, table of TOML.
+    Key,
+    /// Target of a Makefile, stage of a Dockerfile.
+    Target,
+    /// Selector of CSS.
+    Selector,
+    /// `id` of HTML.
+    Id,
+    /// Table, view, index of SQL.
+    Table,
+    /// Block of Terraform.
+    Resource,
+    /// Rule of a grammar.
+    Rule,
+}
+
+impl Kind {
+    /// All kinds, by number.
+    pub const ALL: [Kind; 24] = [
+        Kind::Function,
+        Kind::Method,
+        Kind::Macro,
+        Kind::Type,
+        Kind::Class,
+        Kind::Struct,
+        Kind::Union,
+        Kind::Enum,
+        Kind::Interface,
+        Kind::Module,
+        Kind::Implementation,
+        Kind::Constant,
+        Kind::Variable,
+        Kind::Field,
+        Kind::Enumerator,
+        Kind::Label,
+        Kind::Section,
+        Kind::Key,
+        Kind::Target,
+        Kind::Selector,
+        Kind::Id,
+        Kind::Table,
+        Kind::Resource,
+        Kind::Rule,
+    ];
+
+    /// Name in queries.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Function => "function",
+            Kind::Method => "method",
+            Kind::Macro => "macro",
+            Kind::Type => "type",
+            Kind::Class => "class",
+            Kind::Struct => "struct",
+            Kind::Union => "union",
+            Kind::Enum => "enum",
+            Kind::Interface => "interface",
+            Kind::Module => "module",
+            Kind::Implementation => "implementation",
+            Kind::Constant => "constant",
+            Kind::Variable => "variable",
+            Kind::Field => "field",
+            Kind::Enumerator => "enumerator",
+            Kind::Label => "label",
+            Kind::Section => "section",
+            Kind::Key => "key",
+            Kind::Target => "target",
+            Kind::Selector => "selector",
+            Kind::Id => "id",
+            Kind::Table => "table",
+            Kind::Resource => "resource",
+            Kind::Rule => "rule",
+        }
+    }
+
+    /// True for classes, structs and all other types.
+    pub fn is_type(self) -> bool {
+        matches!(
+            self,
+            Kind::Type | Kind::Class | Kind::Struct | Kind::Union | Kind::Enum | Kind::Interface
+        )
+    }
+}

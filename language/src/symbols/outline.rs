@@ -1,0 +1,153 @@
+//! Definitions found so far, and the scopes open around the next one.
+
+use super::{Definition, Incomplete, Kind, Parent};
+use std::ops::Range;
+
+/// Definitions of a text. A header of registers has 300,000.
+pub const DEFINITIONS_MAX: usize = 1 << 19;
+
+/// Open scopes with a definition. Deeper ones are counted only.
+pub const SCOPES_MAX: usize = 256;
+
+/// Bytes of a name. Longer ones are not names.
+pub(super) const NAME_BYTES_MAX: usize = 255;
+
+pub(super) struct Outline<'t> {
+    pub(super) text: &'t [u8],
+    definitions: Vec<Definition>,
+    /// Open scopes, with the definition whose body they are.
+    scopes: Vec<Option<u32>>,
+    /// Open scopes beyond [`SCOPES_MAX`].
+    deeper: usize,
+    is_full: bool,
+}
+
+impl<'t> Outline<'t> {
+    pub(super) fn new(text: &'t [u8]) -> Outline<'t> {
+        Outline {
+            text,
+            definitions: Vec::new(),
+            scopes: Vec::new(),
+            deeper: 0,
+            is_full: false,
+        }
+    }
+
+    pub(super) fn bytes(&self, range: Range<u32>) -> &'t [u8] {
+        &self.text[range.start as usize..range.end as usize]
+    }
+
+    /// Adds a definition in the innermost scope with one. Returns its index, for
+    /// [`enter`](Self::enter); `None` if it is none: empty, too long, or over several lines.
+    pub(super) fn define(&mut self, name: Range<u32>, kind: Kind) -> Option<u32> {
+        let parent = self.innermost();
+        let parent = parent.map_or(Parent::None, Parent::Definition);
+        self.define_in(parent, name, kind)
+    }
+
+    /// Like [`define`](Self::define), for a prototype or a forward declaration.
+    #[allow(dead_code)]
+    pub(super) fn declare(&mut self, name: Range<u32>, kind: Kind) -> Option<u32> {
+        let index = self.define(name, kind)?;
+        self.definitions[index as usize].is_declaration = true;
+        Some(index)
+    }
+
+    pub(super) fn define_in(
+        &mut self,
+        parent: Parent,
+        name: Range<u32>,
+        kind: Kind,
+    ) -> Option<u32> {
+        let bytes = self.bytes(name.clone());
+        if bytes.is_empty() || bytes.len() > NAME_BYTES_MAX || bytes.contains(&b'\n') {
+            return None;
+        }
+        if self.definitions.len() == DEFINITIONS_MAX {
+            self.is_full = true;
+            return None;
+        }
+        let end = name.end;
+        self.definitions.push(Definition {
+            name,
+            kind,
+            is_declaration: false,
+            end,
+            parent,
+        });
+        Some(self.definitions.len() as u32 - 1)
+    }
+
+    pub(super) fn definition(&mut self, index: u32) -> &mut Definition {
+        &mut self.definitions[index as usize]
+    }
+
+    /// Opens a scope: the body of a definition, or another one.
+    pub(super) fn enter(&mut self, definition: Option<u32>) {
+        if self.scopes.len() == SCOPES_MAX {
+            self.deeper += 1;
+        } else {
+            self.scopes.push(definition);
+        }
+    }
+
+    /// Closes the innermost scope, if any is open; the body of its definition ends at `end`.
+    pub(super) fn leave(&mut self, end: u32) {
+        if self.deeper > 0 {
+            self.deeper -= 1;
+        } else if let Some(Some(index)) = self.scopes.pop() {
+            let definition = &mut self.definitions[index as usize];
+            definition.end = definition.end.max(end);
+        }
+    }
+
+    /// Closes scopes until `depth` are open.
+    pub(super) fn leave_to(&mut self, depth: usize, end: u32) {
+        while self.depth() > depth {
+            self.leave(end);
+        }
+    }
+
+    /// Number of open scopes.
+    pub(super) fn depth(&self) -> usize {
+        self.scopes.len() + self.deeper
+    }
+
+    /// Innermost definition with an open body.
+    pub(super) fn innermost(&self) -> Option<u32> {
+        self.scopes.iter().rev().find_map(|scope| *scope)
+    }
+
+    /// Kind of the innermost definition with an open body.
+    pub(super) fn innermost_kind(&self) -> Option<Kind> {
+        let index = self.innermost()?;
+        Some(self.definitions[index as usize].kind)
+    }
+
+    pub(super) fn incomplete(&self) -> Option<Incomplete> {
+        self.is_full.then_some(Incomplete::TooManyDefinitions)
+    }
+
+    /// Closes all scopes. Sorts by name, and renumbers parents.
+    pub(super) fn finish(mut self) -> Vec<Definition> {
+        self.leave_to(0, self.text.len() as u32);
+        if self.definitions.is_sorted_by_key(|it| it.name.start) {
+            return self.definitions;
+        }
+        let mut order: Vec<u32> = (0..self.definitions.len() as u32).collect();
+        order.sort_by_key(|index| self.definitions[*index as usize].name.start);
+        let mut new = vec![0; order.len()];
+        for (place, index) in order.iter().enumerate() {
+            new[*index as usize] = place as u32;
+        }
+        let mut sorted: Vec<Definition> = Vec::with_capacity(order.len());
+        for index in order {
+            let mut definition = self.definitions[index as usize].clone();
+            if let Parent::Definition(parent) = &mut definition.parent {
+                *parent = new[*parent as usize];
+            }
+            sorted.push(definition);
+        }
+        sorted
+    }
+}

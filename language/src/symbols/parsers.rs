@@ -1,0 +1,15 @@
+//! Parsers of definitions, a module a family, and which language has which.
+
+use super::parser::Parser;
+use crate::Language;
+
+mod rust;
+
+/// Parser of a language. `None`: it has no definitions.
+pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
+    let parser: Box<dyn Parser> = match language.name {
+        "Rust" => Box::<rust::Rust>::default(),
+        _ => return None,
+    };
+    Some(parser)
+}
