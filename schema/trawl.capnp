@@ -41,6 +41,20 @@ struct Pattern {
   ignoreCase @2 :Bool;
   word @3 :Bool;             # a match must not touch a word character on either side
   inPath @4 :Bool;           # search the document's path instead of its text
+  place @5 :Place;           # where it matches, besides
+}
+
+struct Place {
+  # What a match of a pattern is in the text (crate `language`). All of it is about one line.
+  enum Role {
+    any @0;
+    definition @1;           # the name of a definition, in which the pattern is searched; `word`: it is all of the name
+    use @2;                  # not the name of a definition
+  }
+  classes @0 :UInt32;        # classes of all bytes of the match: bit 0 code, 1 comment, 2 string, 3 text; 0: any
+  role @1 :Role;
+  kinds @2 :UInt32;          # of the definition: bit n for the kind of number n; 0: any
+  parent @3 :Text;           # a regular expression for the name of the definition around it, in any case; empty: any
 }
 
 struct Expr {

@@ -7,6 +7,7 @@ use backend::CompiledQuery;
 use backend::compiled_query::Strategy;
 use backend::line_matcher::LineSearch;
 use backend::long_line::{Effort, LINE_STEPS_MAX};
+use backend::place::Haystack;
 use schema::message::{Expr, Pattern, Syntax};
 use std::time::Instant;
 
@@ -64,7 +65,7 @@ fn measure(pattern: &str, line: &[u8]) -> (f64, &'static str) {
     };
     let started = Instant::now();
     let mut effort = Effort::new(&|| false);
-    let found = LineSearch::new(matcher, line, 0).next(&mut effort);
+    let found = LineSearch::new(matcher, Haystack::plain(line), 0).next(&mut effort);
     let result = match found {
         Some(_) => "matches",
         None if effort.has_given_up => "given up",

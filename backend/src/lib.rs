@@ -68,6 +68,8 @@ pub use live::{Generation, LiveShards};
 pub use lookup::{LookUp, WantedFile};
 pub use matcher::bad_expr::BadExpr;
 pub use matcher::compiled_query::CompiledQuery;
-pub use matcher::{compiled_query, compiler, document_matcher, line_matcher, long_line, pattern};
+pub use matcher::{
+    compiled_query, compiler, document_matcher, line_matcher, long_line, pattern, place,
+};
 pub use pack::LINE_BYTES_MAX;
 pub use server::Backend;

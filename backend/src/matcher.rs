@@ -14,3 +14,4 @@ pub(crate) mod literal;
 pub mod long_line;
 pub mod pattern;
 pub(crate) mod phrase;
+pub mod place;

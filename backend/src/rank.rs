@@ -20,8 +20,10 @@
 //! Words are ASCII, and literals ignore ASCII case. `scripts/compare/ranking` measures the mean
 //! reciprocal rank.
 
-use language::definition;
+use language::symbols::LEVEL_MAX;
+use language::words::words_in;
 use schema::order;
+use std::iter;
 
 const PATH_MAX: f32 = 0.1460;
 /// Maximum of a line, for a definition: the difference between source and vendored files
@@ -132,10 +134,10 @@ fn path_rank(path: &[u8], literal: &str) -> f32 {
     PATH_MAX * m
 }
 
-/// A line that looks like the definition of a match.
+/// Definition of a match.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Defined {
-    /// Level of [`definition::level`], lowered by the lines behind it.
+    /// Level of the definition; 0: none.
     pub level: u8,
     /// Result of [`favour`]; 0 if the defined words are unknown.
     pub favour: f32,
@@ -152,32 +154,26 @@ pub fn favour(is_own: Option<bool>, is_local: bool, path: &[u8]) -> f32 {
     0.5 * f32::from(u8::from(is_own)) + 0.25 * f32::from(u8::from(!is_local)) + 0.25 * near
 }
 
-/// Rank of a line. `look_behind` gets the first words in `ranges` and the level of the line alone,
-/// if they may define something.
+/// Rank of a line. `define` gets the words in `ranges`.
 pub fn line_rank<E>(
     document_rank: f32,
     line: &[u8],
     ranges: impl IntoIterator<Item = (usize, usize)>,
-    look_behind: impl FnOnce((usize, usize), u8) -> Result<Defined, E>,
+    define: impl FnOnce(&mut dyn Iterator<Item = (usize, usize)>) -> Result<Defined, E>,
 ) -> Result<f32, E> {
     let blanks = line
         .iter()
         .take_while(|&&byte| byte == b' ' || byte == b'\t')
         .count()
         .min(100);
-    let words = ranges
-        .into_iter()
-        .find_map(|(start, end)| definition::words_in(line, start, end));
-    let (l, level) = match words {
-        Some((start, end)) => (
-            0.75 + 0.25 * (1.0 - share(start, line.len())),
-            definition::level(line, start, end),
+    let ranges = ranges.into_iter();
+    let mut words = ranges.filter_map(|(start, end)| words_in(line, start, end));
+    let (l, defined) = match words.next() {
+        Some(first) => (
+            0.75 + 0.25 * (1.0 - share(first.0, line.len())),
+            define(&mut iter::once(first).chain(words))?,
         ),
-        None => (0.5, 0),
-    };
-    let defined = match words {
-        Some(words) if level > 0 => look_behind(words, level)?,
-        _ => Defined::default(),
+        None => (0.5, Defined::default()),
     };
     let place = (1.0 - blanks as f32 / 100.0) * l;
     Ok(order::rank(defined_bound(document_rank, defined), place))
@@ -188,7 +184,7 @@ pub fn defined_bound(document_rank: f32, Defined { level, favour }: Defined) -> 
     if level == 0 {
         return document_rank;
     }
-    let level = f32::from(level) / f32::from(definition::LEVEL_MAX);
+    let level = f32::from(level) / f32::from(LEVEL_MAX);
     document_rank + (LINE_MAX * level + FAVOUR_MAX * favour)
 }
 
@@ -218,16 +214,16 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    /// Rank of a single line, in a package of another name.
-    fn alone(document_rank: f32, line: &[u8], range: (usize, usize)) -> f32 {
-        let look_behind = |_, level| {
-            Ok::<_, Infallible>(Defined {
-                level,
-                ..Defined::default()
-            })
-        };
-        let Ok(rank) = line_rank(document_rank, line, [range], look_behind);
+    /// Rank of a line whose matches have this level.
+    fn defining(document_rank: f32, line: &[u8], range: (usize, usize), level: u8) -> f32 {
+        let Ok(rank) = line_rank(document_rank, line, [range], |_| {
+            Ok::<_, Infallible>(Defined { level, favour: 1.0 })
+        });
         rank
+    }
+
+    fn alone(document_rank: f32, line: &[u8], range: (usize, usize)) -> f32 {
+        defining(document_rank, line, range, 0)
     }
 
     #[test]
@@ -251,8 +247,12 @@ mod tests {
     fn lines_rank_by_definition_then_by_first_word_and_indent() {
         let line = |line: &[u8], at| alone(1.0, line, (at, at + 4));
         assert_eq!(line(b"font", 0), order::rank(1.0, 1.0));
-        assert_eq!(line(b"font(", 0), order::rank(1.0 + LINE_MAX, 1.0));
-        assert!(line(b"    fn font", 7) > line(b"font", 0));
+        let level = |level| defining(1.0, b"    font", (4, 8), level);
+        assert_eq!(
+            level(LEVEL_MAX),
+            order::rank(1.0 + LINE_MAX + FAVOUR_MAX, 0.96 * 0.875)
+        );
+        assert!(level(2) > level(1) && level(1) > line(b"font", 0));
         assert!(line(b"font x", 0) > line(b"x font", 2));
         assert!(line(b"font", 0) > line(b"fonts", 0));
         assert!(line(b" fonts", 1) > line(b"        fonts", 8));
@@ -268,7 +268,6 @@ mod tests {
     fn what_is_beside_the_word_of_a_range_does_not_matter() {
         let line = b"static int font (int a)";
         let word = alone(1.0, line, (11, 15));
-        assert!(word >= 1.0 + LINE_MAX - 1e-3);
         for range in [(11, 17), (10, 15), (10, 16)] {
             assert_eq!(alone(1.0, line, range), word);
         }
@@ -280,16 +279,17 @@ mod tests {
         let font = ["x".to_owned(), "font".to_owned()];
         let document = document_rank(0.7, b"font", &font);
         let score = |rank| order::RankKey::of(rank).score;
-        let look_behind = |_, level| Ok::<_, Infallible>(Defined { level, favour: 1.0 });
-        let Ok(best) = line_rank(document, b"fn font", [(3, 7)], look_behind);
-        let best = score(best);
+        let best = score(defining(document, b"fn font", (3, 7), LEVEL_MAX));
         let none = Tier::default();
         assert!(best >= score(bound(0.7, none, false)));
         assert!(best >= score(document_bound(document, false)));
         assert!(score(document + name_rank(b"font", &font)) >= score(bound(0.7, none, true)));
-        let look_behind = |_, level| Ok::<_, Infallible>(Defined { level, favour: 1.0 });
-        let exact = with_tier(document, Tier::MAX);
-        let Ok(exact) = line_rank(exact, b"fn font", [(3, 7)], look_behind);
+        let exact = defining(
+            with_tier(document, Tier::MAX),
+            b"fn font",
+            (3, 7),
+            LEVEL_MAX,
+        );
         assert!(score(exact) >= score(bound(0.7, Tier::MAX, false)));
     }
 

@@ -17,6 +17,7 @@ mod pool;
 mod request;
 mod slices;
 mod spans;
+mod symbols;
 mod top_k;
 mod verify;
 
@@ -27,6 +28,7 @@ pub use request::{Cancel, LIMIT_MAX, Request, Sink, Stopped};
 use crate::matcher::compiled_query::Strategy;
 use crate::matcher::line_matcher::{self, LineMatcher};
 use crate::matcher::long_line::Effort;
+use crate::matcher::place::Haystack;
 use crate::pack::{Match, Packed};
 use document_matches::{UnitResult, frames_of};
 use document_search::{DocumentMatchers, DocumentSearch, find_ranges};
@@ -37,6 +39,7 @@ use request::{Interrupted, ShardTask, SharedEvaluations};
 use schema::message::{Progress, ShardEnd, Skip, Want};
 use slices::{ReadAhead, Slice, Slices, is_dense};
 use std::mem;
+use symbols::Defining;
 use top_k::{PendingMatch, PendingMatches, Threshold, TopMatches};
 use verify::Verifier;
 
@@ -59,7 +62,10 @@ impl Request<'_> {
         let ends = shards.map(|(index, (shard, (plan, later_static_rank)))| {
             let candidates = self.planned_candidates(plan, shard)?;
             let evaluations = SharedEvaluations::default();
-            let task = ShardTask::new(self, index, &threshold, &evaluations);
+            let (candidates, defining) = candidates
+                .and_then(|candidates| Ok((Ok(candidates), Defining::of(self, shard)?)))
+                .unwrap_or_else(|error| (Err(error), Defining::Anywhere));
+            let task = ShardTask::new(self, index, &threshold, &evaluations, &defining);
             let candidates = (candidates, later_static_rank);
             search_shard(task, workers, candidates, &mut output)
         });
@@ -241,6 +247,15 @@ struct Worker<'a> {
     matchers: Matchers<'a>,
 }
 
+impl Matchers<'_> {
+    fn is_placed(&self) -> bool {
+        match self {
+            Matchers::Line(matcher) => matcher.is_placed(),
+            Matchers::Document(matchers) => matchers.matcher.is_placed(),
+        }
+    }
+}
+
 enum Matchers<'a> {
     Line(Box<LineMatcher>),
     Document(DocumentMatchers<'a>),
@@ -303,6 +318,12 @@ impl<'a> Worker<'a> {
                     continue;
                 }
                 let line = &shard.text(position.start..position.end, &verifier.texts)?[..];
+                let is_placed = self.matchers.is_placed();
+                let symbols = verifier.symbols_for(is_placed, &matches.document)?;
+                let start = shard.text_range(matches.document.blocks.clone())?.start;
+                let offset = position.start.saturating_sub(start);
+                let body = line_matcher::without_end(line);
+                let body = Haystack::new(body, symbols.as_deref(), offset);
                 let ranges = &mut verifier.ranges;
                 let stop = || request.cancel.is_cancelled();
                 let effort = &mut Effort::new(&stop);
@@ -311,11 +332,10 @@ impl<'a> Worker<'a> {
                         let document = &matches.document;
                         let found = (effort, ranges);
                         let text = (shard, &*verifier.texts);
-                        find_ranges(matchers, text, document, pending, line, found)?;
+                        find_ranges(matchers, text, document, pending, body, found)?;
                     }
                     Matchers::Line(matcher) => {
-                        let body = line_matcher::without_end(line);
-                        request.find_ranges(matcher, (body, false), effort, ranges);
+                        request.find_ranges(matcher, true, (body, false), effort, ranges);
                     }
                 }
                 let rank = pending.key.rank();

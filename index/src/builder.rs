@@ -1,5 +1,5 @@
-//! Builds a *segment*: blocks, and sorted runs of (trigram, block) pairs. Defined words are pairs
-//! with a key of [`Trigram::of_definition`].
+//! Builds a *segment*: blocks, symbols of each text, and sorted runs of (trigram, block) pairs.
+//! Defined words are pairs with a key of [`Trigram::of_definition`].
 //!
 //! The [`writer`](crate::writer) joins segments. [`Limits`] bound memory: excess text is spilled to
 //! a file, pairs become sorted runs.
@@ -12,8 +12,10 @@ pub(crate) use sorted_run::RunReader;
 
 use crate::block::{self, Cut};
 use crate::file;
+use crate::symbols;
 use crate::trigram::{Trigram, TrigramSet};
-use language::definition;
+use language::Language;
+use language::symbols::{Incomplete, Symbols, TEXT_BYTES_MAX};
 use pairs::Pairs;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -34,10 +36,12 @@ pub(crate) struct SegmentBuilder {
     directory: PathBuf,
     segment: Segment,
     trigrams: TrigramSet,
-    definitions: Vec<Trigram>,
+    definitions: Vec<(u32, Trigram)>,
     pairs: Pairs,
     /// Of the current document.
     first_block: u32,
+    /// Offset of the current document in the segment's text.
+    document_offset: u64,
     hasher: blake3::Hasher,
     next_line: u32,
     block_offset: u64,
@@ -59,6 +63,7 @@ impl SegmentBuilder {
             definitions: Vec::new(),
             pairs: Pairs::new(),
             first_block: 0,
+            document_offset: 0,
             hasher: blake3::Hasher::new(),
             next_line: 1,
             block_offset: 0,
@@ -75,28 +80,41 @@ impl SegmentBuilder {
         self.segment.text = text;
     }
 
-    pub(crate) fn finish_document(&mut self) -> io::Result<()> {
-        let document = self.end_document()?;
+    /// Ends a document in this language.
+    pub(crate) fn finish_document(&mut self, language: Option<&Language>) -> io::Result<()> {
+        self.close_last_block()?;
+        let symbols = self.take_symbols(language);
+        let document = self.end_document(symbols)?;
         self.segment.documents.push(document);
         Ok(())
     }
 
     /// Its blocks belong to no document.
     pub(crate) fn discard_document(&mut self) -> io::Result<()> {
-        self.end_document().map(drop)
+        self.close_last_block()?;
+        self.end_document(Vec::new()).map(drop)
     }
 
-    fn end_document(&mut self) -> io::Result<SegmentDocument> {
+    fn close_last_block(&mut self) -> io::Result<()> {
         if self.segment.text_bytes() > self.block_offset {
             self.close_block(self.segment.text.len())?;
         }
+        Ok(())
+    }
+
+    fn end_document(&mut self, symbols: Vec<u8>) -> io::Result<SegmentDocument> {
         let end = number(self.segment.blocks.len())?;
         let document = SegmentDocument {
             blocks: self.first_block..end,
             lines: self.next_line - 1,
             hash: *self.hasher.finalize().as_bytes(),
+            symbols,
         };
         self.first_block = end;
+        self.document_offset = self.segment.text_bytes();
+        if self.pairs.len() > self.limits.pairs || self.pairs.is_beyond(end + DOCUMENT_BLOCKS_MAX) {
+            self.flush_pairs(end);
+        }
         self.hasher.reset();
         self.next_line = 1;
         self.begin_block(self.segment.text.len());
@@ -107,8 +125,49 @@ impl SegmentBuilder {
         self.flush_pairs(0);
         let segment = std::mem::take(&mut self.segment);
         self.first_block = 0;
+        self.document_offset = 0;
         self.begin_block(0);
         segment
+    }
+
+    /// True while the current document is short enough to have symbols, so that it is in memory,
+    /// and so are its pairs.
+    fn is_kept(&self) -> bool {
+        self.segment.text_bytes() - self.document_offset <= TEXT_BYTES_MAX as u64
+            && (self.segment.blocks.len() as u32) - self.first_block < DOCUMENT_BLOCKS_MAX
+    }
+
+    /// Lexes the current document, whose blocks are closed, and adds the words that it defines to
+    /// the pairs. Returns its encoded symbols.
+    fn take_symbols(&mut self, language: Option<&Language>) -> Vec<u8> {
+        if !self.is_kept() {
+            return symbols::encode(&Symbols {
+                incomplete: Some(Incomplete::TextTooLong),
+                ..Symbols::default()
+            });
+        }
+        let start = (self.document_offset - self.segment.spilled_bytes) as usize;
+        let text = &self.segment.text[start..];
+        let found = Symbols::of(language, text);
+        let blocks = &self.segment.blocks[self.first_block as usize..];
+        let (keys, mut block) = (&mut self.definitions, 0);
+        keys.clear();
+        for definition in &found.definitions {
+            let offset = self.document_offset + u64::from(definition.name.start);
+            let is_before = |next: &SegmentBlock| next.offset <= offset;
+            while blocks.get(block + 1).is_some_and(is_before) {
+                block += 1;
+            }
+            let word = definition.word(text);
+            let keyed = word.map(|word| Trigram::of_definition(word, definition.level()));
+            keys.extend(keyed.map(|key| (self.first_block + block as u32, key)));
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        for &(block, key) in &*keys {
+            self.pairs.extend(&[key], block);
+        }
+        symbols::encode(&found)
     }
 
     fn begin_block(&mut self, start: usize) {
@@ -147,34 +206,11 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    fn is_short(&self, end: usize) -> bool {
-        let line_end = 2;
-        self.segment.spilled_bytes + self.block_start as u64 == self.block_offset
-            && end - self.block_start <= definition::LINE_BYTES_MAX + line_end
-    }
-
-    fn take_definitions(&mut self, end: usize) -> io::Result<()> {
-        let block = number(self.segment.blocks.len())?;
-        let text = &self.segment.text[self.block_start..end];
-        let keys = &mut self.definitions;
-        keys.clear();
-        definition::for_each(text, |word, level| {
-            keys.push(Trigram::of_definition(word, level));
-        });
-        keys.sort_unstable();
-        keys.dedup();
-        self.pairs.extend(keys, block);
-        Ok(())
-    }
-
     fn close_block(&mut self, end: usize) -> io::Result<()> {
         self.take_trigrams(end)?;
         let (block, pairs) = (number(self.segment.blocks.len())?, &mut self.pairs);
         self.trigrams
             .finish(|trigrams| pairs.extend(trigrams, block));
-        if !self.in_line || self.is_short(end) {
-            self.take_definitions(end)?;
-        }
         let (offset, first_line) = (self.block_offset, self.next_line);
         self.segment
             .blocks
@@ -186,7 +222,8 @@ impl SegmentBuilder {
         };
         self.next_line = number(self.next_line as usize + lines)?;
         self.begin_block(end);
-        if self.pairs.len() > self.limits.pairs || self.pairs.is_beyond(block + 1) {
+        let is_full = self.pairs.len() > self.limits.pairs || self.pairs.is_beyond(block + 1);
+        if is_full && !self.is_kept() {
             self.flush_pairs(number(self.segment.blocks.len())?);
         }
         Ok(())
@@ -200,9 +237,16 @@ impl SegmentBuilder {
         self.pairs.clear(next_block);
     }
 
-    /// Spills closed blocks and processed text.
+    /// Spills closed blocks and processed text, but not a kept document.
     fn spill_text(&mut self) -> io::Result<()> {
-        let count = self.taken;
+        let count = if self.is_kept() {
+            (self.document_offset - self.segment.spilled_bytes) as usize
+        } else {
+            self.taken
+        };
+        if count == 0 {
+            return Ok(());
+        }
         let file = match &mut self.segment.spilled {
             Some(file) => file,
             none => none.insert(file::anonymous(&self.directory)?),
@@ -211,10 +255,13 @@ impl SegmentBuilder {
         self.segment.text.drain(..count);
         self.segment.spilled_bytes += count as u64;
         self.block_start = self.block_start.saturating_sub(count);
-        self.taken = 0;
+        self.taken -= count;
         Ok(())
     }
 }
+
+/// Blocks of a text with symbols: a block has half of its target size or more on average.
+const DOCUMENT_BLOCKS_MAX: u32 = 1 << 18;
 
 impl Write for SegmentBuilder {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
@@ -246,6 +293,8 @@ pub(crate) struct SegmentDocument {
     pub(crate) blocks: Range<u32>,
     pub(crate) lines: u32,
     pub(crate) hash: [u8; 32],
+    /// Encoded, see [`symbols`](crate::symbols).
+    pub(crate) symbols: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -21,10 +21,11 @@
 //!              as it has documents
 //!     88    8  bytes of the file
 //!     96    4  CRC-32C of the section CHECKSUMS
-//!     100    4  rules by which the words were found that lines define (see `language::definition`);
-//!               0 in shards that do not list them
-//!     104   16  for each of 16 sections: offset, length in bytes. The first thirteen are those
-//!               below up to FRAMES, in this order, the last one is CHECKSUMS. The others are free:
+//!     100    4  version of the lexers and parsers (`language::symbols::VERSION`) that found SYMBOLS
+//!               and the words that blocks define. Others than the reader's are not used: symbols
+//!               are found again from the texts
+//!     104   16  for each of 16 sections: offset, length in bytes. The first are those
+//!               below up to SYMBOLS, in this order, the last one is CHECKSUMS. The others are free:
 //!               a reader skips those that it does not know
 //!    360 3732  zeros
 //!   4092    4  CRC-32C of the 4,092 bytes before
@@ -64,6 +65,8 @@
 //!                 dictionary; and one more, the end of the last block. A block that takes as many
 //!                 bytes there as in the texts is as it is, any other one is a frame. Codec raw:
 //!                 absent
+//!    SYMBOLS      offset in this section 8, for each text, and the end of the last one; then for each
+//!                 text its symbols (see `symbols`). Absent in shards of older programs
 //!    CHECKSUMS    CRC-32C of every page from page 1 on; the last page ends where CHECKSUMS begins
 //! ```
 //!
@@ -125,11 +128,13 @@ pub enum Section {
     Paths,
     /// Offsets of compressed blocks.
     Frames,
+    /// Definitions and classes of texts; absent in old shards.
+    Symbols,
     Checksums = SECTIONS_MAX as isize - 1,
 }
 
 impl Section {
-    pub const ALL: [Section; 14] = [
+    pub const ALL: [Section; 15] = [
         Section::Content,
         Section::Postings,
         Section::Dictionary,
@@ -143,6 +148,7 @@ impl Section {
         Section::Decoded,
         Section::Paths,
         Section::Frames,
+        Section::Symbols,
         Section::Checksums,
     ];
 }
@@ -185,7 +191,7 @@ pub(crate) struct Header {
     pub(crate) text_bytes: U64,
     pub(crate) file_bytes: U64,
     pub(crate) checksums_crc: U32,
-    pub(crate) definition_rules: U32,
+    pub(crate) symbols_version: U32,
     pub(crate) sections: [Extent; SECTIONS_MAX],
     pub(crate) reserved: [u8; RESERVED_BYTES],
     pub(crate) crc: U32,

@@ -56,6 +56,7 @@ pub mod plan;
 pub mod posting;
 pub mod revisions;
 pub mod shard;
+pub mod symbols;
 pub mod trigram;
 mod writer;
 

@@ -22,6 +22,7 @@ mod pages;
 mod paths;
 mod read_ahead;
 mod run_starts;
+mod symbols;
 mod tables;
 mod texts;
 

@@ -42,6 +42,11 @@ impl Trigram {
         Trigram(((u32::from(b'A') + hash % UPPER) << 16) | ((hash / UPPER) & 0xffff))
     }
 
+    /// True for a key of [`of_definition`](Self::of_definition).
+    pub fn is_definition(self) -> bool {
+        self.bytes()[0].is_ascii_uppercase()
+    }
+
     pub(crate) fn from_value(value: u32) -> Trigram {
         debug_assert!((value as usize) < VALUES);
         Trigram(value)
@@ -59,6 +64,9 @@ impl Trigram {
 
 impl fmt::Debug for Trigram {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_definition() {
+            return write!(out, "definition {:x}", self.0);
+        }
         write!(out, "\"{}\"", self.bytes().escape_ascii())
     }
 }

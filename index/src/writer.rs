@@ -9,6 +9,7 @@
 mod content;
 mod merge;
 mod output;
+mod symbols_section;
 mod tables;
 
 pub(crate) use tables::{DocumentName, NO_TAG};
@@ -24,13 +25,14 @@ use crate::format::{
 use crate::manifest::hex;
 use crate::posting::{self, Codec, PADDING_BYTES, encode_varint, push_range};
 use content::ContentWriter;
-use language::definition;
+use language::symbols;
 use merge::{BlockNumbers, RunExtent, merge_runs};
 use output::{PageWriter, WriteBack};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use symbols_section::SymbolsWriter;
 use tables::{Tables, count};
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -50,6 +52,7 @@ pub(crate) struct ShardWriter {
     runs_out: BufWriter<File>,
     runs: Vec<RunExtent>,
     runs_bytes: u64,
+    symbols: SymbolsWriter,
     tables: Tables,
     /// Encoded, like `skipped`.
     blocks: Vec<u8>,
@@ -84,6 +87,7 @@ impl ShardWriter {
             runs_out: BufWriter::with_capacity(WRITE_BYTES, file::anonymous(directory)?),
             runs: Vec::new(),
             runs_bytes: 0,
+            symbols: SymbolsWriter::new(directory)?,
             tables: Tables::default(),
             blocks: Vec::new(),
             skipped: Vec::new(),
@@ -129,6 +133,7 @@ impl ShardWriter {
             }
             let first_block = self.block_count()?;
             texts.push(self.tables.text(document, first_block, bytes)?);
+            self.symbols.push(&document.symbols)?;
             for number in blocks.clone() {
                 let block = &segment.blocks[number as usize];
                 let entry = BlockRecord {
@@ -202,10 +207,14 @@ impl ShardWriter {
             let paths = tables::encode_paths(&tables.documents, &tables.names)?;
             self.section(Section::Paths, &paths)?;
         }
-        id.update(&definition::RULES.to_le_bytes());
+        id.update(&symbols::VERSION.to_le_bytes());
         if !frames.is_empty() {
             self.section(Section::Frames, &frames)?;
         }
+        self.align()?;
+        let start = self.out.offset();
+        self.symbols.finish(&mut self.out)?;
+        self.end_section(Section::Symbols, start);
         let checksums = self.write_checksums()?;
         let mut header = Header::new_zeroed();
         header.magic = MAGIC;
@@ -221,7 +230,7 @@ impl ShardWriter {
             ContentCodec::Raw => CODEC_RAW.into(),
             ContentCodec::Zstd => CODEC_ZSTD.into(),
         };
-        header.definition_rules = definition::RULES.into();
+        header.symbols_version = symbols::VERSION.into();
         header.content_bytes = self.content_bytes.into();
         let text_bytes = tables.packages.iter().map(|it| it.text_bytes.get());
         header.text_bytes = text_bytes.sum::<u64>().into();

@@ -28,5 +28,6 @@ pub mod lexer;
 pub mod path;
 pub mod symbols;
 pub mod table;
+pub mod words;
 
 pub use table::Language;

@@ -23,14 +23,15 @@ pub use outline::{DEFINITIONS_MAX, SCOPES_MAX};
 
 use crate::Language;
 use crate::lexer::Syntax;
+use crate::words::is_word;
 use outline::Outline;
 use std::ops::Range;
 
 /// Version of lexer and parsers. An index keeps symbols, so raise this with every change of them.
 pub const VERSION: u32 = 4;
 
-/// Text with more bytes has no symbols: offsets have 32 bits.
-pub const TEXT_BYTES_MAX: usize = u32::MAX as usize;
+/// Bytes of a text with symbols: generated parsers have 15 MB. Longer ones are data.
+pub const TEXT_BYTES_MAX: usize = 32 << 20;
 
 /// Name that a text defines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +47,38 @@ pub struct Definition {
     /// Definition around it.
     pub parent: Parent,
 }
+
+impl Definition {
+    /// Word that is defined: the name without signs around it. `None` for several words.
+    pub fn word<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        let name = text.get(self.name.start as usize..self.name.end as usize)?;
+        let first = name.iter().position(|&byte| is_word(byte))?;
+        let last = name.iter().rposition(|&byte| is_word(byte))?;
+        let word = &name[first..=last];
+        word.iter().all(|&byte| is_word(byte)).then_some(word)
+    }
+
+    /// Weight of the definition in ranks, from 1 to [`LEVEL_MAX`].
+    pub fn level(&self) -> u8 {
+        if self.is_declaration {
+            return 2;
+        }
+        match self.kind {
+            Kind::Implementation => 1,
+            Kind::Field | Kind::Enumerator | Kind::Key | Kind::Selector | Kind::Id => 2,
+            Kind::Type
+            | Kind::Constant
+            | Kind::Variable
+            | Kind::Label
+            | Kind::Section
+            | Kind::Macro => 3,
+            _ => LEVEL_MAX,
+        }
+    }
+}
+
+/// Highest [`Definition::level`].
+pub const LEVEL_MAX: u8 = 4;
 
 /// Definition that another one belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -28,7 +28,7 @@ pub use batch::{
 };
 pub use codec::{ATOMS_MAX, DEPTH_MAX, MessageError};
 pub use document_kind::DocumentKind;
-pub use expr::{Expr, Field, Filter, Pattern, Reading, Syntax};
+pub use expr::{Expr, Field, Filter, Pattern, Place, Reading, Role, Syntax};
 pub use lookup::{
     Blame, BlameHunk, BlameSource, Change, ChangeKind, ChangeList, Commit, CommitLog, LOOKUPS_MAX,
     Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,

@@ -11,6 +11,7 @@ use super::filters;
 use super::line_matcher::{self, LineMatcher};
 use super::pattern::{self, DefinedWords};
 use super::phrase::Phrase;
+use super::place;
 use crate::rank::{self, Tier};
 use index::document;
 use index::filter::Filters;
@@ -34,6 +35,8 @@ pub struct CompiledQuery {
     pub pattern_plans: Vec<DocumentQuery>,
     /// Phrase as typed. Its lines come first.
     pub phrase: Option<Phrase>,
+    /// A pattern asks for the names of parents.
+    pub(crate) has_parents: bool,
     /// Without `filters`.
     rest: Expr,
     compiler: Compiler,
@@ -85,6 +88,7 @@ impl CompiledQuery {
             ..bad
         };
         let rest = Expr::all(rest);
+        place::check(&rest).map_err(renumber)?;
         let pattern_plans = pattern_plans(&rest).map_err(renumber)?;
         compile_cost::check_total_size(&rest.patterns())
             .map_err(|bad| renumber(BadExpr::new(0, bad)))?;
@@ -103,6 +107,7 @@ impl CompiledQuery {
             finds_names,
             pattern_plans,
             phrase: None,
+            has_parents: rest.patterns().iter().any(|it| !it.place.parent.is_empty()),
             rest,
             compiler: compiler.clone(),
         })

@@ -174,6 +174,15 @@ impl DocumentMatcher {
         texts.any(|text| matches!(text.matcher, TextMatcher::MultiLine(_)))
     }
 
+    /// True if it needs the symbols of texts.
+    pub(crate) fn is_placed(&self) -> bool {
+        let is_placed = |text: &TextTerm| match &text.matcher {
+            TextMatcher::Line(matcher) => matcher.is_placed(),
+            TextMatcher::MultiLine(_) => false,
+        };
+        self.texts.iter().any(is_placed)
+    }
+
     pub(crate) fn block_queries(&self) -> Vec<&TrigramQuery> {
         self.texts.iter().map(|text| &text.blocks).collect()
     }

@@ -9,11 +9,15 @@
 use super::bad_expr::BadExpr;
 use super::bounded_matcher::BoundedMatcher;
 use super::compiler::Compiler;
+use super::document_matcher::remove_overlaps;
 use super::long_line::{Effort, GivenUp, LINE_STEPS_MAX};
 use super::pattern;
+use super::place::{self, Haystack, PlacedMatcher};
 use grep_matcher::LineMatchKind;
 use index::plan::{BadPattern, TrigramQuery};
-use schema::message::{Expr, Pattern};
+use index::trigram::Trigram;
+use language::symbols::LEVEL_MAX;
+use schema::message::{Expr, Pattern, Role};
 use std::ops::{ControlFlow, Range};
 use std::slice;
 
@@ -31,7 +35,9 @@ pub struct LineMatcher {
     /// Has to hold for a found line, too.
     condition: Option<Expr>,
     /// Matchers of the condition's patterns, in order.
-    matchers: Vec<BoundedMatcher>,
+    matchers: Vec<PlacedMatcher>,
+    /// Numbers of the patterns whose ranges are shown, if one has a place.
+    placed: Option<Vec<usize>>,
 }
 
 impl LineMatcher {
@@ -42,11 +48,14 @@ impl LineMatcher {
         } else {
             positive_patterns(expr, false)
         };
+        let is_placed = expr.patterns().iter().any(|it| !it.place.is_anywhere());
+        let relaxed: Vec<Pattern> = found.iter().map(|it| place::relaxed(it)).collect();
+        let found: Vec<&Pattern> = relaxed.iter().collect();
         let finder = BoundedMatcher::new(&found, false, compiler);
         let finder = finder.map_err(|bad| BadExpr::new(first_bad(expr, compiler), bad))?;
         let (mut condition, mut matchers) = (None, Vec::new());
-        if has_line(expr) {
-            let compile = |it: &Pattern| BoundedMatcher::new(&[it], false, compiler);
+        if is_placed || has_line(expr) {
+            let compile = |it: &Pattern| PlacedMatcher::new(it, compiler);
             matchers.extend(pattern::each(expr, compile)?);
             condition = Some(expr.clone());
         }
@@ -54,17 +63,25 @@ impl LineMatcher {
             finder,
             condition,
             matchers,
+            placed: is_placed.then(|| positive_numbers(expr)),
         })
     }
 
+    /// True if it needs the symbols of texts.
+    pub fn is_placed(&self) -> bool {
+        self.placed.is_some()
+    }
+
     pub(crate) fn is_slow(&self, blocks: u64) -> bool {
-        let mut matchers = [&self.finder].into_iter().chain(&self.matchers);
-        matchers.any(|it| it.is_slow(blocks))
+        self.finder.is_slow(blocks) || self.matchers.iter().any(|it| it.is_slow(blocks))
     }
 
     /// The only possible byte of a range in a short line.
     pub(crate) fn single_byte(&self) -> Option<u8> {
-        self.finder.literal()?.single_byte()
+        self.finder
+            .literal()
+            .filter(|_| !self.is_placed())?
+            .single_byte()
     }
 
     /// Copy for this number of candidate blocks.
@@ -75,18 +92,19 @@ impl LineMatcher {
             matchers: (self.matchers.iter())
                 .map(|it| it.for_blocks(blocks))
                 .collect(),
+            placed: self.placed.clone(),
         }
     }
 
-    fn confirms(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
+    fn confirms(&self, line: Haystack<'_>, effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
         let Some(condition) = &self.condition else {
             return Ok(true);
         };
         holds(condition, true, &mut self.matchers.iter(), line, effort)
     }
 
-    fn matches(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
-        Ok(self.finder.is_match(line, effort)? && self.confirms(line, effort)?)
+    fn matches(&self, line: Haystack<'_>, effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
+        Ok(self.finder.is_match(line.bytes, effort)? && self.confirms(line, effort)?)
     }
 }
 
@@ -94,8 +112,8 @@ impl LineMatcher {
 fn holds(
     expr: &Expr,
     counts: bool,
-    matchers: &mut slice::Iter<'_, BoundedMatcher>,
-    line: &[u8],
+    matchers: &mut slice::Iter<'_, PlacedMatcher>,
+    line: Haystack<'_>,
     effort: &mut Effort<'_>,
 ) -> Result<bool, GivenUp> {
     Ok(match expr {
@@ -128,14 +146,14 @@ fn holds(
 /// Searches pieces of lines, and longer lines alone, with checks of the stop flag.
 pub struct LineSearch<'a> {
     matcher: &'a LineMatcher,
-    text: &'a [u8],
+    text: Haystack<'a>,
     at: usize,
     piece_end: usize,
 }
 
 impl<'a> LineSearch<'a> {
     /// Searches lines from `at`, the start of a line.
-    pub fn new(matcher: &'a LineMatcher, text: &'a [u8], at: usize) -> LineSearch<'a> {
+    pub fn new(matcher: &'a LineMatcher, text: Haystack<'a>, at: usize) -> LineSearch<'a> {
         LineSearch {
             matcher,
             text,
@@ -147,18 +165,18 @@ impl<'a> LineSearch<'a> {
     /// Range of the next matching line with its end; `None` at the end or if stopped. Lines over
     /// the steps are noted in `effort`.
     pub fn next(&mut self, effort: &mut Effort<'_>) -> Option<Range<usize>> {
-        while self.at < self.text.len() {
+        while self.at < self.text.bytes.len() {
             if self.at == self.piece_end && !self.next_piece() {
                 let line = self.at..self.piece_end;
                 self.at = line.end;
-                let body = without_end(&self.text[line.clone()]);
+                let body = self.text.part(line.clone()).without_end();
                 let matches = self.matcher.matches(body, effort);
                 if effort.decide(matches) {
                     return Some(line);
                 }
             } else if let Some(line) = self.next_in_piece() {
                 self.at = line.end;
-                let body = without_end(&self.text[line.clone()]);
+                let body = self.text.part(line.clone()).without_end();
                 let matches = self.matcher.confirms(body, effort);
                 if effort.decide(matches) {
                     return Some(line);
@@ -176,21 +194,21 @@ impl<'a> LineSearch<'a> {
 
     /// Returns `false` if the next piece is one long line.
     fn next_piece(&mut self) -> bool {
-        let rest = &self.text[self.at..];
+        let rest = &self.text.bytes[self.at..];
         let bytes_max = self.matcher.finder.piece_bytes();
         if rest.len() <= bytes_max {
-            self.piece_end = self.text.len();
+            self.piece_end = self.text.bytes.len();
             return true;
         }
         let last = memchr::memrchr(b'\n', &rest[..bytes_max]);
         let end = last.or_else(|| Some(bytes_max + memchr::memchr(b'\n', &rest[bytes_max..])?));
-        self.piece_end = end.map_or(self.text.len(), |end| self.at + end + 1);
+        self.piece_end = end.map_or(self.text.bytes.len(), |end| self.at + end + 1);
         last.is_some()
     }
 
     fn next_in_piece(&self) -> Option<Range<usize>> {
         let finder = &self.matcher.finder;
-        let piece = &self.text[..self.piece_end];
+        let piece = &self.text.bytes[..self.piece_end];
         if finder.searches_several_lines() {
             fast(finder, piece, self.at)
         } else {
@@ -248,7 +266,7 @@ pub fn without_end(line: &[u8]) -> &[u8] {
 /// search stops.
 pub fn ranges(
     matcher: &LineMatcher,
-    line: &[u8],
+    line: Haystack<'_>,
     effort: &mut Effort<'_>,
     out: &mut Vec<(usize, usize)>,
 ) {
@@ -261,7 +279,7 @@ pub fn ranges(
 /// Finds the first of the [`ranges`], and the first that `decides` the rank, if another.
 pub fn first_range(
     matcher: &LineMatcher,
-    line: &[u8],
+    line: Haystack<'_>,
     effort: &mut Effort<'_>,
     decides: impl Fn((usize, usize)) -> bool,
     out: &mut Vec<(usize, usize)>,
@@ -280,12 +298,40 @@ pub fn first_range(
 
 fn collect_ranges(
     matcher: &LineMatcher,
-    line: &[u8],
+    line: Haystack<'_>,
     effort: &mut Effort<'_>,
     out: &mut Vec<(usize, usize)>,
     mut each: impl FnMut((usize, usize), &mut Vec<(usize, usize)>) -> ControlFlow<()>,
 ) {
     out.clear();
+    if let Some(numbers) = &matcher.placed {
+        effort.left = RANGES_STEPS_MAX;
+        let mut found = Vec::new();
+        for number in numbers {
+            matcher.matchers[*number].ranges(line, effort, &mut found);
+        }
+        remove_overlaps(&mut found);
+        found.truncate(RANGES_MAX);
+        let mut found = found.into_iter();
+        while found
+            .next()
+            .is_some_and(|range| each(range, out).is_continue())
+        {}
+    } else {
+        collect_anywhere(matcher, line.bytes, effort, out, each);
+    }
+    if out.is_empty() {
+        out.push((0, 0));
+    }
+}
+
+fn collect_anywhere(
+    matcher: &LineMatcher,
+    line: &[u8],
+    effort: &mut Effort<'_>,
+    out: &mut Vec<(usize, usize)>,
+    mut each: impl FnMut((usize, usize), &mut Vec<(usize, usize)>) -> ControlFlow<()>,
+) {
     let mut count = 0;
     let finder = &matcher.finder;
     if let Some(literal) = finder
@@ -319,9 +365,6 @@ fn collect_ranges(
             last_end = Some(found.end);
         }
     }
-    if out.is_empty() {
-        out.push((0, 0));
-    }
 }
 
 pub(crate) fn plan(expr: &Expr) -> Result<TrigramQuery, BadExpr> {
@@ -329,13 +372,37 @@ pub(crate) fn plan(expr: &Expr) -> Result<TrigramQuery, BadExpr> {
 }
 
 pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<TrigramQuery, BadPattern> {
+    let is_definition = pattern.place.role == Role::Definition;
     if pattern.text.is_empty() {
-        return Err(BadPattern::new("the pattern is empty"));
+        let all = is_definition.then_some(TrigramQuery::All);
+        return all.ok_or_else(|| BadPattern::new("the pattern is empty"));
     }
-    if let Some(text) = pattern::literal(pattern) {
-        return index::plan::plan_literal(text, pattern.ignore_case);
+    let Some(text) = pattern::literal(pattern) else {
+        return index::plan::plan(&pattern::expression(pattern), pattern.ignore_case);
+    };
+    let plan = index::plan::plan_literal(text, pattern.ignore_case)?;
+    let defined = is_definition
+        .then(|| plan_definition(pattern, text))
+        .flatten();
+    Ok(TrigramQuery::and([plan].into_iter().chain(defined)))
+}
+
+/// Blocks that define a word; `None` if they are not listed.
+fn plan_definition(pattern: &Pattern, word: &str) -> Option<TrigramQuery> {
+    let is_word = word
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !pattern.word || !is_word {
+        return None;
     }
-    index::plan::plan(&pattern::expression(pattern), pattern.ignore_case)
+    let other_cases = if pattern.ignore_case {
+        index::plan::plan_other_cases(word)?
+    } else {
+        TrigramQuery::None
+    };
+    let keys = (1..=LEVEL_MAX).map(|level| Trigram::of_definition(word.as_bytes(), level));
+    let keys = keys.map(TrigramQuery::Trigram);
+    Some(TrigramQuery::or(keys.chain([other_cases])))
 }
 
 /// `queries` are those of the patterns, in order.
@@ -367,6 +434,15 @@ pub(crate) fn positive_patterns(expr: &Expr, negated: bool) -> Vec<&Pattern> {
             patterns.collect()
         }
     }
+}
+
+/// Numbers of the positive patterns among all.
+fn positive_numbers(expr: &Expr) -> Vec<usize> {
+    let positive = positive_patterns(expr, false);
+    let is_positive = |it: &&Pattern| positive.iter().any(|other| std::ptr::eq(*it, *other));
+    let patterns = expr.patterns().into_iter().enumerate();
+    let found = patterns.filter(|(_, it)| is_positive(it));
+    found.map(|(number, _)| number).collect()
 }
 
 /// True if a line can match although no positive pattern does.
@@ -407,7 +483,7 @@ mod tests {
 
     fn lines(pattern: &str, text: &str) -> Vec<String> {
         let (matcher, mut effort) = (line_matcher(pattern), Effort::new(&|| false));
-        let mut search = LineSearch::new(&matcher, text.as_bytes(), 0);
+        let mut search = LineSearch::new(&matcher, Haystack::plain(text.as_bytes()), 0);
         let line = |line: Range<usize>| text[line].trim_end_matches(['\r', '\n']).to_owned();
         std::iter::from_fn(|| search.next(&mut effort).map(line)).collect()
     }
@@ -432,7 +508,12 @@ mod tests {
 
     fn ranges_of(matcher: &LineMatcher, line: &[u8]) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
-        ranges(matcher, line, &mut Effort::new(&|| false), &mut found);
+        ranges(
+            matcher,
+            Haystack::plain(line),
+            &mut Effort::new(&|| false),
+            &mut found,
+        );
         found
     }
 

@@ -13,7 +13,7 @@ use regex_syntax::hir::{
     Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
     Repetition,
 };
-use schema::message::{Expr, Pattern, Syntax};
+use schema::message::{Expr, Pattern, Role, Syntax};
 use std::convert::Infallible;
 
 /// Bytes of a compiled pattern, at most. `(?i)\w{200}` would take 13 MB.
@@ -94,6 +94,10 @@ impl DefinedWords {
 
 fn words(pattern: &Pattern) -> Option<(Option<Vec<u8>>, TrigramQuery)> {
     let text = literal(pattern)?;
+    if pattern.place.role == Role::Definition && !pattern.word {
+        // A part of a name.
+        return None;
+    }
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let other_cases = if pattern.ignore_case {
         index::plan::plan_other_cases(text)?
@@ -277,6 +281,21 @@ fn map_leaves(hir: &Hir, change: &dyn Fn(&Hir) -> Hir) -> Hir {
             ..repetition.clone()
         }),
         _ => change(hir),
+    }
+}
+
+/// Regular expression without assertions such as `^` or `\b`; it matches wherever `expression`
+/// does. Unchanged if malformed.
+pub(crate) fn without_looks(expression: &str) -> String {
+    let mut parser = regex_syntax::ParserBuilder::new();
+    parser.utf8(false).multi_line(true).crlf(true);
+    let remove = |leaf: &Hir| match leaf.kind() {
+        HirKind::Look(_) => Hir::empty(),
+        _ => leaf.clone(),
+    };
+    match parser.build().parse(expression) {
+        Ok(hir) => map_leaves(&hir, &remove).to_string(),
+        Err(_) => expression.to_owned(),
     }
 }
 

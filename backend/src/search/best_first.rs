@@ -14,6 +14,7 @@ mod sources;
 use super::Worker;
 use super::document_matches::{UnitResult, frames_of};
 use super::request::{Interrupted, Request, ShardTask, SharedEvaluations, Sink, Stopped};
+use super::symbols::Defining;
 use super::top_k::{DocumentPlace, PendingMatch, Threshold, TopMatches};
 use super::verify::Verifier;
 use crate::matcher::compiled_query::Strategy;
@@ -25,7 +26,7 @@ use crate::rank::{self, Defined, Tier};
 use fnv::{FnvHashMap, FnvHashSet};
 use index::plan::TrigramQuery;
 use index::shard::{Candidates, DocId};
-use language::definition::LEVEL_MAX;
+use language::symbols::LEVEL_MAX;
 use schema::message::{Progress, ShardEnd, Skip, Want};
 use schema::order::RankKey;
 use std::borrow::Cow;
@@ -53,8 +54,15 @@ impl Request<'_> {
         let mut top = TopMatches::new(limit);
         let threshold = Threshold::default();
         let evaluations = SharedEvaluations::default();
-        let shards = 0..self.shards.len();
-        let tasks = shards.map(|index| ShardTask::new(self, index, &threshold, &evaluations));
+        let defining = self.shards.iter().map(|shard| {
+            // The search meets an unreadable shard again.
+            Defining::of(self, shard).unwrap_or(Defining::Anywhere)
+        });
+        let defining: Vec<_> = defining.collect();
+        let tasks = defining.iter().enumerate();
+        let tasks = tasks.map(|(index, defining)| {
+            ShardTask::new(self, index, &threshold, &evaluations, defining)
+        });
         let found = tasks.map(|task| Found {
             task,
             matches: Vec::new(),

@@ -4,19 +4,21 @@
 //! [`UnitResult`] collects both, and counts.
 
 use super::request::ShardTask;
+use super::symbols;
 use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
 use crate::matcher::document_matcher::PatternSet;
 use crate::matcher::line_matcher;
 use crate::matcher::long_line::{Effort, LINE_STEPS_MAX};
 use crate::matcher::phrase::{NEAR_BYTES, Phrase};
+use crate::matcher::place::TextSymbols;
 use crate::pack::{LinePosition, Match, PackBuffers, Packed, Packer};
 use crate::rank::{self, Defined, Tier};
 use index::document;
 use index::shard::{DocId, Document, ShardError, TextCache};
-use language::definition::{self, body};
+use language::words::is_local;
 use schema::message::{Progress, ShardEnd, Skip, TextOrder, Want};
 use schema::order;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::convert::Infallible;
 use std::mem;
 use std::rc::Rc;
@@ -28,6 +30,9 @@ pub(super) static GIVEN_UP: LazyLock<String> = LazyLock::new(|| {
          {LINE_STEPS_MAX} steps (LINE_STEPS_MAX); use a pattern with smaller repetitions"
     )
 });
+
+/// Bytes of a line that may define something. Longer lines are data or generated.
+const DEFINING_BYTES_MAX: usize = 512;
 
 /// Matches of the current document. The first one packed creates the packer.
 pub(super) struct DocumentMatches<'a> {
@@ -46,6 +51,8 @@ pub(super) struct DocumentMatches<'a> {
     buffers: PackBuffers,
     pub(super) texts: Rc<TextCache>,
     phrase: Option<Rc<Phrase>>,
+    /// Read for the first line that may define something.
+    symbols: OnceCell<TextSymbols>,
     packer: Option<Packer<'a>>,
     /// True if all its matches are in this unit.
     pub(super) is_whole: bool,
@@ -78,6 +85,7 @@ impl<'a> DocumentMatches<'a> {
             buffers,
             texts,
             phrase,
+            symbols: OnceCell::new(),
             packer: None,
             is_whole: false,
         }
@@ -107,9 +115,10 @@ impl<'a> DocumentMatches<'a> {
                 0.0,
             )
         } else {
-            let defines_nothing = |_, _| Ok::<_, Infallible>(Defined::default());
             let ranges = ranges.iter().copied();
-            let Ok(rank) = rank::line_rank(self.document_rank, path, ranges, defines_nothing);
+            let Ok(rank) = rank::line_rank(self.document_rank, path, ranges, |_| {
+                Ok::<_, Infallible>(Defined::default())
+            });
             rank
         }
     }
@@ -119,40 +128,44 @@ impl<'a> DocumentMatches<'a> {
         let tier = self.tier(position, line)?;
         let document_rank = rank::with_tier(self.document_rank, tier);
         let ranges = found.ranges.iter().copied();
-        let rank = rank::line_rank(document_rank, line, ranges, |words, level| {
-            let (path, query) = (self.document.path, self.task.request.query);
-            let may_define = self.may_define.get();
-            let may_define = may_define.unwrap_or_else(|| document::may_define(path));
-            self.may_define.set(Some(may_define));
-            if !may_define {
-                return Ok(Defined::default());
-            }
-            let is_local = definition::is_local(line, words.0);
-            Ok(Defined {
-                level: self.level(position.start, line, words, level)?,
-                favour: rank::favour(query.is_own(self.package, path), is_local, path),
-            })
+        let rank = rank::line_rank(document_rank, line, ranges, |words| {
+            self.defined(position, line, words)
         })?;
         Ok((rank, tier))
     }
 
-    /// Definition level of a line, with the lines behind it.
-    fn level(
+    /// Best definition of a line among these words.
+    fn defined(
         &self,
-        line_start: u64,
+        position: LinePosition,
         line: &[u8],
-        (start, end): (usize, usize),
-        level: u8,
-    ) -> Result<u8, ShardError> {
-        if !body::decides(line, (start, end), level) {
-            return Ok(level);
+        words: &mut dyn Iterator<Item = (usize, usize)>,
+    ) -> Result<Defined, ShardError> {
+        let (path, query) = (self.document.path, self.task.request.query);
+        let defining = self.task.defining;
+        if line.len() > DEFINING_BYTES_MAX || !defining.contains(position.start) {
+            return Ok(Defined::default());
+        }
+        let may_define = self.may_define.get();
+        let may_define = may_define.unwrap_or_else(|| document::may_define(path));
+        self.may_define.set(Some(may_define));
+        if !may_define {
+            return Ok(Defined::default());
         }
         let shard = self.task.shard;
-        let document = shard.text_range(self.document.blocks.clone())?;
-        let from = line_start + end as u64;
-        let to = document.end.min(from + body::BYTES_MAX as u64);
-        let behind = shard.text(from..to, &self.texts)?;
-        Ok(body::level_with(line, (start, end), level, &behind))
+        if self.symbols.get().is_none() {
+            let _ = self
+                .symbols
+                .set(symbols::read(shard, &self.document, false, &self.texts)?);
+        }
+        let start = shard.text_range(self.document.blocks.clone())?.start;
+        let offset = u32::try_from(position.start.saturating_sub(start)).unwrap_or(u32::MAX);
+        let symbols = self.symbols.get();
+        let best = symbols.and_then(|symbols| symbols.best_of(line, offset, words));
+        Ok(best.map_or(Defined::default(), |(level, at)| Defined {
+            level,
+            favour: rank::favour(query.is_own(self.package, path), is_local(line, at), path),
+        }))
     }
 
     fn defer(

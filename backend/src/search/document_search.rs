@@ -13,6 +13,7 @@ use super::verify::{FoundLines, Verifier};
 use crate::matcher::document_matcher::{DocumentMatcher, PatternSet, TextMatcher};
 use crate::matcher::line_matcher::{self, LineMatcher};
 use crate::matcher::long_line::Effort;
+use crate::matcher::place::Haystack;
 use crate::pack::Match;
 use index::filter::DocumentFacts;
 use index::shard::{DocId, Document, Shard, ShardError, TextCache, TextId};
@@ -70,7 +71,9 @@ impl<'a> DocumentSearch<'_, 'a> {
                     self.verifier.task.request.cancel.check()?;
                     let matcher = self.matchers.line_matcher(patterns);
                     let blocks = self.slices.block_ranges(slice.blocks.clone());
-                    (self.verifier).search_blocks(matcher, blocks, &mut matches, self.out)?;
+                    let document = matches.document.clone();
+                    let found = (&mut matches, &mut *self.out);
+                    (self.verifier).search_blocks(matcher, &document, blocks, found)?;
                 } else {
                     // The first slice has all matches of the document.
                     if slice.is_first && only_name {
@@ -288,7 +291,7 @@ fn has_line(
         return Err(shard.inconsistent("a block of another document").into());
     }
     let (mut found, matched_blocks) = (FoundLines::of_any(), out.matched_blocks);
-    verifier.search_blocks(matcher, blocks, &mut found, out)?;
+    verifier.search_blocks(matcher, document, blocks, (&mut found, out))?;
     out.matched_blocks = matched_blocks;
     // If a line was found, others do not matter.
     let is_undecided = found.has_given_up && found.count == 0;
@@ -300,12 +303,12 @@ pub(super) fn find_ranges(
     (shard, texts): (&Shard, &TextCache),
     document: &Document<'_>,
     pending: &PendingMatch,
-    line: &[u8],
+    line: Haystack<'_>,
     (effort, ranges): (&mut Effort<'_>, &mut Vec<(usize, usize)>),
 ) -> Result<(), ShardError> {
     if !matchers.matcher.is_multiline() {
         let matcher = matchers.line_matcher(pending.patterns);
-        line_matcher::ranges(matcher, line_matcher::without_end(line), effort, ranges);
+        line_matcher::ranges(matcher, line, effort, ranges);
         return Ok(());
     }
     let document = shard.text_range(document.blocks.clone())?;

@@ -1,9 +1,9 @@
 //! Finds places at which a byte is a word of its own.
 //!
-//! They rank lines in a search for one letter ([`definition::words_in`]), and are rare: most
+//! They rank lines in a search for one letter ([`words::words_in`]), and are rare: most
 //! occurrences are inside words. So the whole text is scanned, many bytes at a time.
 
-use language::definition;
+use language::words;
 use std::ops::Range;
 
 const CHUNK: usize = 64;
@@ -21,7 +21,7 @@ impl<'t> LoneByte<'t> {
         LoneByte {
             text,
             byte,
-            next: (!definition::is_word(byte)).then_some(text.len()),
+            next: (!words::is_word(byte)).then_some(text.len()),
         }
     }
 
@@ -35,7 +35,7 @@ impl<'t> LoneByte<'t> {
 }
 
 fn find(text: &[u8], byte: u8, mut at: usize) -> usize {
-    let is_word = |at: usize| text.get(at).is_some_and(|&byte| definition::is_word(byte));
+    let is_word = |at: usize| text.get(at).is_some_and(|&byte| words::is_word(byte));
     let is_lone =
         |at: usize| text[at] == byte && !at.checked_sub(1).is_some_and(is_word) && !is_word(at + 1);
     if at == 0 && !text.is_empty() {
@@ -60,7 +60,7 @@ fn find(text: &[u8], byte: u8, mut at: usize) -> usize {
 
 /// First place in the middle. Without branches, for vectorization.
 fn first_in(around: &[u8; CHUNK + 2], byte: u8) -> Option<usize> {
-    let is_other = around.map(|byte| u8::from(!definition::is_word(byte)));
+    let is_other = around.map(|byte| u8::from(!words::is_word(byte)));
     let mut lone = [0; CHUNK];
     for (at, lone) in lone.iter_mut().enumerate() {
         *lone = u8::from(around[at + 1] == byte) & is_other[at] & is_other[at + 2];
@@ -84,7 +84,7 @@ mod tests {
             let mut lone = LoneByte::new(&text, byte);
             let mut start = 0;
             for line in &lines {
-                let words = |at: usize| definition::words_in(line.as_bytes(), at, at + 1);
+                let words = |at: usize| words::words_in(line.as_bytes(), at, at + 1);
                 let places = (0..line.len()).filter(|&at| line.as_bytes()[at] == byte);
                 let expected = places.into_iter().any(|at| words(at).is_some());
                 prop_assert_eq!(lone.is_in(&(start..start + line.len())), expected, "{}", line);

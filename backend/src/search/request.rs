@@ -3,14 +3,16 @@
 //!
 //! No algorithms: `plan` counts the candidates of a request, and the parent module searches them.
 
+use super::symbols::Defining;
 use super::top_k::Threshold;
 use crate::matcher::compiled_query::CompiledQuery;
 use crate::matcher::document_matcher::PatternSet;
 use crate::matcher::line_matcher::{self, LineMatcher};
 use crate::matcher::long_line::Effort;
+use crate::matcher::place::Haystack;
 use crate::pack::LINE_BYTES_MAX;
 use index::shard::{DocId, Shard, ShardError};
-use language::definition;
+use language::words::words_in;
 use schema::message::{Progress, ResumePoint, Search, ShardEnd, TextOrder, Want};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,23 +40,24 @@ pub struct Request<'a> {
 
 impl Request<'_> {
     /// Finds the ranges of a line that are sent or decide its rank. With `is_unranked` none decides
-    /// it, in a search for text.
+    /// it, in a search for text; if the line `may_define` something, all ranges count.
     pub(super) fn find_ranges(
         &self,
         matcher: &LineMatcher,
-        (line, is_unranked): (&[u8], bool),
+        may_define: bool,
+        (line, is_unranked): (Haystack<'_>, bool),
         effort: &mut Effort<'_>,
         out: &mut Vec<(usize, usize)>,
     ) {
         let is_unranked = is_unranked || self.search.text == TextOrder::Found;
         // Shorter, because a carriage return may follow.
-        if is_unranked && line.len() < LINE_BYTES_MAX {
+        if is_unranked && line.bytes.len() < LINE_BYTES_MAX {
             // A search for text does not send ranges.
             out.clear();
             out.push((0, 0));
-        } else if self.search.first_range {
+        } else if self.search.first_range && !may_define {
             // The first range with words decides the rank.
-            let decides = |(start, end)| definition::words_in(line, start, end).is_some();
+            let decides = |(start, end)| words_in(line.bytes, start, end).is_some();
             line_matcher::first_range(matcher, line, effort, decides, out);
         } else {
             line_matcher::ranges(matcher, line, effort, out);
@@ -65,6 +68,11 @@ impl Request<'_> {
     pub(super) fn single_byte(&self, matcher: &LineMatcher) -> Option<u8> {
         let byte = matcher.single_byte();
         byte.filter(|_| self.search.text == TextOrder::Ranked)
+    }
+
+    /// True if ranks of lines matter.
+    pub(super) fn ranks_lines(&self) -> bool {
+        self.search.want != Want::Count && self.search.text != TextOrder::Found
     }
 
     /// Number of top matches wanted; `None` for all.
@@ -159,6 +167,7 @@ pub(super) struct ShardTask<'a> {
     pub(super) resume: Option<&'a ResumePoint>,
     pub(super) threshold: &'a Threshold,
     pub(super) evaluations: &'a SharedEvaluations,
+    pub(super) defining: &'a Defining,
 }
 
 impl<'a> ShardTask<'a> {
@@ -167,6 +176,7 @@ impl<'a> ShardTask<'a> {
         index: usize,
         threshold: &'a Threshold,
         evaluations: &'a SharedEvaluations,
+        defining: &'a Defining,
     ) -> ShardTask<'a> {
         let resume = request.search.resume.get(index);
         ShardTask {
@@ -176,6 +186,7 @@ impl<'a> ShardTask<'a> {
             resume,
             threshold,
             evaluations,
+            defining,
         }
     }
 

@@ -8,6 +8,7 @@ use crate::matcher::bounded_matcher::BoundedMatcher;
 use crate::matcher::document_matcher::{TextMatcher, remove_overlaps};
 use crate::matcher::line_matcher::{self, LineSearch, RANGES_MAX};
 use crate::matcher::long_line::{Effort, LINE_STEPS_MAX};
+use crate::matcher::place::Haystack;
 use std::ops::{ControlFlow, Range};
 
 /// Ranges from the span's first byte: one to [`RANGES_MAX`], within its last line.
@@ -81,7 +82,7 @@ struct MatchCursor<'a> {
 impl<'a> MatchCursor<'a> {
     fn new(matcher: &'a TextMatcher, text: &'a [u8], at: usize, effort: &mut Effort<'_>) -> Self {
         let search = match matcher {
-            TextMatcher::Line(matcher) => Some(LineSearch::new(matcher, text, at)),
+            TextMatcher::Line(matcher) => Some(LineSearch::new(matcher, Haystack::plain(text), at)),
             TextMatcher::MultiLine(_) => None,
         };
         let mut cursor = MatchCursor {
@@ -116,7 +117,12 @@ impl<'a> MatchCursor<'a> {
             TextMatcher::Line(matcher) => {
                 if has_room {
                     let line = line_matcher::without_end(&text[lines.clone()]);
-                    line_matcher::ranges(matcher, line, effort, &mut self.line_ranges);
+                    line_matcher::ranges(
+                        matcher,
+                        Haystack::plain(line),
+                        effort,
+                        &mut self.line_ranges,
+                    );
                     let shift = lines.start - start;
                     let line_ranges = self.line_ranges.iter();
                     ranges.extend(line_ranges.map(|(from, to)| (shift + from, shift + to)));

@@ -8,11 +8,13 @@ use super::line_locator::LineLocator;
 use super::lone_byte::LoneByte;
 use super::request::{Interrupted, ShardTask};
 use super::slices::{BlockRanges, Slice, Slices};
-use crate::matcher::line_matcher::{self, LineMatcher, LineSearch};
+use super::symbols;
+use crate::matcher::line_matcher::{LineMatcher, LineSearch};
 use crate::matcher::long_line::Effort;
 use crate::matcher::phrase::Phrase;
+use crate::matcher::place::{Haystack, TextSymbols};
 use crate::pack::{LinePosition, Match, PackBuffers};
-use index::shard::{DocId, Document, Package, PackageId, ShardError, TextBytes, TextCache};
+use index::shard::{DocId, Document, Package, PackageId, ShardError, TextBytes, TextCache, TextId};
 use schema::message::Want;
 use std::mem;
 use std::ops::Range;
@@ -27,6 +29,8 @@ pub(super) struct Verifier<'a> {
     phrase: Option<Rc<Phrase>>,
     pub(super) buffers: PackBuffers,
     pub(super) texts: Rc<TextCache>,
+    /// Symbols of the last text that needed them.
+    symbols: Option<(TextId, Rc<TextSymbols>)>,
     /// Touch mapped text instead of reading it.
     pub(super) touches: bool,
 }
@@ -41,6 +45,7 @@ impl<'a> Verifier<'a> {
             phrase: task.request.query.phrase.clone().map(Rc::new),
             buffers: PackBuffers::default(),
             texts: Rc::default(),
+            symbols: None,
             touches: false,
         }
     }
@@ -52,6 +57,28 @@ impl<'a> Verifier<'a> {
             shard.text(range, &self.texts)
         } else {
             shard.read_text(range, &self.texts)
+        }
+    }
+
+    /// Symbols of a document's text, if they are needed.
+    pub(super) fn symbols_for(
+        &mut self,
+        are_needed: bool,
+        document: &Document<'_>,
+    ) -> Result<Option<Rc<TextSymbols>>, ShardError> {
+        if !are_needed {
+            return Ok(None);
+        }
+        match &self.symbols {
+            Some((text, symbols)) if *text == document.text => Ok(Some(Rc::clone(symbols))),
+            _ => {
+                let ShardTask { shard, request, .. } = self.task;
+                let with_parents = request.query.has_parents;
+                let symbols = symbols::read(shard, document, with_parents, &self.texts)?;
+                let symbols = Rc::new(symbols);
+                self.symbols = Some((document.text, Rc::clone(&symbols)));
+                Ok(Some(symbols))
+            }
         }
     }
 
@@ -81,12 +108,9 @@ impl<'a> Verifier<'a> {
             if let [id] = self.documents[..] {
                 let mut matches = self.begin(shard.document(id)?)?;
                 matches.is_whole = slice.is_whole;
-                self.search_blocks(
-                    matcher,
-                    all.block_ranges(slice.blocks.clone()),
-                    &mut matches,
-                    out,
-                )?;
+                let blocks = all.block_ranges(slice.blocks.clone());
+                let document = matches.document.clone();
+                self.search_blocks(matcher, &document, blocks, (&mut matches, &mut *out))?;
                 self.finish(matches, out)?;
             } else if !self.documents.is_empty() {
                 self.search_copies(matcher, (slice, all), out)?;
@@ -117,12 +141,10 @@ impl<'a> Verifier<'a> {
             want: request.search.want,
             ..FoundLines::default()
         };
-        self.search_blocks(
-            matcher,
-            all.block_ranges(slice.blocks.clone()),
-            &mut found,
-            out,
-        )?;
+        let blocks = all.block_ranges(slice.blocks.clone());
+        // Copies of a text have the same symbols.
+        let document = shard.document(self.documents[0])?;
+        self.search_blocks(matcher, &document, blocks, (&mut found, &mut *out))?;
         for mut matches in copies {
             request.cancel.check()?;
             found.replay(&mut matches, out)?;
@@ -160,15 +182,18 @@ impl<'a> Verifier<'a> {
     pub(super) fn search_blocks(
         &mut self,
         matcher: &LineMatcher,
+        document: &Document<'_>,
         blocks: BlockRanges<'_>,
-        sink: &mut impl LineSink,
-        out: &mut UnitResult,
+        (sink, out): (&mut impl LineSink, &mut UnitResult),
     ) -> Result<(), Interrupted> {
+        let symbols = self.symbols_for(matcher.is_placed(), document)?;
+        let start = self.task.shard.text_range(document.blocks.clone())?.start;
+        let text = (symbols.as_deref(), start);
         for mut range in blocks {
             while !range.is_empty() && !sink.is_done() {
                 let run = self.task.shard.first_run(range.clone())?;
                 range.start = run.end;
-                self.verify_run(matcher, run, sink, out)?;
+                self.verify_run(matcher, (run, text), sink, out)?;
                 self.task.request.cancel.check()?;
             }
         }
@@ -178,19 +203,22 @@ impl<'a> Verifier<'a> {
     fn verify_run(
         &mut self,
         matcher: &LineMatcher,
-        blocks: Range<u32>,
+        (blocks, (symbols, text_start)): (Range<u32>, (Option<&TextSymbols>, u64)),
         sink: &mut impl LineSink,
         out: &mut UnitResult,
     ) -> Result<(), Interrupted> {
         let ShardTask { shard, request, .. } = self.task;
         let text = self.text(blocks.clone())?;
-        let text = &text[..];
+        let run_start = shard.text_range(blocks.clone())?.start;
+        let offset = run_start.saturating_sub(text_start);
+        let haystack = Haystack::new(&text, symbols, offset);
+        let text = haystack.bytes;
         out.verified_bytes += text.len() as u64;
         let mut locator: Option<LineLocator<'_>> = None;
         let mut result = Ok(());
         let stop = || request.cancel.is_cancelled();
         let mut effort = Effort::new(&stop);
-        let mut lines = LineSearch::new(matcher, text, 0);
+        let mut lines = LineSearch::new(matcher, haystack, 0);
         let mut lone = request
             .single_byte(matcher)
             .map(|byte| LoneByte::new(text, byte));
@@ -205,9 +233,11 @@ impl<'a> Verifier<'a> {
             } else {
                 locator.locate(text, &line).and_then(|position| {
                     let is_unranked = lone.as_mut().is_some_and(|lone| !lone.is_in(&line));
-                    let line = &text[line];
-                    let body = (line_matcher::without_end(line), is_unranked);
-                    request.find_ranges(matcher, body, &mut effort, &mut self.ranges);
+                    let may_define = self.task.defining.contains(position.start);
+                    let body = haystack.part(line.clone()).without_end();
+                    let (body, line) = ((body, is_unranked), &text[line]);
+                    let ranges = &mut self.ranges;
+                    request.find_ranges(matcher, may_define, body, &mut effort, ranges);
                     sink.push(&Match::new(position, line, &self.ranges), out)
                 })
             };

@@ -221,7 +221,11 @@ fn summarize(shard: &Shard, out: &mut impl Write) -> Result<()> {
         )?;
     }
     let is_there = |&section: &Section| {
-        !matches!(section, Section::Decoded | Section::Frames) || shard.section_bytes(section) > 0
+        shard.section_bytes(section) > 0
+            || !matches!(
+                section,
+                Section::Decoded | Section::Frames | Section::Symbols
+            )
     };
     let sections = Section::ALL.into_iter().filter(is_there).map(|section| {
         let name = format!("{section:?}").to_lowercase();

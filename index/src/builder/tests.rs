@@ -96,7 +96,7 @@ fn build(documents: &[Vec<u8>], limits: Limits, piece: usize) -> Plain {
         for piece in document.chunks(piece) {
             builder.write_all(piece).unwrap();
         }
-        builder.finish_document().unwrap();
+        builder.finish_document(None).unwrap();
     }
     plain(&builder.finish())
 }
@@ -143,12 +143,12 @@ fn a_segment_of_very_many_blocks_has_several_runs() {
     let directory = tempfile::tempdir().unwrap();
     let mut builder = SegmentBuilder::new(limits, directory.path());
     builder.write_all(b"xyz\n").unwrap();
-    builder.finish_document().unwrap();
+    builder.finish_document(None).unwrap();
     for _ in 0..count / 4096 {
         builder.write_all(&b"abc\n".repeat(4096)).unwrap();
     }
     builder.write_all(&b"abc\n".repeat(count % 4096)).unwrap();
-    builder.finish_document().unwrap();
+    builder.finish_document(None).unwrap();
     let segment = builder.finish();
     assert_eq!(segment.runs.len(), 2);
     let postings = plain(&segment).postings;

@@ -13,6 +13,7 @@ use crate::builder::{Segment, SegmentBuilder};
 use crate::corpus::{self, CorpusError, ReadOutcome, SkipReason, Skipped};
 use crate::shard::{DocId, Shard, ShardError, TextCache};
 use crate::writer::DocumentName;
+use language::Language;
 use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
@@ -148,7 +149,8 @@ fn read_item(
     let (path, mark) = (item.path, item.mark);
     match outcome {
         ReadOutcome::Text { encoding, .. } => {
-            builder.finish_document().map_err(sink_error)?;
+            let language = Language::of_path(&path);
+            builder.finish_document(language).map_err(sink_error)?;
             let name = DocumentName {
                 path,
                 static_rank: item.static_rank,
@@ -211,7 +213,9 @@ impl ShardTexts {
             copied.map_err(sink_error(package))?;
             mapped.intact()?;
         }
-        builder.finish_document().map_err(sink_error(package))?;
+        let language = Language::of_path(document.path);
+        let finished = builder.finish_document(language);
+        finished.map_err(sink_error(package))?;
         let name = DocumentName {
             path: document.path.to_vec(),
             static_rank: document.static_rank,

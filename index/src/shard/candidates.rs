@@ -315,6 +315,9 @@ impl Lookup {
         Ok(match query {
             TrigramQuery::All => Lookup::All,
             TrigramQuery::None => Lookup::None,
+            TrigramQuery::Trigram(trigram) if trigram.is_definition() && !shard.has_symbols() => {
+                Lookup::All
+            }
             TrigramQuery::Trigram(trigram) => {
                 let list = shard.unread_postings(*trigram)?;
                 list.map_or(Lookup::None, Lookup::List)

@@ -11,7 +11,6 @@ use crate::format::{
     BlockRecord, DecodedRecord, DocumentRecord, PackageRecord, Section, TextEncoding, TextRecord,
 };
 use crate::trigram::Trigram;
-use language::definition;
 use schema::name::name_of;
 use schema::order;
 use std::ops::Range;
@@ -278,7 +277,7 @@ impl Shard {
     /// Live blocks that may define `word` (ignoring ASCII case) at this level; `None`
     /// if not listed.
     pub fn definitions(&self, word: &[u8], level: u8) -> Result<Option<Vec<u32>>> {
-        if self.file.header.definition_rules.get() != definition::RULES {
+        if !self.has_symbols() {
             return Ok(None);
         }
         let list = self.postings(Trigram::of_definition(word, level))?;

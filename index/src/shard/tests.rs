@@ -110,7 +110,11 @@ fn dump(shard: &Shard) -> Result<String, ShardError> {
     );
     for section in Section::ALL {
         let Range { start, end } = layout.extent(section);
-        if matches!(section, Section::Decoded | Section::Frames) && end == 0 {
+        if matches!(
+            section,
+            Section::Decoded | Section::Frames | Section::Symbols
+        ) && end == 0
+        {
             continue;
         }
         let _ = writeln!(out, "{section:?} at {start}, {} bytes", end - start);

@@ -11,7 +11,9 @@ use crate::format::{
 };
 use crate::posting::{Codec, PADDING_BYTES};
 use crate::trigram::{Trigram, TrigramSet};
+use fnv::FnvHasher;
 use std::collections::HashMap;
+use std::hash::Hasher;
 use std::io;
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -32,13 +34,15 @@ pub(super) struct Tables {
     pub(super) packages: Vec<PackageRecord>,
     pub(super) texts: Vec<TextRecord>,
     text_bytes: Vec<u64>,
+    /// Hashes of the encoded symbols: documents in other languages have other texts.
+    symbols: Vec<u64>,
     /// In order of arrival, then by text.
     pub(super) documents: Vec<DocumentRecord>,
     /// Text and tag of each document, in the same order.
     pub(super) tags: Vec<(u32, u32)>,
     /// Decoded documents, by place in that order.
     decoded: Vec<(usize, TextEncoding)>,
-    /// Texts by hash prefix.
+    /// Texts by [`key`].
     known: HashMap<u64, u32>,
     /// Texts with documents so far.
     placed: u32,
@@ -62,11 +66,12 @@ impl Tables {
         self.packages.len() - 1
     }
 
-    /// Finds an equal text: same BLAKE3 and length.
+    /// Finds an equal text: same BLAKE3, length and symbols.
     pub(super) fn find(&self, document: &SegmentDocument, bytes: u64) -> Option<u32> {
-        let text = *self.known.get(&prefix(&document.hash))?;
+        let text = *self.known.get(&key(document))?;
         let is_equal = self.texts[text as usize].hash == document.hash
-            && self.text_bytes[text as usize] == bytes;
+            && self.text_bytes[text as usize] == bytes
+            && self.symbols[text as usize] == symbols_hash(document);
         is_equal.then_some(text)
     }
 
@@ -84,8 +89,9 @@ impl Tables {
             hash: document.hash,
         });
         self.text_bytes.push(bytes);
-        // On equal prefixes the earlier text stays; the later one is not shared.
-        self.known.entry(prefix(&document.hash)).or_insert(text);
+        self.symbols.push(symbols_hash(document));
+        // On equal keys the earlier text stays; the later one is not shared.
+        self.known.entry(key(document)).or_insert(text);
         Ok(text)
     }
 
@@ -167,10 +173,16 @@ impl Tables {
     }
 }
 
-fn prefix(hash: &[u8; 32]) -> u64 {
+fn key(document: &SegmentDocument) -> u64 {
     let mut first = [0; 8];
-    first.copy_from_slice(&hash[..8]);
-    u64::from_le_bytes(first)
+    first.copy_from_slice(&document.hash[..8]);
+    u64::from_le_bytes(first) ^ symbols_hash(document)
+}
+
+fn symbols_hash(document: &SegmentDocument) -> u64 {
+    let mut hasher = FnvHasher::default();
+    hasher.write(&document.symbols);
+    hasher.finish()
 }
 
 fn name_bytes(name: &[u8]) -> io::Result<u32> {

@@ -6,7 +6,7 @@
 
 use super::codec::{ATOMS_MAX, DEPTH_MAX, MessageError};
 use super::record::{encode_records, read_from, record};
-use crate::trawl_capnp::{expr, filter, pattern};
+use crate::trawl_capnp::{expr, filter, pattern, place};
 use std::mem::discriminant;
 
 record! {
@@ -30,6 +30,31 @@ record! {
         pub word: bool = [get_word, set_word],
         /// Search the path instead of the text.
         pub in_path: bool = [get_in_path, set_in_path],
+        /// What else a match is.
+        pub place: Place = [get_place, record init_place],
+    }
+
+    /// What a match is in its text, by the lexers of crate `language`.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct Place: place {
+        /// Classes of all its bytes: bit 0 code, 1 comment, 2 string, 3 text. 0: any.
+        pub classes: u32 = [get_classes, set_classes],
+        pub role: Role = [get_role, set_role],
+        /// Kinds of the definition: bit n for the kind of number n. 0: any.
+        pub kinds: u32 = [get_kinds, set_kinds],
+        /// Regular expression for the name of the definition around it, in any case. Empty: any.
+        pub parent: String = [get_parent, set_parent],
+    }
+
+    /// Role of a match.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum Role: place::Role {
+        #[default]
+        Any,
+        /// Inside the name of a definition, or all of it with [`Pattern::word`].
+        Definition,
+        /// Anything but the name of a definition.
+        Use,
     }
 
     /// Property that a filter tests.
@@ -65,6 +90,13 @@ record! {
         Glob,
         /// Like [`Regexp`](Self::Regexp), in any case.
         RegexpIgnoringCase,
+    }
+}
+
+impl Place {
+    /// True if every match has it.
+    pub fn is_anywhere(&self) -> bool {
+        *self == Place::default()
     }
 }
 

@@ -121,7 +121,9 @@ impl<'a> ShardSearch<'_, 'a> {
             ShardCandidates::Blocks(Candidates::Blocks(blocks)) => BlockRanges::listed(blocks),
             _ => BlockRanges::all(blocks_of_document),
         };
-        verifier.search_blocks(matcher, blocks, &mut matches, &mut self.out)?;
+        let document = matches.document.clone();
+        let found = (&mut matches, &mut self.out);
+        verifier.search_blocks(matcher, &document, blocks, found)?;
         verifier.finish(matches, &mut self.out)?;
         let mut pending = mem::take(&mut self.out.pending).0;
         pending.retain(|it| self.pass.tiers.contains(&it.tier));

@@ -8,7 +8,7 @@ use fnv::FnvHashSet;
 use index::document;
 use index::plan::TrigramQuery;
 use index::shard::{BlockId, Candidates, DocId, PackageId, ShardError};
-use language::definition::LEVEL_MAX;
+use language::symbols::LEVEL_MAX;
 use memchr::memmem::Finder;
 use std::cmp::Reverse;
 
