@@ -38,6 +38,9 @@ pub(crate) struct QueryFlags {
     /// Match whole words only
     #[arg(short, long)]
     word_regexp: bool,
+    /// Find text only as typed, without other line ends, normal forms and plain quotes
+    #[arg(long)]
+    exact: bool,
     /// Words or text to search for; with -e, the first PATH
     #[arg(value_name = "QUERY", index = 1, required_unless_present = "regexp")]
     query: Option<String>,
@@ -84,6 +87,7 @@ impl QueryFlags {
             (self.case_sensitive, ("case", "yes")),
             (self.smart_case, ("case", "auto")),
             (self.word_regexp, ("word", "yes")),
+            (self.exact, ("exact", "yes")),
         ];
         let given = options.into_iter().filter(|(is_given, _)| *is_given);
         let given = given.map(|(_, (name, value))| (name, value.to_owned()));
@@ -194,6 +198,7 @@ impl<'a> TypedQuery<'a> {
             mode: self.get("mode"),
             case: self.get("case"),
             word: self.get("word"),
+            exact: self.get("exact"),
             context: self.get("context"),
             want: self.get("want"),
             limit: self.get("limit"),

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from . import tools
 
 WORDS = ["task", "int", "ask", "back", "stat", "kbt", "Task", "naïve", "taſk", "\u212abt"]
+# Words that are the same in another form.
+FORMS = ["nai\u0308ve", "it’s", "it's", "“int”", '"int"', "–int", "--int"]
 PATHS = ["a.c", "b.md", "src/a.c", "src/b", "t/x.py", "src/with space.c", "naïve.md", "deep/er/src/a.c"]
 BRANCHES = ["main", "dev", "feature/x", "feature/y", "vnext"]
 TAGS = ["v0.0", "v0.1", "v1.0", "v1.1", "v1.2"]
@@ -73,7 +75,7 @@ class Texts:
 
     def new(self) -> bytes:
         chance = self.chance
-        lines = [chance.choice((" ", " ", "  ", ";", "(")).join(chance.choices(WORDS, k=chance.randint(0, 4)))
+        lines = [chance.choice((" ", " ", "  ", ";", "(")).join(chance.choices(WORDS * 2 + FORMS, k=chance.randint(0, 4)))
                  for _ in range(chance.randint(0, 7))]
         end = "\r\n" if chance.random() < 0.1 else "\n"
         text = (end.join(lines) + end * (chance.random() < 0.8)).encode()

@@ -7,9 +7,10 @@ numbers of the lines because of which it does, which may be none.
 import random
 import re
 import typing
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
-from .histories import PATHS, WORDS, Document, Revision, glob
+from .histories import FORMS, PATHS, WORDS, Document, Revision, glob
 
 LANGUAGES = {"c": "c", "py": "python", "md": "markdown"}
 
@@ -130,9 +131,10 @@ class Queries:
             term = self.group(2)
             parameters["q"] = term.text
         else:
-            expression = self.regex() if mode == "regexp" else self.word() + chance.choice(("", " ", " " + self.word()))
-            ignored = chance.random() < 0.4
-            shown = expression if mode == "regexp" else re.escape(expression)
+            expression = self.regex() if mode == "regexp" else self.text() + chance.choice(("", " ", " " + self.text()))
+            ignored, exact = chance.random() < 0.4, chance.random() < 0.3
+            shown = expression if mode == "regexp" else re.escape(expression) if exact else spelled(expression)
+            parameters["exact"] = "yes" if exact else "no"
             parameters |= {"q": expression, "case": "no" if ignored else "yes"}
             term = Pattern("", compiled(shown, ignored))
         filters = [self.filter() for _ in range(chance.choice((0, 0, 1, 2)))] if mode != "keyword" else []
@@ -169,20 +171,24 @@ class Queries:
     def word(self) -> str:
         return self.chance.choice(WORDS)
 
+    def text(self) -> str:
+        return self.chance.choice(WORDS + FORMS)
+
     def pattern(self) -> Pattern | OnLine:
         kind, word, other = self.chance.random(), self.word(), self.word()
         if kind < 0.1:
-            first, second = (Pattern(f'"{it}"c', compiled(re.escape(it), False)) for it in (word, other))
+            first, second = (Pattern(f'"{it}"c', compiled(spelled(it), False)) for it in (word, other))
             return OnLine(first, second, self.chance.random() < 0.5)
         if kind < 0.5:
-            return Pattern(word, compiled(re.escape(word), word == word.lower()))
+            word = self.chance.choice([*WORDS, "nai\u0308ve", "it’s", "–int"])
+            return Pattern(word, compiled(spelled(word), word == word.lower()))
         ignored = self.chance.random() < 0.5
         case = "i" if ignored else "c"
         if kind < 0.7:
             text = self.chance.choice((word, f"{word} {other}", f"{word};"))
-            return Pattern(f'"{text}"{case}', compiled(re.escape(text), ignored))
+            return Pattern(f'"{text}"{case}', compiled(spelled(text), ignored))
         if kind < 0.8:
-            return Pattern(f'"{word}"{case}w', compiled(rf"\b{word}\b", ignored))
+            return Pattern(f'"{word}"{case}w', compiled(rf"\b{spelled(word)}\b", ignored))
         expression = self.regex()
         return Pattern(f"/{expression}/{case}", compiled(expression, ignored))
 
@@ -271,6 +277,15 @@ def has_revisions(term: Term) -> bool:
     if isinstance(term, Group):
         return any(map(has_revisions, term.parts))
     return has_revisions(term.part) if isinstance(term, Not) else getattr(term, "key", "") in ("rev", "branch")
+
+
+def spelled(text: str) -> str:
+    """Returns an expression of the forms of a text: those of its words between blanks and typographic signs."""
+    signs = {"’": "'", "“": '"', "”": '"', "–": "--?"}
+    parts = re.split("([ ’“”–])", text)
+    forms = [[re.escape(unicodedata.normalize(form, part)) for form in ("NFC", "NFD")] for part in parts]
+    each = ([re.escape(part), *both, signs.get(part, both[0])] for part, both in zip(parts, forms, strict=True))
+    return "".join(f"(?:{'|'.join(alternatives)})" for alternatives in each)
 
 
 def compiled(expression: str, ignores_case: bool) -> re.Pattern[str]:

@@ -100,10 +100,7 @@ impl CompiledQuery {
             filters,
             strategy: Strategy::new(&rest, finds_names, &pattern_plans, compiler)
                 .map_err(renumber)?,
-            literals: positive
-                .filter_map(pattern::literal)
-                .map(str::to_owned)
-                .collect(),
+            literals: positive.flat_map(pattern::forms).collect(),
             finds_names,
             pattern_plans,
             phrase: None,

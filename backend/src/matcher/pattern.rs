@@ -9,6 +9,7 @@ use grep_matcher::{Matcher, NoError};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use index::plan::{BadPattern, TrigramQuery};
 use regex_syntax::ast::{self, Ast, ClassSetItem, Visitor};
+use regex_syntax::hir::literal::{Extractor, Literal};
 use regex_syntax::hir::{
     Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
     Repetition,
@@ -69,6 +70,27 @@ pub(crate) fn literal(pattern: &Pattern) -> Option<&str> {
     let is_literal = pattern.syntax == Syntax::Literal
         || !pattern.text.chars().any(regex_syntax::is_meta_character);
     is_literal.then_some(&pattern.text)
+}
+
+/// Two texts of three forms, with a sign.
+const FORMS_MAX: usize = 18;
+
+/// Literals of a pattern with few, such as the normal forms of a text.
+pub(crate) fn forms(pattern: &Pattern) -> Vec<String> {
+    if let Some(text) = literal(pattern) {
+        return vec![text.to_owned()];
+    }
+    if pattern.text.is_ascii() {
+        return Vec::new();
+    }
+    let Ok(hir) = regex_syntax::parse(&pattern.text) else {
+        return Vec::new();
+    };
+    let all = Extractor::new().limit_total(FORMS_MAX).extract(&hir);
+    let texts = all.literals().filter(|_| all.is_exact());
+    let text = |literal: &Literal| String::from_utf8(literal.as_bytes().to_vec()).ok();
+    let texts = texts.unwrap_or_default().iter().filter_map(text);
+    texts.filter(|text| !text.is_empty()).collect()
 }
 
 /// Words, at least one defined by any definition of a match.
@@ -491,6 +513,16 @@ mod tests {
         assert_eq!(literal(&literal_pattern), Some("a.c("));
         assert_eq!(literal(&pattern("a.c", Syntax::Regexp)), None);
         assert_eq!(literal(&pattern("abc", Syntax::Regexp)), Some("abc"));
+    }
+
+    #[test]
+    fn forms_of_a_text_rank_like_the_text() {
+        let of = |text| forms(&pattern(text, Syntax::Regexp));
+        assert_eq!(of("Caf(?:é|e\\u{301})"), ["Café", "Cafe\u{301}"]);
+        assert_eq!(of("(?:’|')–{1,9}"), [""; 0]);
+        assert_eq!(of(r"(?:a|b)c"), [""; 0]);
+        assert_eq!(of("é+"), [""; 0]);
+        assert_eq!(forms(&pattern("é+", Syntax::Literal)), ["é+"]);
     }
 
     #[test]

@@ -258,14 +258,18 @@ pub(super) fn filter_order(expr: &Expr) -> (Option<Field>, bool, String) {
     (first, is_negated, interpreted_as(expr))
 }
 
-fn check(expr: &Expr, context_lines: u32) -> Result<(), BadQuery> {
-    let atoms = expr.atoms();
-    let text_bytes = |atom: &&Expr| match atom {
+pub(super) fn text_bytes(expr: &Expr) -> usize {
+    let atoms = expr.atoms().into_iter();
+    let bytes = atoms.map(|atom| match atom {
         Expr::Pattern(pattern) => pattern.text.len(),
         Expr::Filter(filter) => filter.text.len(),
         _ => 0,
-    };
-    let bytes: usize = atoms.iter().map(text_bytes).sum();
+    });
+    bytes.sum()
+}
+
+fn check(expr: &Expr, context_lines: u32) -> Result<(), BadQuery> {
+    let (atoms, bytes) = (expr.atoms(), text_bytes(expr));
     let depth = expr.depth();
     if bytes > QUERY_BYTES_MAX {
         return Err(BadQuery::too_long("the query", bytes, QUERY_BYTES_MAX));

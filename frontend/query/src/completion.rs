@@ -56,7 +56,7 @@ fn value_of(key: Key) -> Option<PartOf> {
         Key::Filter(field) => Some(PartOf::Filter(field)),
         Key::Option(setting) => Some(PartOf::Option(match setting {
             Setting::Case => &["auto", "yes", "no"],
-            Setting::Word => &["yes", "no"],
+            Setting::Word | Setting::Exact => &["yes", "no"],
             Setting::Type => &["file", "path"],
             Setting::Count | Setting::Context | Setting::Timeout => return None,
         })),

@@ -2,11 +2,12 @@
 //! expression with options and defaults, and joined with filter parameters.
 
 use super::case::Case;
-use super::checked::{Query, check_positive, filter_order};
+use super::checked::{Query, check_positive, filter_order, text_bytes};
 use super::error::{BadQuery, Notice, YES_OR_NO, choose};
 use super::filter;
+use super::forms;
 use super::keys::Options;
-use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX, TYPED_BYTES_MAX};
+use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX, QUERY_BYTES_MAX, TYPED_BYTES_MAX};
 use super::parse::{self, Ast, Node, Term};
 use super::phrase;
 use super::source_text::{SourceMap, SourceText};
@@ -26,6 +27,8 @@ pub struct QueryInput<'a> {
     pub case: Option<&'a str>,
     /// `yes`: whole words; `no` (default).
     pub word: Option<&'a str>,
+    /// `yes`: text only as typed; `no` (default): also in other forms.
+    pub exact: Option<&'a str>,
     /// Lines of context.
     pub context: Option<&'a str>,
     /// `matches` (the default), `documents` or `count`.
@@ -84,13 +87,23 @@ impl Query {
     pub fn parse(input: &QueryInput<'_>) -> Result<ParsedQuery, BadQuery> {
         check_length(input.q)?;
         let ast = input.ast()?;
-        let (expr, sources) = input.expr(&ast)?;
+        let defaults = input.defaults(&ast.options)?;
+        let as_typed = Defaults {
+            exact: true,
+            ..defaults
+        };
+        let plain = input.expr(&ast, as_typed)?;
+        let with_forms = input.expr(&ast, defaults)?;
+        let fits = text_bytes(&with_forms.0) <= QUERY_BYTES_MAX;
+        let has_forms = fits && !defaults.exact;
+        let phrase = phrase::patterns(input.q, &ast.phrase, &plain.0, has_forms);
+        let notices = input.forms_notices(&with_forms.1, fits)?;
+        let (expr, sources) = if fits { with_forms } else { plain };
         check_positive(&expr).map_err(|bad| sources.locate(&expr, bad))?;
         let options = ast.options;
         let context_lines = options.context_lines;
         let context_lines = context_lines.map_or_else(|| input.context_lines(), Ok)?;
         let limit = options.count.map_or_else(|| input.limit(), Ok)?;
-        let phrase = phrase::patterns(input.q, &ast.phrase, &expr);
         let mut parsed = ParsedQuery::new(expr, context_lines, sources)?;
         parsed.query = parsed.query.preferring(phrase);
         if options.names == Some(true) {
@@ -103,7 +116,7 @@ impl Query {
         Ok(ParsedQuery {
             query,
             timeout: options.timeout,
-            notices: ast.notices,
+            notices: sorted(ast.notices, notices),
             terms: ast.terms,
             has_signs_as_text: ast.has_signs_as_text,
             sources: parsed.sources,
@@ -120,8 +133,7 @@ pub(super) fn check_length(typed: &str) -> Result<(), BadQuery> {
 }
 
 impl QueryInput<'_> {
-    fn expr(&self, ast: &Ast) -> Result<(Expr, SourceMap), BadQuery> {
-        let defaults = self.defaults(&ast.options)?;
+    fn expr(&self, ast: &Ast, defaults: Defaults) -> Result<(Expr, SourceMap), BadQuery> {
         let mut sources = SourceMap::default();
         let node = ast.node.clone();
         let lowered = node.map(|node| lower(node, defaults, &mut sources));
@@ -187,6 +199,7 @@ impl QueryInput<'_> {
 
     fn defaults(&self, options: &Options) -> Result<Defaults, BadQuery> {
         let word = choose("word=", self.word.unwrap_or("no"), &YES_OR_NO)?;
+        let exact = choose("exact=", self.exact.unwrap_or("no"), &YES_OR_NO)?;
         let case = match (self.case, self.syntax()?) {
             (Some(case), _) => choose("case=", case, &Case::CHOICES)?,
             (None, None) => Case::Auto,
@@ -195,8 +208,33 @@ impl QueryInput<'_> {
         Ok(Defaults {
             case: options.case.unwrap_or(case),
             word: options.word.unwrap_or(word),
+            exact: options.exact.unwrap_or(exact),
             names: options.names.unwrap_or_default(),
+            in_line: false,
         })
+    }
+
+    /// One notice for each kind of forms.
+    fn forms_notices(&self, sources: &SourceMap, fit: bool) -> Result<Vec<Notice>, BadQuery> {
+        let switch = match self.syntax()? {
+            None => "exact:yes",
+            Some(_) => "exact=yes",
+        };
+        let notice = |at: usize, reason: &str| Notice {
+            at: Some(at),
+            reason: reason.to_owned(),
+            hint: fit.then(|| format!("{switch} finds only the text as typed")),
+        };
+        if !fit {
+            let reason = "the query is too long for other line ends, normal forms and plain signs";
+            return Ok(vec![notice(0, reason)]);
+        }
+        let kinds = forms::Kind::ALL.into_iter().filter_map(|(kind, reason)| {
+            let mut texts = sources.with_forms();
+            let at = texts.find_map(|text| Some(text.at(forms::find(text.as_str(), kind)?)))?;
+            Some(notice(at, reason))
+        });
+        Ok(kinds.collect())
     }
 
     fn context_lines(&self) -> Result<u32, BadQuery> {
@@ -224,6 +262,12 @@ impl QueryInput<'_> {
     }
 }
 
+fn sorted(mut notices: Vec<Notice>, others: Vec<Notice>) -> Vec<Notice> {
+    notices.extend(others);
+    notices.sort_by_key(|notice| notice.at);
+    notices
+}
+
 fn number<T: FromStr>(
     key: &str,
     value: Option<&str>,
@@ -247,7 +291,9 @@ fn parameter(field: Field, typed: &str, sources: &mut SourceMap) -> Result<Expr,
 struct Defaults {
     case: Case,
     word: bool,
+    exact: bool,
     names: bool,
+    in_line: bool,
 }
 
 fn lower(node: Node, defaults: Defaults, sources: &mut SourceMap) -> Expr {
@@ -272,6 +318,7 @@ fn lower(node: Node, defaults: Defaults, sources: &mut SourceMap) -> Expr {
         Node::Line(inner) => {
             let in_text = Defaults {
                 names: false,
+                in_line: true,
                 ..defaults
             };
             Expr::Line(Box::new(lower(*inner, in_text, sources)))
@@ -282,9 +329,14 @@ fn lower(node: Node, defaults: Defaults, sources: &mut SourceMap) -> Expr {
 fn pattern(term: &Term, defaults: Defaults) -> Pattern {
     let text = term.text.as_str();
     let smart = defaults.case.ignores(text, term.syntax);
+    // A line end on one line is refused as typed.
+    let has_forms = term.syntax == Syntax::Literal
+        && !defaults.exact
+        && !(defaults.in_line && text.contains('\n'));
+    let forms = has_forms.then(|| forms::regexp(text)).flatten();
     Pattern {
-        text: text.to_owned(),
-        syntax: term.syntax,
+        syntax: forms.as_ref().map_or(term.syntax, |_| Syntax::Regexp),
+        text: forms.unwrap_or_else(|| text.to_owned()),
         ignore_case: term.flags.ignore_case.unwrap_or(smart),
         word: term.flags.word || defaults.word,
         in_path: defaults.names && !term.in_text,

@@ -1,5 +1,5 @@
-//! Keys before a colon, and whole-query options: `case:no`, `word:yes`, `type:path`, `count:10`,
-//! `context:3`, `timeout:2s`.
+//! Keys before a colon, and whole-query options: `case:no`, `word:yes`, `exact:yes`, `type:path`,
+//! `count:10`, `context:3`, `timeout:2s`.
 
 use super::case::Case;
 use super::error::{BadQuery, YES_OR_NO, choose};
@@ -24,6 +24,7 @@ pub(super) enum Key {
 pub(super) enum Setting {
     Case,
     Word,
+    Exact,
     Type,
     Count,
     Context,
@@ -50,6 +51,7 @@ keys! {
     "line" => Key::Line, "several words on one line: line:(a b)";
     "case" => Key::Option(Setting::Case), "whether upper and lower case differ";
     "word" => Key::Option(Setting::Word), "whole words only";
+    "exact" => Key::Option(Setting::Exact), "text as typed, without other forms of it";
     "type" => Key::Option(Setting::Type), "lines of files, or names of files";
     "count" => Key::Option(Setting::Count), "only the best matches";
     "context ctx" => Key::Option(Setting::Context), "lines around each match";
@@ -108,6 +110,7 @@ pub(super) fn near(name: &str) -> Option<&'static str> {
 pub(super) struct Options {
     pub(super) case: Option<Case>,
     pub(super) word: Option<bool>,
+    pub(super) exact: Option<bool>,
     pub(super) names: Option<bool>,
     /// 0: all.
     pub(super) count: Option<u64>,
@@ -133,6 +136,10 @@ impl Options {
             Setting::Word => {
                 let word = choose(&key, value, &YES_OR_NO)?;
                 self.word.replace(word).is_some()
+            }
+            Setting::Exact => {
+                let exact = choose(&key, value, &YES_OR_NO)?;
+                self.exact.replace(exact).is_some()
             }
             Setting::Type => {
                 let names = match value {

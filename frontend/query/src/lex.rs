@@ -80,7 +80,7 @@ impl<'a> Lexer<'a> {
     pub(super) fn string(&mut self) -> Result<(SourceText, Flags), BadQuery> {
         let open = self.at;
         let (text, close) = self.quoted().ok_or_else(|| {
-            let quote = &self.typed[open..=open];
+            let quote: String = self.peek().into_iter().collect();
             BadQuery::new(format!("the quote {quote} is not closed"))
                 .at(open)
                 .hint("for exact text, close it")
@@ -105,15 +105,19 @@ impl<'a> Lexer<'a> {
             let next = letters.as_str().chars().next();
             let at = self.at + offset;
             let (escape, escaped) = match quote {
-                '"' => ('\\', next.filter(|next| matches!(next, '"' | '\\'))),
-                _ => ('\'', next.filter(|&next| next == '\'')),
+                '\'' => ('\'', next.filter(|&next| next == '\'')),
+                _ => ('\\', next.filter(|next| matches!(next, '"' | '\\'))),
+            };
+            let is_close = match quote {
+                '“' | '”' => matches!(letter, '“' | '”'),
+                _ => letter == quote,
             };
             match escaped {
                 Some(escaped) if letter == escape => {
                     letters.next();
                     text.push(at + 1, escaped.encode_utf8(&mut [0; 4]));
                 }
-                _ if letter == quote => return Some((text, at + 1)),
+                _ if is_close => return Some((text, at + letter.len_utf8())),
                 _ => text.push(at, letter.encode_utf8(&mut [0; 4])),
             }
         }

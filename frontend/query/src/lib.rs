@@ -3,7 +3,7 @@
 //! [`Query::parse`] reads a [`QueryInput`] in the native language, [`dcs::parse`] the
 //! language of Debian Code Search. `parse` (with `lex`) makes a syntax tree, `input` lowers
 //! it to an expression, and `checked` makes a [`Query`]. `phrase` chooses preferred lines;
-//! `render` writes native text.
+//! `forms` adds other spellings of a text; `render` writes native text.
 //!
 //! A backend may still refuse a query; [`ParsedQuery::locate`] finds the
 //! position of that [`BadQuery`].
@@ -20,6 +20,7 @@ mod completion;
 pub mod dcs;
 mod error;
 pub mod filter;
+mod forms;
 mod input;
 mod keys;
 mod lex;

@@ -446,6 +446,12 @@ impl Parser<'_> {
                 let string = self.lexer.string().map_err(|bad| Fault::Text(at, bad))?;
                 return Ok(term(string, Syntax::Literal));
             }
+            Some('“' | '”') => {
+                if let Ok(string) = self.lexer.string() {
+                    notices::quotes(&self.lexer, at, &mut self.ast.notices);
+                    return Ok(term(string, Syntax::Literal));
+                }
+            }
             Some('/') => match self.lexer.regexp() {
                 Some(regexp) => {
                     check_division(at, regexp.0.as_str())?;

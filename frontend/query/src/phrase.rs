@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** a run of blanks equals one blank.
 
+use super::forms;
 use schema::message::{Expr, Pattern, Syntax};
 use std::ops::Range;
 
@@ -16,8 +17,18 @@ const BLANKS: &str = r"[ \t]+";
 const GAP: &str = r#"[ \t"'()]+"#;
 
 /// Patterns of a phrase, best first; none without words side by side. `texts` are
-/// places of text in the query.
-pub(super) fn patterns(typed: &str, texts: &[Range<usize>], expr: &Expr) -> Vec<Pattern> {
+/// places of text in the query. With `forms`, other
+/// forms of its texts match.
+pub(super) fn patterns(
+    typed: &str,
+    texts: &[Range<usize>],
+    expr: &Expr,
+    forms: bool,
+) -> Vec<Pattern> {
+    let regexp = |text: &str| {
+        let all = forms.then(|| forms::regexp(text)).flatten();
+        all.unwrap_or_else(|| regex_syntax::escape(text))
+    };
     let is_left_out = |part: &&Expr| part.is_filter() || matches!(part, Expr::Not(_));
     let factors = expr.factors().iter();
     let parts: Vec<&Expr> = factors.filter(|part| !is_left_out(part)).collect();
@@ -33,8 +44,8 @@ pub(super) fn patterns(typed: &str, texts: &[Range<usize>], expr: &Expr) -> Vec<
         return Vec::new();
     }
     let words = words.filter(|words| words.len() > 1);
-    let exact = (tokens.len() > 1).then(|| exact(&tokens));
-    let others = words.map(|words| side_by_side(&words));
+    let exact = (tokens.len() > 1).then(|| exact(&tokens, &regexp));
+    let others = words.map(|words| side_by_side(&words, &regexp));
     let patterns = exact.into_iter().chain(others);
     let pattern = |text| Pattern {
         text,
@@ -61,22 +72,22 @@ fn is_text(expr: &Expr) -> bool {
     }
 }
 
-fn exact(tokens: &[&str]) -> String {
+fn exact(tokens: &[&str], regexp: &dyn Fn(&str) -> String) -> String {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let (first, last) = (tokens.first(), tokens.last());
     let starts = first.is_some_and(|token| token.starts_with(is_word));
     let ends = last.is_some_and(|token| token.ends_with(is_word));
-    let escaped = tokens.iter().map(|token| regex_syntax::escape(token));
+    let escaped = tokens.iter().map(|token| regexp(token));
     let escaped: Vec<String> = escaped.collect();
     let start = if starts { r"\b{start-half}" } else { "" };
     let end = if ends { r"\b{end-half}" } else { "" };
     format!("{start}{}{end}", escaped.join(BLANKS))
 }
 
-fn side_by_side(words: &[&Pattern]) -> String {
+fn side_by_side(words: &[&Pattern], regexp: &dyn Fn(&str) -> String) -> String {
     let word = |word: &&Pattern| {
         let flag = if word.ignore_case { "i" } else { "-i" };
-        let text = format!("(?{flag}:{})", regex_syntax::escape(&word.text));
+        let text = format!("(?{flag}:{})", regexp(&word.text));
         if word.word {
             format!(r"\b{{start-half}}{text}\b{{end-half}}")
         } else {

@@ -1,13 +1,15 @@
 //! Renders an expression in the native language, in canonical form.
 //!
 //! Ambiguous words are quoted, nested lists are in parentheses, options come last. Case and whole
-//! words are options if all patterns agree, else flags.
+//! words are options if all patterns agree, else flags. Expressions of the forms of a text are
+//! that text, unless the query has exact ones.
 //!
 //! **Invariant:** the text parses to the same expression, whatever its original language, except
 //! for context and the kind of result.
 
 use super::case::Case;
 use super::filter;
+use super::forms;
 use super::keys::{self, Prefix};
 use super::lex::{Lexer, quoted, slashed};
 use schema::message::{Expr, Pattern, Syntax};
@@ -19,6 +21,11 @@ pub fn interpreted_as(expr: &Expr) -> String {
 
 /// Renders an expression with its options; `limit` 0 is none.
 pub(super) fn render(expr: &Expr, names: bool, limit: u64) -> String {
+    let is_exact =
+        |it: &&Pattern| it.syntax == Syntax::Literal && forms::regexp(&it.text).is_some();
+    let exact = expr.patterns().iter().any(is_exact);
+    let texts = (!exact).then(|| without_forms(expr, false));
+    let expr = texts.as_ref().unwrap_or(expr);
     let notation = Notation::of(expr, names);
     let mut out = notation.expr(expr, false);
     match notation.case {
@@ -29,6 +36,9 @@ pub(super) fn render(expr: &Expr, names: bool, limit: u64) -> String {
     if notation.word {
         out.push_str(" word:yes");
     }
+    if exact {
+        out.push_str(" exact:yes");
+    }
     if names {
         out.push_str(" type:path");
     }
@@ -36,6 +46,27 @@ pub(super) fn render(expr: &Expr, names: bool, limit: u64) -> String {
         out.push_str(&format!(" count:{limit}"));
     }
     out
+}
+
+fn without_forms(expr: &Expr, in_line: bool) -> Expr {
+    let without = |part: &Expr| without_forms(part, in_line);
+    let list = |parts: &[Expr]| parts.iter().map(without).collect();
+    match expr {
+        Expr::Pattern(pattern) if pattern.syntax == Syntax::Regexp => {
+            let text =
+                forms::literal(&pattern.text).filter(|text| !in_line || !text.contains('\n'));
+            Expr::Pattern(Pattern {
+                syntax: text.as_ref().map_or(pattern.syntax, |_| Syntax::Literal),
+                text: text.unwrap_or_else(|| pattern.text.clone()),
+                ..pattern.clone()
+            })
+        }
+        Expr::Pattern(_) | Expr::Filter(_) => expr.clone(),
+        Expr::All(parts) => Expr::All(list(parts)),
+        Expr::Any(parts) => Expr::Any(list(parts)),
+        Expr::Not(inner) => Expr::Not(Box::new(without(inner))),
+        Expr::Line(inner) => Expr::Line(Box::new(without_forms(inner, true))),
+    }
 }
 
 struct Notation {
@@ -115,7 +146,7 @@ impl Notation {
 }
 
 fn is_word(text: &str) -> bool {
-    let is_special = text.starts_with(['-', '>', '=', '(', ')', '/', '"', '\''])
+    let is_special = text.starts_with(['-', '>', '=', '(', ')', '/', '"', '\'', '“', '”'])
         || text.contains(['\\', ':'])
         || matches!(text, "or" | "OR" | "and" | "AND" | "not" | "NOT");
     let mut lexer = Lexer::new(text);

@@ -95,6 +95,12 @@ struct AtomSource {
     filter: Option<String>,
 }
 
+impl AtomSource {
+    fn has_forms(&self) -> bool {
+        matches!(&self.atom, Expr::Pattern(pattern) if pattern.text != self.text.as_str())
+    }
+}
+
 impl SourceMap {
     pub(super) fn add(&mut self, atom: &Expr, text: SourceText, parameter: Option<&str>) {
         self.0.push(AtomSource {
@@ -104,13 +110,20 @@ impl SourceMap {
         });
     }
 
+    /// Literals that are searched for in [other forms](super::forms), too.
+    pub(super) fn with_forms(&self) -> impl Iterator<Item = &SourceText> {
+        let sources = self.0.iter().filter(|source| source.has_forms());
+        sources.map(|source| &source.text)
+    }
+
     pub(super) fn locate(&self, expr: &Expr, bad: BadQuery) -> BadQuery {
         let atoms = expr.atoms();
         let atom = bad.atom.and_then(|index| atoms.get(index));
         let source = atom.and_then(|atom| self.0.iter().find(|source| source.atom == **atom));
         let Some(source) = source else { return bad };
+        let at = bad.at.filter(|_| !source.has_forms()).unwrap_or_default();
         BadQuery {
-            at: Some(source.text.at(bad.at.unwrap_or_default())),
+            at: Some(source.text.at(at)),
             filter: source.filter.clone(),
             atom: None,
             ..bad

@@ -346,3 +346,36 @@ fn order_and_repetition_of_filters_do_not_matter() {
         assert!(bad.reason.contains("the limit is"), "{bad}");
     }
 }
+
+#[test]
+fn text_is_found_in_other_forms_unless_it_is_exact() {
+    let parsed = |q: &str, mode, exact| {
+        let input = QueryInput {
+            q,
+            mode,
+            exact,
+            ..QueryInput::default()
+        };
+        Query::parse(&input).unwrap()
+    };
+    let only = |q, mode, exact| match &parsed(q, mode, exact).query.expr {
+        Expr::Pattern(pattern) => pattern.text.clone(),
+        other => panic!("{other:?}"),
+    };
+    let literal = Some("literal");
+    assert_eq!(only("a(\r\nb\nc", literal, None), r"a\(\r?\nb\r?\nc");
+    assert_eq!(only("a\r\nb", literal, Some("yes")), "a\r\nb");
+    assert_eq!(only("é exact:no", None, Some("yes")), r"(?:é|e\u{301})");
+    assert_eq!(only("é\nb", Some("regexp"), None), "é\nb");
+
+    let several = parsed("“a\nb” é \u{ff76}\u{ff9e} ü", None, None);
+    let reasons = several.notices.iter().map(|notice| &notice.reason[..9]);
+    assert!(reasons.eq(["typograph", "line ends", "letters a"]));
+    let phrase = &parsed("é b’s", None, None).query.phrase;
+    let side_by_side = r#"(?i:(?:é|e\u{301}))[ \t"'()]+(?i:b(?:’|')s)"#;
+    assert_eq!(phrase[1].text, side_by_side);
+
+    let lines = "x\n".repeat(2000);
+    assert_eq!(only(&lines, literal, None), lines);
+    assert_eq!(parsed(&lines, literal, None).notices.len(), 1);
+}

@@ -18,6 +18,7 @@ pub(crate) struct Form {
     /// `None` for the mode's default.
     pub(super) case: Option<Case>,
     pub(super) word: bool,
+    pub(super) exact: bool,
     /// `None` for the default.
     pub(super) group: Option<Group>,
     /// `None` for the default.
@@ -91,6 +92,7 @@ impl Form {
             mode: choice(params, "mode").unwrap_or_default(),
             case: choice(params, "case"),
             word: params.bytes("word") == Some(b"yes"),
+            exact: params.bytes("exact") == Some(b"yes"),
             group: choice(params, "group").filter(|&group| group != GROUP_DEFAULT),
             copies: choice(params, "copies").filter(|&copies| copies != Copies::Folded),
             filters: filters.collect(),
@@ -146,6 +148,7 @@ impl Form {
             mode: self.mode,
             case: self.case,
             word: self.word,
+            exact: self.exact,
             ..Form::of(&self.site)
         }
     }
@@ -209,6 +212,7 @@ impl Form {
             ("mode", mode.map(Choice::name)),
             ("case", self.case.map(Choice::name)),
             ("word", self.word.then_some("yes")),
+            ("exact", self.exact.then_some("yes")),
         ] {
             push(&mut parameters, name, value);
         }
@@ -373,7 +377,7 @@ mod tests {
 
     #[test]
     fn addresses_keep_every_parameter_of_the_query_and_of_how_it_is_shown() {
-        let kept = "q=x&mode=regexp&case=no&word=yes&lang=c&package=p&path=s&rev=v1&branch=main&kind=tests&context=1\
+        let kept = "q=x&mode=regexp&case=no&word=yes&exact=yes&lang=c&package=p&path=s&rev=v1&branch=main&kind=tests&context=1\
             &want=count&limit=7&total=exact&timeout=9&generation=g&group=package&copies=all&per_page=5&per_package=2&per_document=3";
         // `page` is a choice of each link; programs use the others.
         let left_out = ["page", "wait", "explain", "cursor"];

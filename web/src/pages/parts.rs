@@ -64,6 +64,7 @@ pub(super) fn parse(form: &Form) -> Result<ParsedQuery, BadQuery> {
         mode: Some(form.mode.name()),
         case: form.case.map(Choice::name),
         word: form.word.then_some("yes"),
+        exact: form.exact.then_some("yes"),
         filters: &filters,
         ..QueryInput::default()
     })
@@ -103,7 +104,12 @@ pub(super) fn takes_more_signs_for_text(part: &ParsedQuery, whole: &ParsedQuery)
 
 fn meaning(form: &Form, whole: &ParsedQuery) -> &'static str {
     let has_sign = form.q.starts_with(['-', 'n', 'N']);
-    let parsed = match parse(form) {
+    // Other forms of a text are a regular expression.
+    let exact = Form {
+        exact: true,
+        ..form.clone()
+    };
+    let parsed = match parse(&exact) {
         Ok(parsed) if !has_sign || !takes_more_signs_for_text(&parsed, whole) => parsed,
         // Negated terms and options alone are not queries.
         _ => return if has_sign { EXCLUDED } else { "option" },

@@ -244,6 +244,8 @@ keys! {
     "line": "line:(a b)" => "all of it on one line";
     "case": "case:no README" => "no ignores case, yes does not, auto decides by capitals";
     "word": "word:yes err" => "whole words alone";
+    "exact": "exact:yes naïve"
+        => "text as typed; else both normal forms of letters, both line ends, plain quotes";
     "type": "type:path Makefile" => "names of files instead of lines";
     "count": "count:100 malloc" => "the best 100 matches; the rest is not counted";
     "context": "context:5 EINTR" => "lines around each match";

@@ -245,6 +245,7 @@ impl Params {
             mode: text("mode")?,
             case: text("case")?,
             word: text("word")?,
+            exact: text("exact")?,
             context: text("context")?,
             want: text("want")?,
             limit: text("limit")?,

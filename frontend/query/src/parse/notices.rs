@@ -66,6 +66,16 @@ pub(super) fn word(lexer: &Lexer<'_>, at: usize, stray: Option<usize>, notices: 
     }
 }
 
+/// Typographic quotes are read as the plain ones, with one notice for all.
+pub(super) fn quotes(lexer: &Lexer<'_>, at: usize, notices: &mut Vec<Notice>) {
+    let reason = "typographic quotes enclose exact text, like plain ones";
+    if notices.iter().all(|notice| notice.reason != reason) {
+        let typed = lexer.typed[at..lexer.at].trim_end_matches(['i', 'c', 'w']);
+        let hint = format!("to search for them, type {}", quoted(typed));
+        notices.push(notice(at, reason.to_owned(), Some(hint)));
+    }
+}
+
 /// A filter value between slashes may be meant as a directory.
 pub(super) fn directory(lexer: &Lexer<'_>, at: usize, name: &str, regexp: &str) -> Option<Notice> {
     let typed = &lexer.typed[at..lexer.at];

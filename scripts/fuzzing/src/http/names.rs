@@ -97,6 +97,7 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "mode",
     "case",
     "word",
+    "exact",
     "lang",
     "kind",
     "rev",

@@ -54,6 +54,9 @@ parameters! {
         /// Match whole words only.
         #[both(inline)]
         word: Option<WordChoice>,
+        /// Find text only as typed: not with other line ends, normal forms, or plain quotes.
+        #[both(inline)]
+        exact: Option<WordChoice>,
         /// Documents in these languages; with a leading `-`, in others.
         #[param(explode = true)]
         lang: Option<Vec<String>>,

@@ -120,7 +120,8 @@ pub(in super::super) struct FileView {
 }
 
 impl FileView {
-    pub(in super::super) const PARAMETERS: &[&str] = &["q", "mode", "case", "word", "line"];
+    pub(in super::super) const PARAMETERS: &[&str] =
+        &["q", "mode", "case", "word", "exact", "line"];
 
     pub(in super::super) fn new(params: &Params) -> Result<FileView, Problem> {
         let form = Form::new(params);

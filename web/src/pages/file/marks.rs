@@ -71,7 +71,7 @@ fn within_file(asked: &AskedFile, shown: &Fetched) -> Params {
     if !asked.revision.is_empty() {
         pairs.push(("rev", shown.reply.commit.clone().into_bytes()));
     }
-    for name in ["q", "mode", "case", "word"] {
+    for name in ["q", "mode", "case", "word", "exact"] {
         pairs.extend(given.bytes(name).map(|value| (name, value.to_vec())));
     }
     let pairs = pairs
