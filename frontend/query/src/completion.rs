@@ -57,10 +57,11 @@ fn value_of(key: Key) -> Option<PartOf> {
         Key::Option(setting) => Some(PartOf::Option(match setting {
             Setting::Case => &["auto", "yes", "no"],
             Setting::Word | Setting::Exact => &["yes", "no"],
-            Setting::Type => &["file", "path"],
+            Setting::Type => &["file", "path", "symbol"],
             Setting::Count | Setting::Context | Setting::Timeout => return None,
         })),
-        Key::Content | Key::Line => None,
+        Key::In => Some(PartOf::Option(&["code", "comment", "string", "text"])),
+        Key::Content | Key::Line | Key::Symbol | Key::Uses | Key::Parent => None,
     }
 }
 

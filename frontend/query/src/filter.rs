@@ -14,6 +14,8 @@ use super::lex::{Flags, Lexer, quoted, slashed};
 use super::regexp::check_syntax;
 use super::revision_name;
 use super::source_text::SourceText;
+use crate::similar::similar;
+use language::symbols;
 use schema::message::{DocumentKind, Expr, Field, Filter, Reading, Syntax};
 
 /// Fields and names, in display order.
@@ -233,9 +235,17 @@ fn check_text(filter: &Filter) -> Result<(), BadQuery> {
             None => Ok(()),
         },
         Reading::Exact if filter.field == Field::Kind && DocumentKind::named(text).is_none() => {
-            let names = DocumentKind::ALL.map(DocumentKind::name).join(", ");
-            Err(BadQuery::new(format!("there is no kind {text}"))
-                .hint(format!("the kinds are {names}")))
+            let files = DocumentKind::ALL.map(DocumentKind::name);
+            let names = files.into_iter().chain(symbols::Kind::names());
+            let near = similar(text.to_ascii_lowercase(), names).into_iter().next();
+            let hint = match near {
+                Some(near) => format!("did you mean kind:{near}?"),
+                None => format!(
+                    "the kinds are {}; those of symbols are function, type, macro, field and others",
+                    files.join(", ")
+                ),
+            };
+            Err(BadQuery::new(format!("there is no kind {text}")).hint(hint))
         }
         reading if reading.is_regexp() && Takes::of(filter.field) != Takes::Regexps => {
             Err(BadQuery::new("a regular expression is not allowed"))

@@ -6,12 +6,14 @@ use super::checked::{Query, check_positive, filter_order, text_bytes};
 use super::error::{BadQuery, Notice, YES_OR_NO, choose};
 use super::filter;
 use super::forms;
-use super::keys::Options;
+use super::keys::{Options, ResultKind};
 use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX, QUERY_BYTES_MAX, TYPED_BYTES_MAX};
 use super::parse::{self, Ast, Node, Term};
 use super::phrase;
+use super::place::{self, Restriction};
 use super::source_text::{SourceMap, SourceText};
-use schema::message::{Expr, Field, Pattern, Reading, Syntax, Want};
+use language::symbols;
+use schema::message::{DocumentKind, Expr, Field, Pattern, Place, Reading, Role, Syntax, Want};
 use std::ops::Range;
 use std::str::FromStr;
 use std::time::Duration;
@@ -106,7 +108,7 @@ impl Query {
         let limit = options.count.map_or_else(|| input.limit(), Ok)?;
         let mut parsed = ParsedQuery::new(expr, context_lines, sources)?;
         parsed.query = parsed.query.preferring(phrase);
-        if options.names == Some(true) {
+        if options.kind == Some(ResultKind::Names) {
             parsed.query = parsed.query.of_names();
         }
         let mut query = parsed.query.wanting(input.want()?, limit)?;
@@ -136,15 +138,45 @@ impl QueryInput<'_> {
     fn expr(&self, ast: &Ast, defaults: Defaults) -> Result<(Expr, SourceMap), BadQuery> {
         let mut sources = SourceMap::default();
         let node = ast.node.clone();
-        let lowered = node.map(|node| lower(node, defaults, &mut sources));
+        let mut lowered = node.map(|node| lower(node, defaults, &mut sources));
+        let (place, filters) = self.restriction(&ast.options);
+        if place.is_of_symbols() {
+            let has_patterns = |expr: &Expr| !expr.patterns().is_empty();
+            let all = (!lowered.as_ref().is_some_and(has_patterns))
+                .then(|| lower(Node::AnySymbol(0), defaults, &mut sources));
+            let mut expr = joined(all.into_iter().chain(lowered).collect());
+            place.apply(&mut expr);
+            lowered = Some(expr);
+        }
         let mut parts: Vec<Expr> = lowered.into_iter().collect();
-        for &(field, typed) in self.filters {
+        for (field, typed) in filters {
             parts.push(parameter(field, typed, &mut sources)?);
         }
         if parts.is_empty() {
             return Err(BadQuery::empty());
         }
         Ok((joined(parts), sources))
+    }
+
+    /// Restriction of the whole query by `type:symbol` and parameters with kinds of symbols, and the
+    /// other parameters.
+    fn restriction(&self, options: &Options) -> (Restriction, Vec<(Field, &str)>) {
+        let mut place = Restriction {
+            symbols: options.kind == Some(ResultKind::Symbols),
+            ..Restriction::default()
+        };
+        let mut filters = self.filters.to_vec();
+        filters.retain(|(field, typed)| {
+            let bits = symbols::Kind::bits_of(typed.trim_start_matches(['-', '=']));
+            let bits =
+                bits.filter(|_| *field == Field::Kind && DocumentKind::named(typed).is_none());
+            // With nothing left, no symbol is found.
+            bits.is_none_or(|bits| {
+                place.add(place::Value::Kinds(bits), typed.starts_with('-'));
+                false
+            })
+        });
+        (place, filters)
     }
 
     fn ast(&self) -> Result<Ast, BadQuery> {
@@ -209,7 +241,7 @@ impl QueryInput<'_> {
             case: options.case.unwrap_or(case),
             word: options.word.unwrap_or(word),
             exact: options.exact.unwrap_or(exact),
-            names: options.names.unwrap_or_default(),
+            names: options.kind == Some(ResultKind::Names),
             in_line: false,
         })
     }
@@ -315,6 +347,16 @@ fn lower(node: Node, defaults: Defaults, sources: &mut SourceMap) -> Expr {
         Node::All(nodes) => joined(list(nodes, sources)),
         Node::Any(nodes) => Expr::any(list(nodes, sources)),
         Node::Not(inner) => lower(*inner, defaults, sources).negated(),
+        Node::Placed(inner, place) => {
+            let mut expr = lower(*inner, defaults, sources);
+            place.apply(&mut expr);
+            expr
+        }
+        Node::AnySymbol(at) => {
+            let pattern = place::any_symbol();
+            sources.add(&pattern, SourceText::plain(at, place::ANY_NAME), None);
+            pattern
+        }
         Node::Line(inner) => {
             let in_text = Defaults {
                 names: false,
@@ -338,8 +380,16 @@ fn pattern(term: &Term, defaults: Defaults) -> Pattern {
         syntax: forms.as_ref().map_or(term.syntax, |_| Syntax::Regexp),
         text: forms.unwrap_or_else(|| text.to_owned()),
         ignore_case: term.flags.ignore_case.unwrap_or(smart),
-        word: term.flags.word || defaults.word,
+        word: term.is_whole || term.role == Role::Any && (term.flags.word || defaults.word),
         in_path: defaults.names && !term.in_text,
+        place: Place {
+            role: term.role,
+            classes: match term.role {
+                Role::Use => 1 << symbols::Class::Code as u32,
+                Role::Any | Role::Definition => 0,
+            },
+            ..Place::default()
+        },
     }
 }
 

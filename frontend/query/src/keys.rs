@@ -16,6 +16,14 @@ pub(super) enum Key {
     Content,
     /// Patterns on one line.
     Line,
+    /// Name of a definition.
+    Symbol,
+    /// Name in code that is not defined there.
+    Uses,
+    /// Class of the bytes of matches.
+    In,
+    /// Name of the definition around a symbol.
+    Parent,
     /// Applies to the whole query.
     Option(Setting),
 }
@@ -44,7 +52,11 @@ keys! {
     "name" => Key::Filter(Field::Name), "files by package and path together";
     "lang language filetype l" => Key::Filter(Field::Language), "files in a language";
     "ext" => Key::Filter(Field::Extension), "files with an extension";
-    "kind" => Key::Filter(Field::Kind), "source, tests, documentation or vendored files";
+    "kind" => Key::Filter(Field::Kind), "source, tests, documentation or vendored files; or functions, types, macros …";
+    "sym symbol" => Key::Symbol, "definitions by name";
+    "uses" => Key::Uses, "uses of a name in code";
+    "in" => Key::In, "matches in code, comments or strings";
+    "parent" => Key::Parent, "symbols of a class or module";
     "rev revision" => Key::Filter(Field::Revision), "files of a branch, tag or commit";
     "branch" => Key::Filter(Field::Branch), "files of a branch";
     "content c" => Key::Content, "text in the file, where names are searched";
@@ -52,7 +64,7 @@ keys! {
     "case" => Key::Option(Setting::Case), "whether upper and lower case differ";
     "word" => Key::Option(Setting::Word), "whole words only";
     "exact" => Key::Option(Setting::Exact), "text as typed, without other forms of it";
-    "type" => Key::Option(Setting::Type), "lines of files, or names of files";
+    "type" => Key::Option(Setting::Type), "lines, names of files, or symbols";
     "count" => Key::Option(Setting::Count), "only the best matches";
     "context ctx" => Key::Option(Setting::Context), "lines around each match";
     "timeout" => Key::Option(Setting::Timeout), "how long to search";
@@ -106,12 +118,29 @@ pub(super) fn near(name: &str) -> Option<&'static str> {
     similar(name.to_ascii_lowercase(), long).into_iter().next()
 }
 
+/// What a query finds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ResultKind {
+    #[default]
+    Lines,
+    Names,
+    Symbols,
+}
+
+impl ResultKind {
+    pub(super) const CHOICES: [(&str, ResultKind); 3] = [
+        ("file", ResultKind::Lines),
+        ("path", ResultKind::Names),
+        ("symbol", ResultKind::Symbols),
+    ];
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) case: Option<Case>,
     pub(super) word: Option<bool>,
     pub(super) exact: Option<bool>,
-    pub(super) names: Option<bool>,
+    pub(super) kind: Option<ResultKind>,
     /// 0: all.
     pub(super) count: Option<u64>,
     pub(super) context_lines: Option<u32>,
@@ -142,12 +171,8 @@ impl Options {
                 self.exact.replace(exact).is_some()
             }
             Setting::Type => {
-                let names = match value {
-                    "path" => true,
-                    "file" => false,
-                    _ => return Err(invalid("file (lines of files) or path (names of files)")),
-                };
-                self.names.replace(names).is_some()
+                let kind = choose(&key, value, &ResultKind::CHOICES)?;
+                self.kind.replace(kind).is_some()
             }
             Setting::Count => {
                 let expected = format!("a number from 1 to {LIMIT_MAX}, or all");
@@ -201,7 +226,7 @@ mod tests {
         assert_eq!(near("pakcage"), Some("package"));
         assert_eq!(near("langauge"), Some("language"));
         assert_eq!(near("pth"), Some("path"));
-        for far in ["std", "http", "foo", "display", "sym", "select", "C"] {
+        for far in ["std", "http", "foo", "display", "select", "C"] {
             assert_eq!(near(far), None, "{far}");
         }
     }

@@ -27,6 +27,7 @@ mod lex;
 pub mod limits;
 mod parse;
 mod phrase;
+mod place;
 mod regexp;
 mod render;
 mod revision_name;

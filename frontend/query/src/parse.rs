@@ -5,9 +5,11 @@
 //! any     = all { ("or" | "OR") all }
 //! all     = unary { ["and" | "AND"] unary }
 //! unary   = { "-" | "not" | "NOT" } primary
-//! primary = "(" any ")" | "line:(" any ")" | filter | option | pattern
+//! primary = "(" any ")" | "line:(" any ")" | filter | option | place | symbol | pattern
 //! filter  = key ":" ["=" | "g:"] (regexp | string | value)
 //! pattern = ["content:"] (regexp | string | word)
+//! symbol  = "sym:" ["="] (regexp | string | value) | "uses:" (string | value)
+//! place   = ("in:" | "kind:") name | "parent:" ["="] (regexp | string | value)
 //! ```
 //!
 //! Text pasted from a program stays text where possible: `foo(`, `std::string`, `--flag`, `->next`,
@@ -18,15 +20,17 @@
 //! closed regular expressions are refused.
 
 mod notices;
+mod symbols;
 mod texts;
 
 use super::error::{BadQuery, Notice};
 use super::filter;
 use super::keys::{self, Key, Options, Prefix, Setting};
 use super::lex::{Flags, Lexer};
+use super::place::Restriction;
 use super::regexp::check_syntax;
 use super::source_text::SourceText;
-use schema::message::{ATOMS_MAX, DEPTH_MAX, Field, Filter, Syntax};
+use schema::message::{ATOMS_MAX, DEPTH_MAX, Field, Filter, Role, Syntax};
 use std::collections::HashSet;
 use std::ops::Range;
 use texts::{Fault, Texts};
@@ -56,6 +60,10 @@ pub(super) enum Node {
     Any(Vec<Node>),
     Not(Box<Node>),
     Line(Box<Node>),
+    /// A part whose patterns match only in a place.
+    Placed(Box<Node>, Restriction),
+    /// All symbols, by the term at this offset.
+    AnySymbol(usize),
 }
 
 #[derive(Clone, Debug)]
@@ -65,14 +73,28 @@ pub(super) struct Term {
     pub(super) flags: Flags,
     /// Searches document text, even if names are searched.
     pub(super) in_text: bool,
+    /// Definition, use, or any text.
+    pub(super) role: Role,
+    /// The pattern is the whole name.
+    pub(super) is_whole: bool,
 }
 
 impl Node {
+    fn has_pattern(&self) -> bool {
+        match self {
+            Node::Pattern(_) | Node::AnySymbol(_) => true,
+            Node::Filter(..) => false,
+            Node::All(nodes) | Node::Any(nodes) => nodes.iter().any(Node::has_pattern),
+            Node::Not(inner) | Node::Line(inner) | Node::Placed(inner, _) => inner.has_pattern(),
+        }
+    }
+
     fn is_text(&self) -> bool {
         match self {
-            Node::Pattern(_) => true,
+            Node::Pattern(term) => term.role == Role::Any,
             Node::All(nodes) | Node::Any(nodes) => nodes.iter().all(Node::is_text),
-            Node::Filter(..) | Node::Not(_) | Node::Line(_) => false,
+            Node::Placed(inner, _) => inner.is_text(),
+            Node::Filter(..) | Node::Not(_) | Node::Line(_) | Node::AnySymbol(_) => false,
         }
     }
 }
@@ -84,6 +106,8 @@ impl Term {
             syntax: Syntax::Literal,
             flags: Flags::default(),
             in_text: false,
+            role: Role::Any,
+            is_whole: false,
         }
     }
 }
@@ -146,6 +170,7 @@ fn parse_with(typed: &str, texts: &Texts) -> Result<Ast, Fault> {
         atoms: 0,
         in_line: false,
         is_in_phrase: false,
+        place: None,
         ast: Ast::default(),
     };
     let node = parser.any()?;
@@ -167,6 +192,8 @@ struct Parser<'a> {
     atoms: usize,
     in_line: bool,
     is_in_phrase: bool,
+    /// Restrictions beside the current term, and the place of the first.
+    place: Option<(usize, Restriction)>,
     ast: Ast,
 }
 
@@ -196,6 +223,7 @@ impl Parser<'_> {
     fn all(&mut self) -> Result<Option<Node>, Fault> {
         let mut parts = Vec::new();
         let mut and = None;
+        let outer = self.place.take();
         while !self.at_end() && !self.is_keyword(&["or", "OR"]) {
             if let Some(at) = self.keyword(&["and", "AND"]) {
                 if parts.is_empty() || and.is_some() {
@@ -212,16 +240,30 @@ impl Parser<'_> {
                 self.ast.terms.push(behind.unwrap_or(start)..self.lexer.at);
                 self.add_to_phrase(start, part.as_ref().is_some_and(Node::is_text));
             }
-            if let Some(part) = part {
-                parts.push(part);
-                and = None;
+            // An option may follow `and`, too.
+            and = None;
+            parts.extend(part);
+        }
+        let place = std::mem::replace(&mut self.place, outer);
+        if let Some(at) = and {
+            return Err(lonely(at, "and", "after"));
+        }
+        let Some((at, place)) = place else {
+            return Ok((!parts.is_empty()).then(|| one_or(parts, Node::All)));
+        };
+        if !parts.iter().any(Node::has_pattern) {
+            if !place.is_of_symbols() {
+                let bad = BadQuery::new("in: has no term beside it").at(at);
+                let hint = "add what to search for; values of in: side by side are alternatives";
+                return Err(bad.hint(hint).into());
             }
+            self.count_atom(at)?;
+            parts.push(Node::AnySymbol(at));
         }
-        match (and, parts.len()) {
-            (Some(at), _) => Err(lonely(at, "and", "after")),
-            (None, 0) => Ok(None),
-            (None, _) => Ok(Some(one_or(parts, Node::All))),
-        }
+        Ok(Some(Node::Placed(
+            Box::new(one_or(parts, Node::All)),
+            place,
+        )))
     }
 
     fn add_to_phrase(&mut self, start: usize, is_text: bool) {
@@ -252,12 +294,12 @@ impl Parser<'_> {
             && self.texts.has_signs
             && !matches!(
                 keys::prefix(self.lexer.rest()),
-                Prefix::Known(_, Key::Filter(_))
+                Prefix::Known(_, Key::Filter(_) | Key::In)
             )
         {
             return Err(Fault::text(signed, "the query has only negated terms"));
         }
-        let node = self.primary(signed)?;
+        let node = self.primary(signed, negated)?;
         Ok(if negated {
             node.map(|node| Node::Not(Box::new(node)))
         } else {
@@ -275,7 +317,7 @@ impl Parser<'_> {
     }
 
     /// Parses a term; `None` for an option. `signed` is the offset of its negation.
-    fn primary(&mut self, signed: Option<usize>) -> Result<Option<Node>, Fault> {
+    fn primary(&mut self, signed: Option<usize>, negated: bool) -> Result<Option<Node>, Fault> {
         let at = self.lexer.at;
         if self.texts.has(at) {
             return self.text(at).map(Some);
@@ -286,7 +328,7 @@ impl Parser<'_> {
         match keys::prefix(self.lexer.rest()) {
             Prefix::Known(name, key) => {
                 self.lexer.at += name.len() + 1;
-                self.keyed(at, name, key, signed)
+                self.keyed((at, name), key, signed, negated)
             }
             Prefix::Unknown(name) => {
                 let notice = notices::unknown_key(&self.lexer, at, name);
@@ -299,10 +341,10 @@ impl Parser<'_> {
 
     fn keyed(
         &mut self,
-        at: usize,
-        name: &str,
+        (at, name): (usize, &str),
         key: Key,
         signed: Option<usize>,
+        negated: bool,
     ) -> Result<Option<Node>, Fault> {
         let value = self.lexer.at;
         if self.lexer.ends_at(value) {
@@ -310,7 +352,12 @@ impl Parser<'_> {
             return Err(fault.hint("the value follows the colon without a space"));
         }
         match key {
+            Key::Filter(Field::Kind) if self.kinds(at, negated)? => Ok(None),
             Key::Filter(field) => self.filter(at, name, field).map(Some),
+            Key::Symbol => self.symbol(at).map(Some),
+            Key::Uses => self.uses(at).map(Some),
+            Key::In => self.classes(at, negated).map(|()| None),
+            Key::Parent => self.parent(at, signed).map(|()| None),
             Key::Content if self.lexer.peek() == Some('(') => {
                 let fault = Fault::text(at, "content: takes one pattern");
                 Err(fault.hint("repeat it before each pattern"))
@@ -435,10 +482,10 @@ impl Parser<'_> {
         self.count_atom(at)?;
         let term = |(text, flags), syntax| {
             Node::Pattern(Term {
-                text,
                 syntax,
                 flags,
                 in_text,
+                ..Term::of_text(text)
             })
         };
         match self.lexer.peek() {

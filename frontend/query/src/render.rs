@@ -12,7 +12,8 @@ use super::filter;
 use super::forms;
 use super::keys::{self, Prefix};
 use super::lex::{Lexer, quoted, slashed};
-use schema::message::{Expr, Pattern, Syntax};
+use super::place;
+use schema::message::{Expr, Pattern, Role, Syntax};
 
 /// Renders an expression alone.
 pub fn interpreted_as(expr: &Expr) -> String {
@@ -27,7 +28,16 @@ pub(super) fn render(expr: &Expr, names: bool, limit: u64) -> String {
     let texts = (!exact).then(|| without_forms(expr, false));
     let expr = texts.as_ref().unwrap_or(expr);
     let notation = Notation::of(expr, names);
-    let mut out = notation.expr(expr, false);
+    let mut out = match expr {
+        Expr::Pattern(pattern) => notation.terms(pattern, false).join(" "),
+        // A restriction is that of one alternative.
+        Expr::Any(_) if notation.classes != 0 => notation.within(expr, false),
+        expr => notation.expr(expr, false),
+    };
+    for term in place::classes_in_query(notation.classes) {
+        out.push(' ');
+        out.push_str(&term);
+    }
     match notation.case {
         Case::Auto => {}
         Case::Yes => out.push_str(" case:yes"),
@@ -72,6 +82,8 @@ fn without_forms(expr: &Expr, in_line: bool) -> Expr {
 struct Notation {
     case: Case,
     word: bool,
+    /// Classes of all patterns in text.
+    classes: u32,
     names: bool,
 }
 
@@ -84,10 +96,12 @@ impl Notation {
             };
             patterns.iter().all(agrees)
         };
+        let is_any = |pattern: &&Pattern| pattern.place.role == Role::Any;
         let mut cases = [Case::Auto, Case::Yes, Case::No].into_iter();
         Notation {
             case: cases.find(|&case| all(case)).unwrap_or(Case::Auto),
-            word: !patterns.is_empty() && patterns.iter().all(|pattern| pattern.word),
+            word: patterns.iter().any(is_any) && patterns.iter().all(|it| it.word || !is_any(it)),
+            classes: place::common_classes(expr),
             names,
         }
     }
@@ -95,7 +109,10 @@ impl Notation {
     /// `in_text`: patterns search text, even if the query searches names.
     fn expr(&self, expr: &Expr, in_text: bool) -> String {
         match expr {
-            Expr::Pattern(pattern) => self.pattern(pattern, in_text),
+            Expr::Pattern(pattern) => match &self.terms(pattern, in_text)[..] {
+                [term] => term.clone(),
+                terms => format!("({})", terms.join(" ")),
+            },
             Expr::Filter(filter) => filter::in_query(filter),
             Expr::All(parts) => self.list(parts, " ", in_text),
             Expr::Any(parts) => self.list(parts, " or ", in_text),
@@ -126,17 +143,43 @@ impl Notation {
         }
     }
 
+    /// A pattern, and its place.
+    fn terms(&self, pattern: &Pattern, in_text: bool) -> Vec<String> {
+        let mut terms = vec![self.pattern(pattern, in_text)];
+        match pattern.place.role {
+            Role::Definition => terms.extend(place::definition_in_query(&pattern.place)),
+            Role::Any if pattern.place.classes != self.classes && !pattern.in_path => {
+                terms.extend(place::classes_in_query(pattern.place.classes));
+            }
+            Role::Any | Role::Use => {}
+        }
+        terms
+    }
+
     fn pattern(&self, pattern: &Pattern, in_text: bool) -> String {
         let Pattern { text, syntax, .. } = pattern;
         let in_content = self.names && !in_text && !pattern.in_path;
-        let key = if in_content { "content:" } else { "" };
+        let role = pattern.place.role;
+        let is_exact = role == Role::Definition && *syntax == Syntax::Literal && pattern.word;
+        let key = match role {
+            Role::Definition if is_exact => "sym:=",
+            Role::Definition => "sym:",
+            Role::Use => "uses:",
+            Role::Any if in_content => "content:",
+            Role::Any => "",
+        };
         let case = match pattern.ignore_case {
             same if same == self.case.ignores(text, *syntax) => "",
             true => "i",
             false => "c",
         };
-        let word = if pattern.word && !self.word { "w" } else { "" };
+        let word = match role {
+            Role::Any if pattern.word && !self.word => "w",
+            Role::Definition if pattern.word && !is_exact => "w",
+            _ => "",
+        };
         let text = match syntax {
+            Syntax::Literal if role == Role::Definition && !is_exact => quoted(text),
             Syntax::Literal if case.is_empty() && word.is_empty() && is_word(text) => text.clone(),
             Syntax::Literal => quoted(text),
             Syntax::Regexp => slashed(text),

@@ -5,7 +5,7 @@
 
 use super::error::BadQuery;
 use super::regexp::check_syntax;
-use schema::message::Expr;
+use schema::message::{Expr, Pattern};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SourceText {
@@ -119,7 +119,7 @@ impl SourceMap {
     pub(super) fn locate(&self, expr: &Expr, bad: BadQuery) -> BadQuery {
         let atoms = expr.atoms();
         let atom = bad.atom.and_then(|index| atoms.get(index));
-        let source = atom.and_then(|atom| self.0.iter().find(|source| source.atom == **atom));
+        let source = atom.and_then(|atom| self.0.iter().find(|source| is_same(&source.atom, atom)));
         let Some(source) = source else { return bad };
         let at = bad.at.filter(|_| !source.has_forms()).unwrap_or_default();
         BadQuery {
@@ -128,6 +128,17 @@ impl SourceMap {
             atom: None,
             ..bad
         }
+    }
+}
+
+/// Compares atoms, but not places: restrictions beside an atom set its place.
+fn is_same(a: &Expr, b: &Expr) -> bool {
+    match (a, b) {
+        (Expr::Pattern(a), Expr::Pattern(b)) => {
+            let of = |it: &Pattern| (it.syntax, it.ignore_case, it.word, it.in_path);
+            a.text == b.text && of(a) == of(b)
+        }
+        _ => a == b,
     }
 }
 

@@ -1,5 +1,13 @@
 //! Kinds of definitions.
 
+/// Name of [`Kind::Type`] alone.
+const ALIAS: &str = "alias";
+
+fn type_bits() -> u32 {
+    let types = Kind::ALL.into_iter().filter(|kind| kind.is_type());
+    types.fold(0, |bits, kind| bits | 1 << kind as u32)
+}
+
 /// What a definition defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -111,6 +119,41 @@ impl Kind {
             Kind::Resource => "resource",
             Kind::Rule => "rule",
         }
+    }
+
+    /// A bit for each kind, by number.
+    pub const ALL_BITS: u32 = (1 << Kind::ALL.len()) - 1;
+
+    /// Bits of the kinds with a name in queries: `type` names all types, `alias` only aliases.
+    pub fn bits_of(name: &str) -> Option<u32> {
+        if name == ALIAS {
+            return Some(1 << Kind::Type as u32);
+        }
+        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name)?;
+        Some(match kind {
+            Kind::Type => type_bits(),
+            kind => 1 << kind as u32,
+        })
+    }
+
+    /// Shortest list of names for some kinds.
+    pub fn names_of(bits: u32) -> Vec<&'static str> {
+        let all_types = bits & type_bits() == type_bits();
+        let mut names = Vec::new();
+        for kind in Kind::ALL {
+            match kind {
+                _ if bits >> kind as u32 & 1 == 0 => {}
+                Kind::Type if !all_types => names.push(ALIAS),
+                kind if all_types && kind.is_type() && kind != Kind::Type => {}
+                kind => names.push(kind.name()),
+            }
+        }
+        names
+    }
+
+    /// Names in queries.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Kind::ALL.into_iter().map(Kind::name).chain([ALIAS])
     }
 
     /// True for classes, structs and all other types.

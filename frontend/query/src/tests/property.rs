@@ -6,8 +6,11 @@ use crate::lex::Lexer;
 use crate::regexp::check_syntax;
 use crate::source_text::SourceText;
 use crate::{ParsedQuery, Query, QueryInput, dcs, filter, revision_name};
+use language::symbols::Kind;
 use proptest::prelude::*;
-use schema::message::{DocumentKind, Expr, Field, Filter, Pattern, Reading, Syntax, Want};
+use schema::message::{
+    DocumentKind, Expr, Field, Filter, Pattern, Place, Reading, Role, Syntax, Want,
+};
 
 fn check_again(query: &Query) {
     let text = query.interpreted_as();
@@ -120,6 +123,14 @@ fn pieces() -> impl Strategy<Value = String> {
         "\\Q",
         "\\E",
         "filetype:c",
+        "sym:",
+        "sym:=",
+        "uses:",
+        "in:comment ",
+        "-in:string ",
+        "kind:function ",
+        "parent:",
+        "type:symbol ",
         "-path:x ",
         "(?i)",
         "(?x)",
@@ -163,9 +174,53 @@ fn pattern(in_path: bool) -> impl Strategy<Value = Expr> {
                 ignore_case,
                 word,
                 in_path: path && in_path,
+                ..Pattern::default()
             })
         },
     )
+}
+
+/// Pattern in a place that a query can have.
+fn placed() -> impl Strategy<Value = Expr> {
+    let kinds = prop::sample::select(vec![0, 1, 6, 1 << 13, Kind::bits_of("type").unwrap()]);
+    let parent = prop_oneof![Just(String::new()), regexp()];
+    let definition = (pattern(false), kinds, parent).prop_map(|(pattern, kinds, parent)| {
+        with_place(pattern, |_| Place {
+            role: Role::Definition,
+            kinds,
+            parent,
+            ..Place::default()
+        })
+    });
+    let text = (pattern(false), 1..16_u32).prop_map(|(pattern, classes)| {
+        with_place(pattern, |_| Place {
+            classes,
+            ..Place::default()
+        })
+    });
+    let literal = pattern(false).prop_filter(
+        "a literal",
+        |pattern| matches!(pattern, Expr::Pattern(it) if it.syntax == Syntax::Literal),
+    );
+    let used = literal.prop_map(|pattern| {
+        with_place(pattern, |pattern| {
+            pattern.word = true;
+            Place {
+                role: Role::Use,
+                classes: 1,
+                ..Place::default()
+            }
+        })
+    });
+    prop_oneof![definition, text, used]
+}
+
+fn with_place(expr: Expr, place: impl FnOnce(&mut Pattern) -> Place) -> Expr {
+    let Expr::Pattern(mut pattern) = expr else {
+        return expr;
+    };
+    pattern.place = place(&mut pattern);
+    Expr::Pattern(pattern)
 }
 
 fn filter_expr() -> impl Strategy<Value = Expr> {
@@ -216,8 +271,9 @@ fn tree(leaf: impl Strategy<Value = Expr> + 'static) -> impl Strategy<Value = Ex
 
 fn query() -> impl Strategy<Value = Query> {
     let expr = |names| {
-        let line = tree(pattern(false)).prop_map(|inner| Expr::Line(Box::new(inner)));
-        tree(prop_oneof![4 => pattern(names), 2 => filter_expr(), 1 => line])
+        let of_line = prop_oneof![3 => pattern(false), 1 => placed()];
+        let line = tree(of_line).prop_map(|inner| Expr::Line(Box::new(inner)));
+        tree(prop_oneof![4 => pattern(names), 2 => filter_expr(), 1 => line, 2 => placed()])
             .prop_map(move |expr| (expr, names))
     };
     let parts = (prop_oneof![expr(false), expr(true)], 0..4_u64);

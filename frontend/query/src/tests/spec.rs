@@ -5,7 +5,8 @@
 
 use crate::{BadQuery, ParsedQuery, Query, QueryInput, dcs};
 use expect_test::expect_file;
-use schema::message::{Expr, Field, Pattern, Reading, Syntax};
+use language::symbols::Kind;
+use schema::message::{Expr, Field, Pattern, Reading, Role, Syntax};
 use std::fmt::Write;
 
 #[test]
@@ -139,5 +140,21 @@ fn pattern_notation(pattern: &Pattern) -> String {
     };
     let case = if pattern.ignore_case { "i" } else { "" };
     let word = if pattern.word { "w" } else { "" };
-    format!("{path}{text}{case}{word}")
+    let place = &pattern.place;
+    let role = match place.role {
+        Role::Any => "",
+        Role::Definition => "sym:",
+        Role::Use => "uses:",
+    };
+    let mut out = format!("{role}{path}{text}{case}{word}");
+    if place.classes != 0 {
+        write!(out, "[{:b}]", place.classes).unwrap();
+    }
+    if place.kinds != 0 {
+        write!(out, "[{}]", Kind::names_of(place.kinds).join(" ")).unwrap();
+    }
+    if !place.parent.is_empty() {
+        write!(out, "[in {}]", place.parent).unwrap();
+    }
+    out
 }
