@@ -124,6 +124,12 @@ impl<'t> Outline<'t> {
         Some(self.definitions[index as usize].kind)
     }
 
+    /// Kind of the innermost scope's definition, if it has one.
+    pub(super) fn scope_kind(&self) -> Option<Kind> {
+        let index = (*self.scopes.last()?)?;
+        Some(self.definitions[index as usize].kind)
+    }
+
     pub(super) fn incomplete(&self) -> Option<Incomplete> {
         self.is_full.then_some(Incomplete::TooManyDefinitions)
     }

@@ -3,11 +3,15 @@
 use super::parser::Parser;
 use crate::Language;
 
+mod python;
 mod rust;
 
 /// Parser of a language. `None`: it has no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
     let parser: Box<dyn Parser> = match language.name {
+        "Python" | "Meson" => Box::new(python::Python::new(python::Dialect::Python)),
+        "Cython" => Box::new(python::Python::new(python::Dialect::Cython)),
+        "Starlark" => Box::new(python::Python::new(python::Dialect::Starlark)),
         "Rust" => Box::<rust::Rust>::default(),
         _ => return None,
     };
