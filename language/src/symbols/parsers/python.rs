@@ -96,7 +96,9 @@ impl Python {
                 outline.define(line.tokens[1].range(), Kind::Type);
             }
             b"cdef" | b"cpdef" | b"ctypedef" => self.c_statement(line, 1, indent, outline),
-            _ if self.block.is_some() || is_c(outline) => self.c_statement(line, 0, indent, outline),
+            _ if self.block.is_some() || is_c(outline) => {
+                self.c_statement(line, 0, indent, outline)
+            }
             b"match" => self.assignment(line, outline),
             _ if role != Role::Keyword => self.assignment(line, outline),
             _ => {}
