@@ -202,6 +202,9 @@ impl<T: Tokens> Reader<'_, T> {
     fn name(&mut self) -> Option<LineState> {
         let (syntax, start) = (self.syntax, self.at);
         self.skip(|byte| syntax.is_in_name(byte));
+        if syntax.has(QUOTING) {
+            self.quote_in_name(start);
+        }
         let word = &self.line[start..self.at];
         if syntax.has(HASHES) && matches!(word, b"r" | b"br" | b"cr") {
             let hashes = self.rest().iter().take_while(|byte| **byte == b'#').count();
@@ -241,6 +244,21 @@ impl<T: Tokens> Reader<'_, T> {
         None
     }
 
+    /// Takes the quote of `$'`, `$"`, and of the old `A'b`.
+    fn quote_in_name(&mut self, start: usize) {
+        let (word, next) = (&self.line[start..self.at], self.byte(0));
+        let is_variable = word == b"$" && matches!(next, b'"' | b'\'' | b'`');
+        let is_name = next == b'\''
+            && word.last().is_some_and(u8::is_ascii_alphanumeric)
+            && self.byte(1).is_ascii_alphabetic()
+            && self.syntax.word(word).is_none()
+            && !self.is_quoting(word, start);
+        if is_variable || is_name {
+            self.at += 1;
+            self.skip(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        }
+    }
+
     /// Returns whether a Perl word such as `qw` begins a string.
     fn is_quoting(&self, word: &[u8], start: usize) -> bool {
         let is_word = matches!(
@@ -251,7 +269,8 @@ impl<T: Tokens> Reader<'_, T> {
         let (open, next) = (self.byte(0), self.byte(1));
         let opens = open.is_ascii_punctuation() && !b")}]>,;=_".contains(&open)
             || open == b' ' && matches!(next, b'(' | b'{' | b'[') && word[0] == b'q';
-        is_word && opens && !b"$@%&>-{".contains(&before)
+        let is_key = before == b'{' && !b"{([</|!".contains(&open);
+        is_word && opens && !is_key && !b"$@%&>-\\".contains(&before)
     }
 
     fn two_parts(&mut self, open: u8, has_two: bool, start: usize) -> Option<LineState> {

@@ -91,6 +91,13 @@ impl<'t> Outline<'t> {
         }
     }
 
+    /// Makes a definition the owner of the innermost scope.
+    pub(super) fn adopt(&mut self, definition: Option<u32>) {
+        if let Some(scope) = self.scopes.last_mut().filter(|it| it.is_none()) {
+            *scope = definition;
+        }
+    }
+
     /// Closes the innermost scope, if any is open; the body of its definition ends at `end`.
     pub(super) fn leave(&mut self, end: u32) {
         if self.deeper > 0 {

@@ -14,6 +14,8 @@ use std::ops::Range;
 pub(super) struct Scopes {
     /// At most [`SCOPES_MAX`]; deeper ones are counted by the outline.
     heads: Vec<Head>,
+    /// Outer scopes that no brace closes.
+    floor: usize,
 }
 
 /// Place of a scope's first word or brace.
@@ -44,7 +46,7 @@ impl Scopes {
     /// Closes the scope that a first word or brace of a line ends. One that is too deep is ignored;
     /// one that is not deep enough closes forgotten scopes, too.
     pub(super) fn close_at(&mut self, indent: usize, end: u32, outline: &mut Outline<'_>) {
-        let Some(head) = self.heads.last().copied() else {
+        let Some(head) = self.heads.last().copied().filter(|_| !self.is_at_floor()) else {
             return;
         };
         if indent > head.indent && indent != head.column {
@@ -58,14 +60,16 @@ impl Scopes {
 
     /// Closes scopes with heads at this indentation or a deeper one.
     pub(super) fn close_from(&mut self, indent: usize, end: u32, outline: &mut Outline<'_>) {
-        while self.heads.last().is_some_and(|head| head.indent >= indent) {
+        while let Some(head) = self.heads.last()
+            && (head.indent >= indent && !self.is_at_floor())
+        {
             self.close(end, outline);
         }
     }
 
     /// Closes scopes that cannot contain a definition with this indentation.
     pub(super) fn align(&mut self, indent: usize, end: u32, outline: &mut Outline<'_>) {
-        while let Some(head) = self.heads.last() {
+        while let Some(head) = self.heads.last().filter(|_| !self.is_at_floor()) {
             let may_contain = match outline.scope_kind() {
                 Some(kind) => is_container(kind),
                 None => indent > 0,
@@ -75,6 +79,22 @@ impl Scopes {
             }
             self.close(end, outline);
         }
+    }
+
+    /// True if no scope is open that a brace closes.
+    pub(super) fn is_at_floor(&self) -> bool {
+        self.heads.len() <= self.floor
+    }
+
+    /// Protects all open scopes.
+    pub(super) fn raise_floor(&mut self) {
+        self.floor = self.heads.len();
+    }
+
+    /// Closes protected scopes.
+    pub(super) fn lower_floor(&mut self, end: u32, outline: &mut Outline<'_>) {
+        self.floor = 0;
+        self.close_from(0, end, outline);
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -16,6 +16,10 @@ const SHELL_QUOTES: &[Quote] = &[
 ];
 const HASH_QUOTES: &[Quote] = &[line("#"), string("\""), string("'")];
 
+const RAKU_QUOTES: &[Quote] = &[
+    column_block("=begin", "=end"), line("=").column(), line("#").blank(), text("\"", "\""), text("'", "'"),
+];
+
 const PYTHON_WORDS: &str = "False None True and as assert async await break class continue def del \
     elif else except finally for from global if import in is lambda match nonlocal not or pass raise \
     return try while with yield self cls";
@@ -44,8 +48,9 @@ pub(crate) static TCSH: Family = Family::new(SHELL_QUOTES)
     .features(BACKSLASH | DOLLAR);
 pub(crate) static PERL: Family = Family::new(&[
     column_block("=", "=cut"), line("#").blank(), text("\"", "\""), text("'", "'"), string("`"),
-]).words(&[(Keyword, "and cmp continue do else elsif eq for foreach ge given gt if last le local lt my ne next no not or our package redo ref require return sub state undef unless until use when while x xor BEGIN END __PACKAGE__ __END__ __DATA__ bless die warn print printf say push pop shift unshift splice sort map grep keys values each delete exists defined scalar wantarray eval open close class method has multi role grammar token rule regex")])
+]).words(&[(Keyword, "and cmp continue do else elsif eq for foreach ge given gt if last le local lt my ne next no not or our package redo ref require return sub state undef unless until use when while x xor BEGIN END __PACKAGE__ __END__ __DATA__ bless die warn print printf say push pop shift unshift splice sort map grep keys values each delete exists defined scalar split join wantarray eval open close class method has multi role grammar token rule regex")])
     .features(REGEX | HEREDOC | QUOTING).names_with("$@%&");
+pub(crate) static RAKU: Family = Family { quotes: RAKU_QUOTES, ..PERL };
 pub(crate) static RUBY: Family = Family::new(&[
     column_block("=begin", "=end"), line("#"), text("\"", "\""), text("'", "'"), string("`"),
 ]).words(&[(Keyword, "BEGIN END alias and attr_accessor attr_reader attr_writer begin break case class def defined do else elsif end ensure extend false for if in include lambda module next nil not or private proc protected public raise redo require require_relative rescue retry return self super then true undef unless until when while yield __FILE__ __LINE__ macro struct lib fun enum abstract")])
@@ -61,10 +66,10 @@ pub(crate) static COFFEESCRIPT: Family = Family::new(&[
 pub(crate) static LUA: Family = Family::new(&[string("\""), string("'")])
     .words(&[(Keyword, "and break do else elseif end false for function goto if in local nil not or repeat return self then true until while")])
     .features(LONG);
-pub(crate) static TCL: Family = Family::new(&[line("#").blank(), text("\"", "\"")])
+pub(crate) static TCL: Family = Family::new(&[line("#").blank(), text("\"", "\"").blank()])
     .words(&[(Keyword, "after append array break catch continue else elseif error eval exec exit expr for foreach format global if incr info lappend lindex list llength namespace package proc puts regexp regsub rename return set source string switch then trace unset uplevel upvar variable while")])
     .features(BACKSLASH | DOLLAR);
-pub(crate) static R: Family = Family::new(HASH_QUOTES)
+pub(crate) static R: Family = Family::new(&[line("#"), text("\"", "\""), text("'", "'"), string("`")])
     .words(&[(Keyword, "FALSE Inf NA NULL NaN TRUE break else for function if in library next repeat require return while")]).names_with(".");
 pub(crate) static JULIA: Family = Family::new(&[
     nested("#=", "=#"), line("#"), text("\"\"\"", "\"\"\""), text("\"", "\""), one("'"),
