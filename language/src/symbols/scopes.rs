@@ -115,10 +115,11 @@ pub(super) struct Names(FnvHashSet<u64>);
 const NAMES_MAX: usize = 1 << 16;
 
 impl Names {
-    /// Defines a variable or field, unless an earlier line of its scope did.
+    /// Defines a variable or field, unless its scope has one of that name.
     pub(super) fn define(&mut self, name: Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
         let mut hasher = FnvHasher::default();
         hasher.write_u32(outline.innermost().map_or(0, |index| index + 1));
+        hasher.write_u8(kind as u8);
         hasher.write(outline.bytes(name.clone()));
         if self.0.len() == NAMES_MAX || self.0.insert(hasher.finish()) {
             outline.define(name, kind);

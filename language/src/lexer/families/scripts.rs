@@ -95,7 +95,7 @@ pub(crate) static MAKEFILE: Family = Family::new(&[line("#"), string("\"")])
 pub(crate) static CMAKE: Family = Family::new(&[raw("#[[", "]]").coloured(Comment), line("#"), text("\"", "\"")])
     .words(&[(Keyword, "if else elseif endif foreach endforeach while endwhile function endfunction macro endmacro return include find_package set unset option project add_executable add_library add_subdirectory add_custom_command add_custom_target add_test target_link_libraries target_include_directories target_compile_definitions target_compile_options target_sources install message list string file get_property set_property set_target_properties cmake_minimum_required configure_file and not or on off true false public private interface")])
     .features(ANY_CASE | DOLLAR);
-pub(crate) static M4: Family = Family::new(&[line("dnl").blank(), line("#").blank(), raw("\"", "\"")])
+pub(crate) static M4: Family = Family::new(&[line("dnl").blank(), line("#").blank(), doubled("\"", "\"")])
     .words(&[(Keyword, "define undefine ifelse ifdef include sinclude m4_define m4_include m4_ifdef if then else elif fi case esac for do done in AC_INIT AC_OUTPUT AC_DEFINE AC_SUBST AC_CHECK_LIB AC_CHECK_HEADERS AC_CHECK_FUNCS AC_ARG_ENABLE AC_ARG_WITH AC_MSG_CHECKING AC_MSG_RESULT AC_MSG_ERROR AC_DEFUN AS_IF AS_CASE AM_INIT_AUTOMAKE AM_CONDITIONAL PKG_CHECK_MODULES")])
     .features(DOLLAR);
 pub(crate) static SQL: Family = Family::new(&[

@@ -38,6 +38,8 @@ pub(in super::super) struct Braces {
     brackets: u128,
     /// Depth inside of `use constant {`.
     constants: Option<usize>,
+    /// True behind a `package` that ends its line.
+    is_package_next: bool,
     /// True in a class of R6.
     is_in_r6: bool,
     /// Indentation of a function whose body is in round brackets.
@@ -76,9 +78,12 @@ impl Parser for Braces {
         let mut at = 0;
         while let Some(token) = line.tokens.get(at) {
             match token.role {
+                Role::Sign(b'[') if starts && self.dialect == Dialect::PowerShell => {
+                    at = behind_type(line, at);
+                }
                 Role::Sign(sign) => {
                     self.sign(line, at, sign, outline);
-                    starts = starts && sign == b'*' || b"{};&|".contains(&sign);
+                    starts = b"{};&|".contains(&sign) || sign == b')' && self.is_shell();
                     at += 1;
                 }
                 _ if starts => {
@@ -110,12 +115,17 @@ impl Braces {
             pending: None,
             brackets: 0,
             constants: None,
+            is_package_next: false,
             is_in_r6: false,
             subshell: None,
             is_over: false,
             indent: 0,
             end: 0,
         }
+    }
+
+    fn is_shell(&self) -> bool {
+        matches!(self.dialect, Dialect::Shell | Dialect::Spec)
     }
 
     fn line_without_code(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
@@ -125,7 +135,7 @@ impl Braces {
     }
 
     fn sign(&mut self, line: &Line<'_>, at: usize, sign: u8, outline: &mut Outline<'_>) {
-        let has_round = !matches!(self.dialect, Dialect::Shell | Dialect::Spec | Dialect::Tcl);
+        let has_round = !self.is_shell() && self.dialect != Dialect::Tcl;
         match sign {
             b'{' => {
                 let definition = self.take_pending(outline);
@@ -152,7 +162,10 @@ impl Braces {
             self.brackets >>= 1;
         }
         self.brackets >>= 1;
-        self.drop_pending(false, outline);
+        let depth = outline.depth();
+        if self.pending.as_ref().is_some_and(|it| it.depth >= depth) {
+            self.drop_pending(false, outline);
+        }
         let end = line.tokens[at].end;
         if at == 0 {
             self.scopes.close_at(self.indent, end, outline);
@@ -229,7 +242,7 @@ impl Braces {
     /// True if a statement may follow a word without a sign between.
     fn is_before_statement(&self, line: &Line<'_>, at: usize, outline: &Outline<'_>) -> bool {
         match line.text(at, outline) {
-            b"then" | b"do" | b"else" => matches!(self.dialect, Dialect::Shell | Dialect::Spec),
+            b"then" | b"do" | b"else" => self.is_shell(),
             b"my" | b"our" | b"multi" | b"proto" | b"unit" | b"only" => {
                 self.dialect == Dialect::Raku
             }
@@ -256,4 +269,18 @@ impl Braces {
         let definition = outline.define(name, kind);
         self.expect(definition, 0, outline);
     }
+}
+
+/// Token behind `[Type]`.
+fn behind_type(line: &Line<'_>, at: usize) -> usize {
+    let mut depth = 0_usize;
+    for (next, token) in line.tokens.iter().enumerate().skip(at) {
+        match token.role {
+            Role::Sign(b'[') => depth += 1,
+            Role::Sign(b']') if depth == 1 => return next + 1,
+            Role::Sign(b']') => depth -= 1,
+            _ => {}
+        }
+    }
+    line.tokens.len()
 }

@@ -36,6 +36,8 @@ pub(in super::super) struct Lines {
     is_continued: bool,
     /// True in `define` of a Makefile.
     is_in_define: bool,
+    /// True behind the head of a rule: a tab begins a recipe.
+    is_in_rule: bool,
     /// End of the last line with code.
     end: u32,
 }
@@ -75,6 +77,7 @@ impl Lines {
             names: Names::default(),
             is_continued: false,
             is_in_define: false,
+            is_in_rule: false,
             end: 0,
         }
     }

@@ -12,12 +12,20 @@ const SIGNS: &[u8] = b":-";
 
 impl Braces {
     pub(super) fn perl(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
+        if std::mem::take(&mut self.is_package_next) && at == 0 {
+            self.package_name(line, 0, outline);
+            return line.tokens.len();
+        }
         let text = line.text(at, outline);
         let is_raku = self.dialect == Dialect::Raku;
         let kind = match text {
             b"__END__" | b"__DATA__" if at == 0 && self.indent == 0 => {
                 self.is_over = true;
                 return line.tokens.len();
+            }
+            b"package" if line.tokens.len() == at + 1 => {
+                self.is_package_next = true;
+                return at + 1;
             }
             b"sub" => Kind::Function,
             b"package" | b"module" => Kind::Module,
@@ -81,6 +89,15 @@ impl Braces {
             self.expect(definition, 0, outline);
         }
         next
+    }
+
+    /// Name of a package behind a comment.
+    fn package_name(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) {
+        if let Some((name, next)) = line.name(at, b":")
+            && line.is(next, b';')
+        {
+            self.package(name, Kind::Module, outline);
+        }
     }
 
     /// `package A;` lasts until the next one, or until its block ends.
@@ -162,6 +179,10 @@ impl Braces {
 
     /// `LABEL:`
     fn label(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
+        let begins_loop = matches!(
+            line.text(2, outline),
+            b"for" | b"foreach" | b"while" | b"until"
+        );
         let is_label = at == 0
             && line.is(1, b':')
             && line.touches(1)
@@ -169,7 +190,7 @@ impl Braces {
             && line.tokens[0].role == Role::Word;
         let is_upper =
             |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
-        if is_label && line.text(0, outline).iter().all(is_upper) {
+        if is_label && (begins_loop || line.text(0, outline).iter().all(is_upper)) {
             outline.define(line.tokens[0].range(), Kind::Label);
         }
         at + 1

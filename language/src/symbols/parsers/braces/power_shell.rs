@@ -42,6 +42,12 @@ impl Braces {
             (None, Role::Key) if outline.depth() == 0 && line.is_assignment(at + 1) => {
                 self.property(token, Kind::Variable, outline);
             }
+            (None, Role::Key) if outline.depth() == 0 && line.is_assignment(at + 3) => {
+                let is_scoped = line.is(at + 1, b':') && line.is_word(at + 2);
+                if let Some(name) = line.tokens.get(at + 2).filter(|_| is_scoped) {
+                    self.names.define(name.range(), Kind::Variable, outline);
+                }
+            }
             (Some(Kind::Class), Role::Key) => self.property(token, Kind::Field, outline),
             (Some(Kind::Class), _) if line.is(at + 1, b'(') => {
                 self.function(at, token.range(), Kind::Method, outline);

@@ -28,8 +28,9 @@ impl Braces {
             b"set" if self.scopes.is_empty() => (Kind::Variable, next, 0),
             _ => return next,
         };
-        let Some((mut range, next)) = line.name(name, SIGNS).filter(|_| !line.is(name, b'-'))
-        else {
+        let named = line.name(name, SIGNS);
+        let named = named.filter(|_| line.is_word(name) || line.is(name, b':'));
+        let Some((mut range, next)) = named else {
             return at + 1;
         };
         while outline.bytes(range.clone()).starts_with(b":") {

@@ -51,11 +51,9 @@ impl Lines {
                 continue;
             }
             let kind = match line.text(at, outline) {
-                b"define" | b"pushdef" | b"m4_define" | b"m4_define_default" | b"m4_defun"
-                | b"m4_defun_once" | b"m4_defun_init" | b"m4_pushdef" | b"m4_copy"
-                | b"AC_DEFUN" | b"AC_DEFUN_ONCE" | b"AU_DEFUN" | b"AU_ALIAS" | b"AC_DEFUNC" => {
-                    Kind::Macro
-                }
+                b"define" | b"m4_define" | b"m4_define_default" | b"m4_defun"
+                | b"m4_defun_once" | b"m4_defun_init" | b"m4_copy" | b"AC_DEFUN"
+                | b"AC_DEFUN_ONCE" | b"AU_DEFUN" | b"AU_ALIAS" | b"AC_DEFUNC" => Kind::Macro,
                 b"AC_SUBST" | b"AC_SUBST_FILE" | b"AC_ARG_VAR" => Kind::Variable,
                 b"AC_DEFINE" | b"AC_DEFINE_UNQUOTED" | b"AH_TEMPLATE" => Kind::Constant,
                 b"AC_ARG_ENABLE" | b"AC_ARG_WITH" | b"AM_CONDITIONAL" => Kind::Key,
@@ -63,7 +61,8 @@ impl Lines {
             };
             let quotes = line.tokens[at + 2..].iter();
             let quotes = quotes.take_while(|it| it.is(b'[') || it.is(b'`')).count();
-            if let Some((name, next)) = line.name(at + 2 + quotes, b"-.")
+            if let Some((name, next)) =
+                line.name(at + 2 + quotes, if quotes > 0 { b"-.+()" } else { b"" })
                 && [b']', b'\'', b',', b')']
                     .iter()
                     .any(|sign| line.is(next, *sign))

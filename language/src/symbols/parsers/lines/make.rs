@@ -17,8 +17,9 @@ impl Lines {
             }
             return;
         }
-        let is_recipe = text.starts_with(b"\t") && self.dialect == Dialect::Make;
-        if is_recipe || self.dialect == Dialect::Ninja && text.starts_with(b" ") {
+        let is_recipe = text.starts_with(b"\t") || text.starts_with(b"@") && text.contains(&b'\t');
+        if is_recipe && self.is_in_rule || self.dialect == Dialect::Ninja && text.starts_with(b" ")
+        {
             return;
         }
         let mut words = Words::new(text, line.range.start);
@@ -29,7 +30,9 @@ impl Lines {
         {
             first = words.next();
         }
-        let Some(first) = first else { return };
+        let Some(first) = first.map(|word| without_condition(word, outline)) else {
+            return;
+        };
         match (outline.bytes(first.clone()), self.dialect) {
             (b"define", Dialect::Make) => {
                 let Some(name) = words.next() else { return };
@@ -46,11 +49,13 @@ impl Lines {
             }
             (_, dialect) => match words.sign {
                 Some(b'=') => {
+                    self.is_in_rule = false;
                     if words.next().is_none() {
                         self.names.define(first, Kind::Variable, outline);
                     }
                 }
                 Some(b':') if dialect == Dialect::Make => {
+                    self.is_in_rule = true;
                     self.targets(Some(first), words, outline);
                 }
                 _ => {}
@@ -64,13 +69,26 @@ impl Lines {
         }
         for name in first.into_iter().chain(rest) {
             let text = outline.bytes(name.clone());
-            let is_special = text.iter().any(|byte| b"$%()*\"'=,".contains(byte))
-                || text.starts_with(b".") && !text[1..].contains(&b'.') && !text.contains(&b'/');
+            let is_special = match text {
+                [b'$', ..] | b"%" => true,
+                [b'.', rest @ ..] => rest.iter().all(u8::is_ascii_uppercase),
+                _ => text.iter().any(|byte| b"*\"'=,".contains(byte)),
+            };
             if !is_special {
                 self.names.define(name, Kind::Target, outline);
             }
         }
     }
+}
+
+/// Word behind conditions of Automake: `@HAS_X_TRUE@name`.
+fn without_condition(mut word: Range<u32>, outline: &Outline<'_>) -> Range<u32> {
+    while let Some(condition) = outline.bytes(word.clone()).strip_prefix(b"@")
+        && let Some(end) = memchr::memchr(b'@', condition)
+    {
+        word.start += end as u32 + 2;
+    }
+    word
 }
 
 fn is_modifier(word: &[u8]) -> bool {
@@ -107,7 +125,6 @@ impl<'t> Words<'t> {
         let behind = text.get(bytes..).unwrap_or_default();
         let sign = match behind {
             [b'=', ..] | [b':', b'=', ..] | [b':', b':', b'=', ..] => Some(b'='),
-            // Variable of a target, and a rule without a space before the shell's `:=`.
             [b':', ..] => Some(b':'),
             _ => None,
         };

@@ -33,6 +33,7 @@ endif
          target all 8
          target clean 8
          variable body 10-12
+         target %.o 13
          target sub/file.o 15
          variable D 17",
     );
