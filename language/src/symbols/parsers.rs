@@ -8,6 +8,8 @@ mod ends;
 mod lines;
 mod python;
 mod rust;
+#[cfg(test)]
+mod script_tests;
 
 /// Parser of a language. `None`: it has no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {

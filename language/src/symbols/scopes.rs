@@ -111,6 +111,12 @@ pub(super) fn is_container(kind: Kind) -> bool {
 #[derive(Default)]
 pub(super) struct Names(FnvHashSet<u64>);
 
+/// Words before `def` and the like.
+const MODIFIERS_MAX: usize = 6;
+
+/// Tokens of parameters in one line.
+const BRACKET_TOKENS_MAX: usize = 256;
+
 /// Names remembered; later ones all look new.
 const NAMES_MAX: usize = 1 << 16;
 
@@ -172,6 +178,28 @@ impl Line<'_> {
             next += 1;
         }
         Some((first.start..end, next))
+    }
+
+    /// True if only a few words, such as `private`, come before a token.
+    pub(super) fn is_head(&self, at: usize) -> bool {
+        at < MODIFIERS_MAX && self.tokens.iter().take(at).all(Token::is_word)
+    }
+
+    /// Token behind the bracket that closes the one here, or [`BRACKET_TOKENS_MAX`] later.
+    pub(super) fn behind_brackets(&self, at: usize, open: u8, close: u8) -> usize {
+        let end = self.tokens.len().min(at + BRACKET_TOKENS_MAX);
+        let mut depth = 0_usize;
+        for next in at..end {
+            if self.is(next, open) {
+                depth += 1;
+            } else if self.is(next, close) {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return next + 1;
+                }
+            }
+        }
+        end
     }
 
     /// Column of a token; a tab is one.

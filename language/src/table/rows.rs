@@ -159,7 +159,7 @@ pub(super) static LANGUAGES: &[Language] = &[
     code("ReasonML", &["re", "rei"], &[]).family(&functional::OCAML),
     prose("reStructuredText", &["rst", "rest"], &[]).family(&documents::RESTRUCTUREDTEXT),
     prose("Roff", &["1", "2", "3", "4", "5", "6", "7", "8", "9", "n", "man", "roff", "mdoc", "1m", "1x", "3pm", "3perl", "3ssl", "1ssl", "5ssl", "7ssl"], &[]).family(&documents::ROFF),
-    code("RPM Spec", &["spec"], &[]).family(&scripts::SHELL),
+    code("RPM Spec", &["spec"], &[]).family(&scripts::SPEC),
     code("Ruby", &["rb", "rake", "gemspec", "ru", "podspec"], &["Rakefile", "Gemfile", "Vagrantfile", "Podfile"]).family(&scripts::RUBY),
     code("Rust", &["rs"], &[]).aliases(&["rustlang"]).family(&brackets::RUST),
     code("Sass", &["sass"], &[]).family(&brackets::CSS),

@@ -14,6 +14,10 @@ const PYTHON_QUOTES: &[Quote] = &[
 const SHELL_QUOTES: &[Quote] = &[
     line("#").blank(), text("\"", "\""), text("$'", "'"), raw("'", "'"),
 ];
+/// Descriptions and changes have apostrophes.
+const SPEC_QUOTES: &[Quote] = &[
+    line("#").blank(), text("\"", "\"").within_line(), raw("'", "'").blank().within_line(),
+];
 const HASH_QUOTES: &[Quote] = &[line("#"), string("\""), string("'")];
 
 const RAKU_QUOTES: &[Quote] = &[
@@ -43,6 +47,7 @@ pub(crate) static CYTHON: Family = Family::new(PYTHON_QUOTES)
 pub(crate) static SHELL: Family = Family::new(SHELL_QUOTES)
     .words(&[(Keyword, SHELL_WORDS), (Meta, "%build %install %files %prep %description %changelog %package %post %postun %check %setup")])
     .features(HEREDOC | BACKSLASH | DOLLAR).names_with("%");
+pub(crate) static SPEC: Family = Family { quotes: SPEC_QUOTES, ..SHELL };
 pub(crate) static TCSH: Family = Family::new(SHELL_QUOTES)
     .words(&[(Keyword, SHELL_WORDS), (Keyword, "and begin breaksw default else end endif endsw foreach goto not or repeat setenv switch")])
     .features(BACKSLASH | DOLLAR);

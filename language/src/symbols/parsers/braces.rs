@@ -71,7 +71,7 @@ impl Parser for Braces {
         if line.is_begin {
             self.indent = line.indent(outline);
             if !first.is(b'{') && !first.is(b'(') && self.brackets & 1 == 0 {
-                self.drop_pending(false, outline);
+                self.drop_pending_here(outline);
             }
         }
         let mut starts = line.is_begin && !line.begins_inside;
@@ -79,7 +79,7 @@ impl Parser for Braces {
         while let Some(token) = line.tokens.get(at) {
             match token.role {
                 Role::Sign(b'[') if starts && self.dialect == Dialect::PowerShell => {
-                    at = behind_type(line, at);
+                    at = line.behind_brackets(at, b'[', b']');
                 }
                 Role::Sign(sign) => {
                     self.sign(line, at, sign, outline);
@@ -162,10 +162,7 @@ impl Braces {
             self.brackets >>= 1;
         }
         self.brackets >>= 1;
-        let depth = outline.depth();
-        if self.pending.as_ref().is_some_and(|it| it.depth >= depth) {
-            self.drop_pending(false, outline);
-        }
+        self.drop_pending_here(outline);
         let end = line.tokens[at].end;
         if at == 0 {
             self.scopes.close_at(self.indent, end, outline);
@@ -198,6 +195,14 @@ impl Braces {
             return None;
         }
         self.pending.take()?.definition
+    }
+
+    /// Drops a definition without a body, unless a scope is open in its parameters.
+    fn drop_pending_here(&mut self, outline: &mut Outline<'_>) {
+        let depth = outline.depth();
+        if self.pending.as_ref().is_some_and(|it| it.depth >= depth) {
+            self.drop_pending(false, outline);
+        }
     }
 
     fn drop_pending(&mut self, is_declaration: bool, outline: &mut Outline<'_>) {
@@ -269,18 +274,4 @@ impl Braces {
         let definition = outline.define(name, kind);
         self.expect(definition, 0, outline);
     }
-}
-
-/// Token behind `[Type]`.
-fn behind_type(line: &Line<'_>, at: usize) -> usize {
-    let mut depth = 0_usize;
-    for (next, token) in line.tokens.iter().enumerate().skip(at) {
-        match token.role {
-            Role::Sign(b'[') => depth += 1,
-            Role::Sign(b']') if depth == 1 => return next + 1,
-            Role::Sign(b']') => depth -= 1,
-            _ => {}
-        }
-    }
-    line.tokens.len()
 }

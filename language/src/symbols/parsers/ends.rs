@@ -9,7 +9,7 @@ mod words;
 
 use super::super::Kind;
 use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
+use super::super::parser::{Line, Parser, Role};
 use super::super::scopes::{Names, Scopes, define_qualified, is_container};
 use words::Word;
 
@@ -199,8 +199,7 @@ impl Ends {
         kind: Kind,
         outline: &mut Outline<'_>,
     ) -> usize {
-        let is_first = line.tokens[..at].iter().all(Token::is_word);
-        if is_first {
+        if line.is_head(at) {
             self.align(outline);
         }
         let is_outside = !outline.innermost_kind().is_some_and(is_container);
@@ -334,19 +333,11 @@ fn is_name(line: &Line<'_>, at: usize) -> bool {
 
 /// Token behind `(…)`, if that is here.
 fn behind_parameters(line: &Line<'_>, at: usize) -> usize {
-    if !line.is(at, b'(') {
-        return at;
+    if line.is(at, b'(') {
+        line.behind_brackets(at, b'(', b')')
+    } else {
+        at
     }
-    let mut depth = 0_usize;
-    for (next, token) in line.tokens.iter().enumerate().skip(at) {
-        match token.role {
-            Role::Sign(b'(') => depth += 1,
-            Role::Sign(b')') if depth == 1 => return next + 1,
-            Role::Sign(b')') => depth -= 1,
-            _ => {}
-        }
-    }
-    line.tokens.len()
 }
 
 /// Name before `= function`.

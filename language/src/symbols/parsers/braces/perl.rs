@@ -10,6 +10,9 @@ use std::ops::Range;
 /// Signs in names: `A::B`, and `a-b` of Raku.
 const SIGNS: &[u8] = b":-";
 
+/// Tokens of a head that are read in advance.
+const HEAD_TOKENS_MAX: usize = 64;
+
 impl Braces {
     pub(super) fn perl(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
         if std::mem::take(&mut self.is_package_next) && at == 0 {
@@ -74,11 +77,13 @@ impl Braces {
         if has_no_body && !matches!(kind, Kind::Constant | Kind::Enum) {
             return at + 1;
         }
-        let is_first = line.tokens[..at].iter().all(|it| it.is_word());
-        self.align(if is_first { 0 } else { at }, outline);
+        self.align(if line.is_head(at) { 0 } else { at }, outline);
         let rest = line.tokens.get(next..).unwrap_or_default();
         if kind == Kind::Module || kind == Kind::Class || kind == Kind::Interface {
-            let is_statement = rest.iter().find(|it| it.is(b'{') || it.is(b';'));
+            let is_statement = rest
+                .iter()
+                .take(HEAD_TOKENS_MAX)
+                .find(|it| it.is(b'{') || it.is(b';'));
             if is_statement.is_some_and(|it| it.is(b';')) {
                 self.package(name, kind, outline);
                 return next;
@@ -144,7 +149,7 @@ impl Braces {
         if self.dialect == Dialect::Raku || !is_outside || self.brackets & 1 == 1 {
             return at + 1;
         }
-        for token in line.tokens.iter().skip(at + 1) {
+        for token in line.tokens.iter().skip(at + 1).take(HEAD_TOKENS_MAX) {
             match token.role {
                 Role::Word if token.end > token.start + 1 => {
                     let has_sigil = b"$@%".contains(&token.text(outline)[0]);
@@ -161,7 +166,7 @@ impl Braces {
     /// `has name => …` of Moose, `has $.name` of Raku.
     fn attribute(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
         if self.dialect == Dialect::Raku {
-            let rest = line.tokens.iter().skip(at + 1);
+            let rest = line.tokens.iter().skip(at + 1).take(HEAD_TOKENS_MAX);
             let mut names = rest.skip_while(|it| !it.is(b'.') && !it.is(b'!'));
             if let Some(name) = names.nth(1).filter(|it| it.is_word()) {
                 outline.define(name.range(), Kind::Field);

@@ -69,6 +69,10 @@ impl Braces {
         let kind = match line.text(at, outline) {
             b"%define" | b"%global" => Kind::Macro,
             b"%package" => Kind::Module,
+            b"%changelog" => {
+                self.is_over = true;
+                return line.tokens.len();
+            }
             _ => return self.shell(line, at, outline),
         };
         let has_option = line.is(at + 1, b'-');

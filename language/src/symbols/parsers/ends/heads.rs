@@ -218,5 +218,6 @@ fn is_short_function(line: &Line<'_>, at: usize, outline: &Outline<'_>) -> bool 
     if !line.is(next, b':') && line.text(next, outline) != b"where" {
         return false;
     }
-    (next..line.tokens.len()).any(|at| line.is_assignment(at))
+    let mut behind = next..line.tokens.len();
+    behind.any(|at| line.is_assignment(at))
 }

@@ -63,6 +63,7 @@ impl Lines {
             let quotes = quotes.take_while(|it| it.is(b'[') || it.is(b'`')).count();
             if let Some((name, next)) =
                 line.name(at + 2 + quotes, if quotes > 0 { b"-.+()" } else { b"" })
+                && line.is_word(at + 2 + quotes)
                 && [b']', b'\'', b',', b')']
                     .iter()
                     .any(|sign| line.is(next, *sign))
