@@ -18,7 +18,6 @@ const SHELL_QUOTES: &[Quote] = &[
 const SPEC_QUOTES: &[Quote] = &[
     line("#").blank(), text("\"", "\"").within_line(), raw("'", "'").blank().within_line(),
 ];
-const HASH_QUOTES: &[Quote] = &[line("#"), string("\""), string("'")];
 
 const RAKU_QUOTES: &[Quote] = &[
     column_block("=begin", "=end"), line("=").column(), line("#").blank(), text("\"", "\""), text("'", "'"),

@@ -3,6 +3,8 @@
 //! A module for each language looks at the beginnings of statements; the braces are counted here.
 
 mod perl;
+#[cfg(test)]
+mod perl_tests;
 mod power_shell;
 mod r;
 mod shell;

@@ -3,6 +3,10 @@
 //! Cython's `cdef` declares functions, types and variables in the manner of C; Starlark's rules
 //! have their names in an argument.
 
+mod cython;
+#[cfg(test)]
+mod tests;
+
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
@@ -96,7 +100,7 @@ impl Python {
                 outline.define(line.tokens[1].range(), Kind::Type);
             }
             b"cdef" | b"cpdef" | b"ctypedef" => self.c_statement(line, 1, indent, outline),
-            _ if self.block.is_some() || is_c(outline) => {
+            _ if self.block.is_some() || cython::is_c(outline) => {
                 self.c_statement(line, 0, indent, outline)
             }
             b"match" => self.assignment(line, outline),
@@ -190,72 +194,6 @@ impl Python {
         }
     }
 
-    /// Declarations behind `cdef`, or in a block of them.
-    fn c_statement(
-        &mut self,
-        line: &Line<'_>,
-        mut at: usize,
-        indent: usize,
-        outline: &mut Outline<'_>,
-    ) {
-        let mut is_block = line.is(at, b':');
-        while let b"public" | b"readonly" | b"inline" | b"api" | b"packed" | b"extern" | b"cdef"
-        | b"cpdef" | b"ctypedef" = line.text(at, outline)
-        {
-            is_block |= line.text(at, outline) == b"extern";
-            at += 1;
-        }
-        let kind = match line.text(at, outline) {
-            b"class" | b"cppclass" => Kind::Class,
-            b"struct" => Kind::Struct,
-            b"union" => Kind::Union,
-            b"enum" => Kind::Enum,
-            b"fused" => Kind::Type,
-            _ if is_block && line.tokens.last().is_some_and(|it| it.is(b':')) => {
-                self.block = Some(self.block.map_or(indent, |block| block.min(indent)));
-                return;
-            }
-            _ => return self.c_declaration(line, at, indent, outline),
-        };
-        self.class(line, at + 1, kind, indent, outline);
-    }
-
-    /// `int f(int x):`, or `int x = 1, y`.
-    fn c_declaration(
-        &mut self,
-        line: &Line<'_>,
-        at: usize,
-        indent: usize,
-        outline: &mut Outline<'_>,
-    ) {
-        let is_member = outline.innermost_kind().is_some_and(Kind::is_type);
-        let is_name = |name: usize| name >= at && line.is_word(name);
-        let rest = line.tokens.get(at..).unwrap_or_default();
-        let open = rest.iter().position(|it| it.is(b'(') || it.is(b'='));
-        if let Some(open) = open.filter(|open| line.is(at + open, b'(')) {
-            if at + open > 0 && is_name(at + open - 1) {
-                self.function(line, at + open - 1, indent, outline);
-            }
-            return;
-        }
-        let kind = match outline.innermost_kind() {
-            Some(Kind::Enum) => Kind::Enumerator,
-            _ if is_member => Kind::Field,
-            None if line.text(0, outline) == b"ctypedef" => Kind::Type,
-            None => Kind::Variable,
-            _ => return,
-        };
-        let mut is_value = false;
-        for name in at..line.tokens.len() {
-            let ends = name + 1 == line.tokens.len() || line.is(name + 1, b',');
-            let is_assigned = line.is_assignment(name + 1);
-            if is_name(name) && !is_value && (ends || is_assigned) {
-                self.names.define(line.tokens[name].range(), kind, outline);
-            }
-            is_value = (is_value || line.is(name, b'=')) && !line.is(name, b',');
-        }
-    }
-
     /// A stub has `...` as its body, a declaration of C none.
     fn end_header(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         let Some(index) = self.header.take() else {
@@ -274,12 +212,6 @@ impl Python {
     }
 }
 
-/// True in a struct of Cython.
-fn is_c(outline: &Outline<'_>) -> bool {
-    let kind = outline.innermost_kind();
-    matches!(kind, Some(Kind::Struct | Kind::Union))
-}
-
 /// `name = "x"` of a rule of Starlark.
 fn rule(line: &Line<'_>, outline: &mut Outline<'_>) {
     if let [name, sign, value, ..] = line.tokens
@@ -294,130 +226,4 @@ fn rule(line: &Line<'_>, outline: &mut Outline<'_>) {
 
 fn is_constant(name: &[u8]) -> bool {
     name.iter().any(u8::is_ascii_uppercase) && !name.iter().any(u8::is_ascii_lowercase)
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::symbols::tests::check;
-
-    #[test]
-    fn indentation_has_bodies() {
-        check(
-            "python",
-            "\
-A = B = 1
-x, y = 1, 2
-z: int = 3
-f = lambda x: x
-class C(object):
-    '''Doc
-def no(): pass
-'''
-    field = {
-'def': 1,
-}
-
-    @property
-    def m(self,
-  b=(1, 2)) -> 'x':
-        local = 1
-
-        def inner():
-            return \"\"\"
-x\"\"\"
-        self.m = 2
-    # comment
-    async def n(self): pass
-if x:
-    def g(): ...
-    class Color(enum.Enum):
-        RED = 1
-else:
-    def g(
-        a,
-    ): return [
-def h():
-    pass
-type T = int
-x == 3; x.y = 1; x += 1
-for i in x: pass
-",
-            "constant A 1
-             constant B 1
-             variable x 2
-             variable y 2
-             variable z 3
-             function f 4
-             class C 5-23
-             field C.field 9
-             method C.m 14-21
-             function C.m.inner 18-20
-             method C.n 23
-             function g; 25
-             enum Color 26-27
-             enumerator Color.RED 27
-             function g 29-31
-             function h 32-33
-             type T 34",
-        );
-    }
-
-    #[test]
-    fn cython_declares_in_the_manner_of_c() {
-        check(
-            "cython",
-            "\
-cdef extern from \"a.h\":
-    int f(int x)
-    struct S:
-        int a, b
-    ctypedef unsigned long size
-cdef class C(B):
-    cdef public int n
-    cdef object items
-    def __init__(self):
-        cdef int local = 1
-    cpdef double area(self, double x) except -1:
-        return x
-cdef inline int g(int *p) nogil:
-    return p[0]
-cdef int h(int a)
-cdef enum E:
-    X
-cdef int counter = 0, other
-",
-            "function f; 2
-             struct S 3-4
-             field S.a 4
-             field S.b 4
-             type size 5
-             class C 6-12
-             field C.n 7
-             field C.items 8
-             method C.__init__ 9-10
-             method C.area 11-12
-             function g 13-14
-             function h; 15
-             enum E 16-17
-             enumerator E.X 17
-             variable counter 18
-             variable other 18",
-        );
-    }
-
-    #[test]
-    fn starlark_names_its_rules() {
-        check(
-            "starlark",
-            "load(\":a.bzl\", \"b\")\ndef _impl(ctx):\n    pass\nc = rule(\n    implementation = _impl,\n)\ncc_library(\n    name = \"lib\",\n    deps = [\n        name = \"no\",\n    ],\n)\n",
-            "function _impl 2-3
-             variable c 4
-             target lib 8",
-        );
-        check(
-            "meson",
-            "project('a', 'c')\ncc = meson.get_compiler('c')\nif x\n  y = 1\nendif\n",
-            "variable cc 2\nvariable y 4",
-        );
-    }
 }
