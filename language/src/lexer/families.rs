@@ -64,6 +64,9 @@ pub(super) const DIGIT_QUOTES: u32 = 65536;
 /// Text for people, not code.
 pub(super) const PROSE: u32 = 131_072;
 
+/// `?"` is a character.
+pub(super) const CHARACTERS: u32 = 262_144;
+
 impl Family {
     pub(super) const fn new(quotes: &'static [Quote]) -> Family {
         Family {

@@ -4,8 +4,8 @@ mod lasting;
 mod signs;
 
 use super::families::{
-    ANY_CASE, AT, BACKSLASH, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG, MARKUP,
-    PERCENT, QUOTING, RAW, REGEX,
+    ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG,
+    MARKUP, PERCENT, QUOTING, RAW, REGEX,
 };
 use super::quote::{self, Quote};
 use super::syntax::Syntax;
@@ -202,7 +202,7 @@ impl<T: Tokens> Reader<'_, T> {
     fn name(&mut self) -> Option<LineState> {
         let (syntax, start) = (self.syntax, self.at);
         self.skip(|byte| syntax.is_in_name(byte));
-        if syntax.has(QUOTING) {
+        if syntax.has(QUOTING | CHARACTERS) {
             self.quote_in_name(start);
         }
         let word = &self.line[start..self.at];
@@ -244,18 +244,28 @@ impl<T: Tokens> Reader<'_, T> {
         None
     }
 
-    /// Takes the quote of `$'`, `$"`, and of the old `A'b`.
+    /// Takes the quote of `$'`, of the character `?'`, and of Perl's old `A'b`.
     fn quote_in_name(&mut self, start: usize) {
         let (word, next) = (&self.line[start..self.at], self.byte(0));
+        let is_in_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let is_variable = word == b"$" && matches!(next, b'"' | b'\'' | b'`');
+        let is_character = word == b"?"
+            && self.syntax.has(CHARACTERS)
+            && next.is_ascii_punctuation()
+            && (next == b'\\' || !is_in_name(self.byte(1)));
         let is_name = next == b'\''
+            && self.syntax.has(QUOTING)
             && word.last().is_some_and(u8::is_ascii_alphanumeric)
             && self.byte(1).is_ascii_alphabetic()
             && self.syntax.word(word).is_none()
             && !self.is_quoting(word, start);
-        if is_variable || is_name {
+        if is_character && next == b'\\' {
+            self.at = (self.at + 2).min(self.line.len());
+        } else if is_variable || is_character {
             self.at += 1;
-            self.skip(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        } else if is_name {
+            self.at += 1;
+            self.skip(is_in_name);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::lexer::quote::{
     Quote, block, column_block, doubled, line, nested, one, raw, string, text,
 };
 use super::{
-    ANY_CASE, AT, BACKSLASH, COMMANDS, DOLLAR, Family, HEREDOC, KEYS, LONG, PERCENT, QUOTING, REGEX,
+    ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DOLLAR, Family, HEREDOC, KEYS, LONG, PERCENT, QUOTING, REGEX,
 };
 
 const PYTHON_QUOTES: &[Quote] = &[
@@ -58,11 +58,11 @@ pub(crate) static RAKU: Family = Family { quotes: RAKU_QUOTES, ..PERL };
 pub(crate) static RUBY: Family = Family::new(&[
     column_block("=begin", "=end"), line("#"), text("\"", "\""), text("'", "'"), string("`"),
 ]).words(&[(Keyword, "BEGIN END alias and attr_accessor attr_reader attr_writer begin break case class def defined do else elsif end ensure extend false for if in include lambda module next nil not or private proc protected public raise redo require require_relative rescue retry return self super then true undef unless until when while yield __FILE__ __LINE__ macro struct lib fun enum abstract")])
-    .features(REGEX | HEREDOC | PERCENT).names_with("@$?!");
+    .features(REGEX | HEREDOC | PERCENT | CHARACTERS).names_with("@$?!");
 pub(crate) static ELIXIR: Family = Family::new(&[
     line("#"), text("\"\"\"", "\"\"\""), text("'''", "'''"), text("\"", "\""), string("'"),
 ]).words(&[(Keyword, "after alias and case catch cond def defcallback defdelegate defexception defguard defimpl defmacro defmacrop defmodule defp defprotocol defstruct do else end false fn for if import in nil not or quote raise receive require rescue super throw true try unless unquote use when with")])
-    .features(AT).names_with("?!");
+    .features(AT | CHARACTERS).names_with("?!");
 pub(crate) static COFFEESCRIPT: Family = Family::new(&[
     block("###", "###"), line("#"), text("\"\"\"", "\"\"\""), text("'''", "'''"), text("\"", "\""), text("'", "'"),
 ]).words(&[(Keyword, "and break by case catch class continue delete do else export extends false finally for from if import in instanceof is isnt loop new no not null of off on or own return super switch then this throw true try typeof undefined unless until when while yes yield")])
@@ -84,7 +84,7 @@ pub(crate) static NIM: Family = Family::new(&[
 ]).words(&[(Keyword, "addr and as asm bind block break case cast concept const continue converter defer discard distinct div do elif else end enum except export false finally for from func if import in include interface is isnot iterator let macro method mixin mod nil not notin object of or out proc ptr raise ref return shl shr static template true try tuple type using var when while xor yield"),
     (Type, "bool char float int int32 int64 string uint void seq array")]);
 pub(crate) static POWERSHELL: Family = Family::new(&[
-    block("<#", "#>"), line("#").blank(), raw("@\"", "\"@"), raw("@'", "'@"), text("\"", "\""), raw("'", "'"),
+    block("<#", "#>"), line("#").blank(), raw("@\"", "\"@"), raw("@'", "'@"), doubled("\"", "\"").lines(), doubled("'", "'").lines(),
 ]).words(&[(Keyword, "begin break catch class continue data do dynamicparam else elseif end enum exit filter finally for foreach from function hidden if in param process return static switch throw trap try until using while")])
     .features(ANY_CASE | DOLLAR).names_with("-");
 pub(crate) static BATCHFILE: Family = Family::new(&[line("::").first(), line("@rem ").first(), line("rem ").first(), string("\"")])

@@ -86,6 +86,7 @@ impl Parser for Braces {
                 Role::Sign(sign) => {
                     self.sign(line, at, sign, outline);
                     starts = b"{};&|".contains(&sign) || sign == b')' && self.is_shell();
+                    starts &= !(line.touches(at) && line.is(at - 1, b'$'));
                     at += 1;
                 }
                 _ if starts => {

@@ -130,7 +130,9 @@ impl Ends {
 
     /// `const A = 1`, `a = 1`, `f(x) = …`, and fields.
     fn julia(&mut self, line: &Line<'_>, scope: Option<Kind>, outline: &mut Outline<'_>) {
-        let at = usize::from(matches!(line.text(0, outline), b"const" | b"global"));
+        let has_macro = line.tokens.first().is_some_and(|it| it.role == Role::Meta);
+        let is_const = matches!(line.text(0, outline), b"const" | b"global");
+        let at = usize::from(is_const || has_macro);
         let Some(token) = line.tokens.get(at) else {
             return;
         };
@@ -151,7 +153,6 @@ impl Ends {
             };
             self.names.define(token.range(), kind, outline);
         } else if let Some((name, next)) = line.name(at, b".")
-            && line.touches(next)
             && is_short_function(line, next, outline)
         {
             self.align(outline);
@@ -206,9 +207,12 @@ fn symbol(line: &Line<'_>, at: &mut usize, outline: &Outline<'_>) -> Option<std:
     Some(name)
 }
 
-/// `(x) = …`, `(x::T) where T = …`, `(x)::T = …` from here.
-fn is_short_function(line: &Line<'_>, at: usize, outline: &Outline<'_>) -> bool {
-    if !line.is(at, b'(') {
+/// `(x) = …`, `{T}(x::T) where T = …`, `(x)::T = …` from here.
+fn is_short_function(line: &Line<'_>, mut at: usize, outline: &Outline<'_>) -> bool {
+    if line.is(at, b'{') {
+        at = line.behind_brackets(at, b'{', b'}');
+    }
+    if !line.is(at, b'(') || !line.touches(at) {
         return false;
     }
     let next = behind_parameters(line, at);

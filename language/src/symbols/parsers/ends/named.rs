@@ -35,13 +35,19 @@ impl Ends {
         kind: Kind,
         outline: &mut Outline<'_>,
     ) -> usize {
-        if kind.is_type() && !line.is_word(at + 1) {
+        if kind.is_type() && line.is(at + 1, b'<') {
             self.open(line, at, None, outline);
             return at + 1;
         }
-        let first = line.tokens.get(at + 1).map_or(u32::MAX, |it| it.start);
+        let Some(first) = line.tokens.get(at + 1).map(|it| it.start) else {
+            self.open(line, at, None, outline);
+            return at + 1;
+        };
         let (mut name, mut next) = line.name(at + 1, b".:").unwrap_or((first..first, at + 1));
         let is_function = matches!(kind, Kind::Function | Kind::Method);
+        while !is_function && outline.bytes(name.clone()).starts_with(b":") {
+            name.start += 1;
+        }
         let is_operator = name.is_empty() || outline.bytes(name.clone()).ends_with(b".");
         while let Some(token) = line.tokens.get(next)
             && let Role::Sign(sign) = token.role
@@ -52,9 +58,7 @@ impl Ends {
             next += 1;
         }
         let signs: &[u8] = if is_operator { b"." } else { b".:" };
-        let definition = (first != u32::MAX)
-            .then(|| define_qualified(name, signs, kind, outline))
-            .flatten();
+        let definition = define_qualified(name, signs, kind, outline);
         let before = at
             .checked_sub(1)
             .map_or(&b""[..], |at| line.text(at, outline));
