@@ -66,6 +66,8 @@ pub(super) const PROSE: u32 = 131_072;
 
 /// `?"` is a character.
 pub(super) const CHARACTERS: u32 = 262_144;
+/// `~r/…/`
+pub(super) const SIGILS: u32 = 524_288;
 
 impl Family {
     pub(super) const fn new(quotes: &'static [Quote]) -> Family {

@@ -5,7 +5,7 @@ mod signs;
 
 use super::families::{
     ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG,
-    MARKUP, PERCENT, QUOTING, RAW, REGEX,
+    MARKUP, PERCENT, QUOTING, RAW, REGEX, SIGILS,
 };
 use super::quote::{self, Quote};
 use super::syntax::Syntax;
@@ -153,6 +153,17 @@ impl<T: Tokens> Reader<'_, T> {
                     self.at = self.line.len();
                     self.push(start, Some(Colour::Comment));
                     return None;
+                }
+            }
+            b'~' if syntax.has(SIGILS) && self.byte(1).is_ascii_alphabetic() => {
+                let letters = self.rest().iter().skip(1).take(NAME_BYTES_MAX);
+                let letters = letters
+                    .take_while(|byte| byte.is_ascii_alphabetic())
+                    .count();
+                let (open, next) = (self.byte(1 + letters), self.byte(2 + letters));
+                if b"([{<|/\"'".contains(&open) && next != open {
+                    self.at += 2 + letters;
+                    return self.delimited(open, closing(open), 1, start);
                 }
             }
             b'%' if syntax.has(PERCENT) && self.may_be_value() => {

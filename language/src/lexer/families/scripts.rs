@@ -5,7 +5,7 @@ use crate::lexer::quote::{
     Quote, block, column_block, doubled, line, nested, one, raw, string, text,
 };
 use super::{
-    ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DOLLAR, Family, HEREDOC, KEYS, LONG, PERCENT, QUOTING, REGEX,
+    ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DOLLAR, Family, HEREDOC, KEYS, LONG, PERCENT, QUOTING, REGEX, SIGILS,
 };
 
 const PYTHON_QUOTES: &[Quote] = &[
@@ -20,7 +20,8 @@ const SPEC_QUOTES: &[Quote] = &[
 ];
 
 const RAKU_QUOTES: &[Quote] = &[
-    column_block("=begin", "=end"), line("=").column(), line("#").blank(), text("\"", "\""), text("'", "'"),
+    block("=begin", "=end").first(), line("=head").first(), line("=for").first(), line("=item").first(),
+    line("#").blank(), text("\"", "\""), text("'", "'"),
 ];
 
 const PYTHON_WORDS: &str = "False None True and as assert async await break class continue def del \
@@ -62,7 +63,7 @@ pub(crate) static RUBY: Family = Family::new(&[
 pub(crate) static ELIXIR: Family = Family::new(&[
     line("#"), text("\"\"\"", "\"\"\""), text("'''", "'''"), text("\"", "\""), string("'"),
 ]).words(&[(Keyword, "after alias and case catch cond def defcallback defdelegate defexception defguard defimpl defmacro defmacrop defmodule defp defprotocol defstruct do else end false fn for if import in nil not or quote raise receive require rescue super throw true try unless unquote use when with")])
-    .features(AT | CHARACTERS).names_with("?!");
+    .features(AT | CHARACTERS | SIGILS).names_with("?!");
 pub(crate) static COFFEESCRIPT: Family = Family::new(&[
     block("###", "###"), line("#"), text("\"\"\"", "\"\"\""), text("'''", "'''"), text("\"", "\""), text("'", "'"),
 ]).words(&[(Keyword, "and break by case catch class continue delete do else export extends false finally for from if import in instanceof is isnt loop new no not null of off on or own return super switch then this throw true try typeof undefined unless until when while yes yield")])

@@ -64,7 +64,7 @@ impl Parser for Python {
         }
         self.end = last.end;
         self.is_continued = last.is(b'\\');
-        if self.brackets == 0 && !self.is_continued {
+        if self.brackets == 0 && !self.is_continued && line.is_end && !line.ends_inside {
             self.end_header(line, outline);
         }
     }

@@ -205,7 +205,7 @@ impl Braces {
 /// Defines the heading of Pod in a line.
 pub(super) fn section(line: &Line<'_>, outline: &mut Outline<'_>) {
     let text = outline.bytes(line.range.clone());
-    let Some([b'1'..=b'6', title @ ..]) = text.strip_prefix(b"=head") else {
+    let Some([b'1'..=b'6', title @ ..]) = text.trim_ascii_start().strip_prefix(b"=head") else {
         return;
     };
     let start = line.range.end - title.trim_ascii_start().len() as u32;

@@ -97,6 +97,10 @@ class Square does Shape {
     has $!hidden;
     method area(--> Int) { $!side ** 2 }
     submethod BUILD() { }
+    =begin pod
+    class no { }
+    =head1 Title
+    =end pod
 }
 grammar G {
     token word { \\w+ }
@@ -112,25 +116,26 @@ sub no { }
 =end pod
 sub after { }
 ",
-        "module A.B 1-24
+        "module A.B 1-28
          constant A.B.PI 2
          enum A.B.Color 3
          type A.B.Even 4
          interface A.B.Shape 5
          method A.B.Shape.area 5
-         class A.B.Square 6-11
+         class A.B.Square 6-15
          field A.B.Square.side 7
          field A.B.Square.hidden 8
          method A.B.Square.area 9
          method A.B.Square.BUILD 10
-         class A.B.G 12-15
-         rule A.B.G.word 13
-         rule A.B.G.TOP 14
-         function A.B.f-g 16-18
-         function A.B.f-g.inner 17
-         method A.B.m 19
-         function A.B.MAIN 20
-         function A.B.after 24",
+         section Title 13
+         class A.B.G 16-19
+         rule A.B.G.word 17
+         rule A.B.G.TOP 18
+         function A.B.f-g 20-22
+         function A.B.f-g.inner 21
+         method A.B.m 23
+         function A.B.MAIN 24
+         function A.B.after 28",
     );
 }
 

@@ -33,6 +33,16 @@ impl Lines {
         let Some(first) = first.map(|word| without_condition(word, outline)) else {
             return;
         };
+        self.make_definition(first, words, outline);
+    }
+
+    /// Takes the first word of a line, and the words behind it.
+    fn make_definition(
+        &mut self,
+        first: Range<u32>,
+        mut words: Words<'_>,
+        outline: &mut Outline<'_>,
+    ) {
         match (outline.bytes(first.clone()), self.dialect) {
             (b"define", Dialect::Make) => {
                 let Some(name) = words.next() else { return };
