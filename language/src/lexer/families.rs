@@ -25,6 +25,8 @@ pub(crate) struct Family {
     pub(super) features: u32,
     /// Form that a file begins in.
     pub(super) begins_in: Option<u8>,
+    /// Words in the first column that end a string of many lines: its end is missing.
+    pub(super) heads: &'static [&'static str],
 }
 
 /// `#` begins a directive.
@@ -77,6 +79,7 @@ impl Family {
             of_names: "",
             features: 0,
             begins_in: None,
+            heads: &[],
         }
     }
 
@@ -90,6 +93,10 @@ impl Family {
 
     pub(super) const fn names_with(self, of_names: &'static str) -> Family {
         Family { of_names, ..self }
+    }
+
+    pub(super) const fn heads(self, heads: &'static [&'static str]) -> Family {
+        Family { heads, ..self }
     }
 
     pub(super) const fn begins_in(self, form: u8) -> Family {

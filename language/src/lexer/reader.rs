@@ -27,8 +27,25 @@ impl Syntax {
         form.map_or(LineState::Code, |form| LineState::Quote { form, depth: 1 })
     }
 
+    /// State before a line: like code if a definition begins it, and the end of a string is missing.
+    pub(crate) fn resume(&self, line: &[u8], state: LineState) -> LineState {
+        let LineState::Quote { form, .. } = state else {
+            return state;
+        };
+        let quote = self.family.quotes.get(usize::from(form));
+        let is_string =
+            |quote: &Quote| quote.colour == Some(Colour::String) && quote.close.len() == 1;
+        let begins = |head: &&str| line.starts_with(head.as_bytes());
+        if quote.is_some_and(is_string) && self.family.heads.iter().any(begins) {
+            LineState::Code
+        } else {
+            state
+        }
+    }
+
     /// Lexes a line without its end. Returns the state at its end.
     pub fn line(&self, line: &[u8], state: LineState, tokens: &mut impl Tokens) -> LineState {
+        let state = self.resume(line, state);
         if self.has(MARKUP) {
             return markup::line(line, state, tokens);
         }

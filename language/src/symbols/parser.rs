@@ -123,6 +123,7 @@ pub(super) fn run(
         let line = &rest[..length];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         sink.line = start as u32..(start + line.len()) as u32;
+        state = syntax.resume(line, state);
         sink.begins_inside = state != LineState::Code;
         sink.is_begin = true;
         state = syntax.line(line, state, &mut sink);

@@ -54,16 +54,16 @@ pub(crate) static TCSH: Family = Family::new(SHELL_QUOTES)
 pub(crate) static PERL: Family = Family::new(&[
     column_block("=", "=cut"), line("#").blank(), text("\"", "\""), text("'", "'"), string("`"),
 ]).words(&[(Keyword, "and cmp continue do else elsif eq for foreach ge given gt if last le local lt my ne next no not or our package redo ref require return sub state undef unless until use when while x xor BEGIN END __PACKAGE__ __END__ __DATA__ bless die warn print printf say push pop shift unshift splice sort map grep keys values each delete exists defined scalar split join wantarray eval open close class method has multi role grammar token rule regex")])
-    .features(REGEX | HEREDOC | QUOTING).names_with("$@%&");
+    .features(REGEX | HEREDOC | QUOTING).names_with("$@%&").heads(&["sub ", "package "]);
 pub(crate) static RAKU: Family = Family { quotes: RAKU_QUOTES, ..PERL };
 pub(crate) static RUBY: Family = Family::new(&[
     column_block("=begin", "=end"), line("#"), text("\"", "\""), text("'", "'"), string("`"),
 ]).words(&[(Keyword, "BEGIN END alias and attr_accessor attr_reader attr_writer begin break case class def defined do else elsif end ensure extend false for if in include lambda module next nil not or private proc protected public raise redo require require_relative rescue retry return self super then true undef unless until when while yield __FILE__ __LINE__ macro struct lib fun enum abstract")])
-    .features(REGEX | HEREDOC | PERCENT | CHARACTERS).names_with("@$?!");
+    .features(REGEX | HEREDOC | PERCENT | CHARACTERS).names_with("@$?!").heads(&["def ", "class ", "module "]);
 pub(crate) static ELIXIR: Family = Family::new(&[
     line("#"), text("\"\"\"", "\"\"\""), text("'''", "'''"), text("\"", "\""), string("'"),
 ]).words(&[(Keyword, "after alias and case catch cond def defcallback defdelegate defexception defguard defimpl defmacro defmacrop defmodule defp defprotocol defstruct do else end false fn for if import in nil not or quote raise receive require rescue super throw true try unless unquote use when with")])
-    .features(AT | CHARACTERS | SIGILS).names_with("?!");
+    .features(AT | CHARACTERS | SIGILS).names_with("?!").heads(&["defmodule ", "defimpl ", "defprotocol "]);
 pub(crate) static COFFEESCRIPT: Family = Family::new(&[
     block("###", "###"), line("#"), text("\"\"\"", "\"\"\""), text("'''", "'''"), text("\"", "\""), text("'", "'"),
 ]).words(&[(Keyword, "and break by case catch class continue delete do else export extends false finally for from if import in instanceof is isnt loop new no not null of off on or own return super switch then this throw true try typeof undefined unless until when while yes yield")])
@@ -73,13 +73,13 @@ pub(crate) static LUA: Family = Family::new(&[string("\""), string("'")])
     .features(LONG);
 pub(crate) static TCL: Family = Family::new(&[line("#").blank(), text("\"", "\"").blank()])
     .words(&[(Keyword, "after append array break catch continue else elseif error eval exec exit expr for foreach format global if incr info lappend lindex list llength namespace package proc puts regexp regsub rename return set source string switch then trace unset uplevel upvar variable while")])
-    .features(BACKSLASH | DOLLAR);
+    .features(BACKSLASH | DOLLAR).heads(&["proc "]);
 pub(crate) static R: Family = Family::new(&[line("#"), text("\"", "\""), text("'", "'"), string("`")])
     .words(&[(Keyword, "FALSE Inf NA NULL NaN TRUE break else for function if in library next repeat require return while")]).names_with(".");
 pub(crate) static JULIA: Family = Family::new(&[
     nested("#=", "=#"), line("#"), text("\"\"\"", "\"\"\""), text("\"", "\""), one("'"),
 ]).words(&[(Keyword, "abstract baremodule begin break catch const continue do else elseif end export false finally for function global if import in isa let local macro missing module mutable nothing primitive quote return struct true try type using where while"),
-    (Type, "Any Array Bool Char Dict Float32 Float64 Int Int32 Int64 String UInt8 Vector")]).features(AT).names_with("!");
+    (Type, "Any Array Bool Char Dict Float32 Float64 Int Int32 Int64 String UInt8 Vector")]).features(AT).names_with("!").heads(&["function ", "struct ", "module ", "macro ", "mutable struct "]);
 pub(crate) static NIM: Family = Family::new(&[
     nested("#[", "]#"), line("#"), raw("\"\"\"", "\"\"\""), string("\""), one("'"),
 ]).words(&[(Keyword, "addr and as asm bind block break case cast concept const continue converter defer discard distinct div do elif else end enum except export false finally for from func if import in include interface is isnot iterator let macro method mixin mod nil not notin object of or out proc ptr raise ref return shl shr static template true try tuple type using var when while xor yield"),
@@ -87,7 +87,7 @@ pub(crate) static NIM: Family = Family::new(&[
 pub(crate) static POWERSHELL: Family = Family::new(&[
     block("<#", "#>"), line("#").blank(), raw("@\"", "\"@"), raw("@'", "'@"), doubled("\"", "\"").lines(), doubled("'", "'").lines(),
 ]).words(&[(Keyword, "begin break catch class continue data do dynamicparam else elseif end enum exit filter finally for foreach from function hidden if in param process return static switch throw trap try until using while")])
-    .features(ANY_CASE | DOLLAR).names_with("-");
+    .features(ANY_CASE | DOLLAR).names_with("-").heads(&["function ", "Function ", "class "]);
 pub(crate) static BATCHFILE: Family = Family::new(&[line("::").first(), line("@rem ").first(), line("rem ").first(), string("\"")])
     .words(&[(Keyword, "call cd choice cls copy defined del do echo else endlocal equ errorlevel exist exit for geq goto gtr if in leq lss mkdir move neq not off on pause popd pushd ren rmdir set setlocal shift start type")])
     .features(ANY_CASE).names_with("%");

@@ -235,6 +235,27 @@ proptest! {
 }
 
 #[test]
+fn a_string_without_end_ends_before_the_next_definition() {
+    for (language, head) in [
+        ("perl", "sub NAME {"),
+        ("raku", "sub NAME {"),
+        ("ruby", "def NAME(x)"),
+        ("elixir", "defmodule NAME do"),
+        ("tcl", "proc NAME {x} {"),
+        ("julia", "function NAME(x)"),
+        ("powershell", "function NAME {"),
+        ("python", "def NAME(x):"),
+        ("lua", "function NAME(x)"),
+    ] {
+        let text = format!("x = \"\n\n{head}\n");
+        let symbols = Symbols::of(Language::named(language), text.as_bytes());
+        let last = symbols.definitions.last().map(|it| it.name.clone());
+        let at = text.find("NAME").map(|at| at as u32..at as u32 + 4);
+        assert_eq!(last, at, "{language}");
+    }
+}
+
+#[test]
 fn deep_and_long_texts_take_linear_time() {
     for unit in [
         "{",
