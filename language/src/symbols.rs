@@ -13,6 +13,7 @@ pub mod kind;
 mod outline;
 mod parser;
 mod parsers;
+mod scopes;
 
 #[cfg(test)]
 mod tests;

@@ -105,6 +105,27 @@ fn comments_strings_numbers_and_words_have_colours() {
             "my @a = qw(b c); s/\"/'/g;",
             "<k my> @a = <s qw(b c)>; <s s/\"/'/>g;",
         ),
+        ("Perl", "$a = $' . b'c('d');", "$a = $' . b'c(<s 'd'>);"),
+        (
+            "Perl",
+            "sub {q{it's}} $h{s}{y}",
+            "<k sub> {<s q{it's}>} $h{s}{y}",
+        ),
+        (
+            "Ruby",
+            "when ?\", ?\\\", 'a'",
+            "<k when> ?\", ?\\\", <s 'a'>",
+        ),
+        (
+            "Elixir",
+            "~c|\"(| <> ~r/'/i ?\" \"a\"",
+            "<s ~c|\"(|> <> <s ~r/'/>i ?\" <s \"a\">",
+        ),
+        (
+            "PowerShell",
+            "'it''s\\' + \"C:\\\" # a",
+            "<s 'it''s\\'> + <s \"C:\\\"> <c # a>",
+        ),
         ("Ruby", "a = %w[b c] # d", "a = <s %w[b c]> <c # d>"),
         (
             "Lua",
@@ -184,6 +205,11 @@ fn what_lasts_over_lines_keeps_its_colour() {
             "Shell",
             "cat <<-'END' | x\nif\n\tEND\nif",
             "cat <<-<s 'END'> | x\n<s if>\n<s \tEND>\n<k if>",
+        ),
+        (
+            "Shell",
+            "cat <<\\END && if\nif\nEND\nif",
+            "cat <<\\END && <k if>\n<s if>\n<s END>\n<k if>",
         ),
         (
             "Perl",

@@ -91,6 +91,13 @@ impl<'t> Outline<'t> {
         }
     }
 
+    /// Makes a definition the owner of the innermost scope.
+    pub(super) fn adopt(&mut self, definition: Option<u32>) {
+        if let Some(scope) = self.scopes.last_mut().filter(|it| it.is_none()) {
+            *scope = definition;
+        }
+    }
+
     /// Closes the innermost scope, if any is open; the body of its definition ends at `end`.
     pub(super) fn leave(&mut self, end: u32) {
         if self.deeper > 0 {
@@ -121,6 +128,12 @@ impl<'t> Outline<'t> {
     /// Kind of the innermost definition with an open body.
     pub(super) fn innermost_kind(&self) -> Option<Kind> {
         let index = self.innermost()?;
+        Some(self.definitions[index as usize].kind)
+    }
+
+    /// Kind of the innermost scope's definition, if it has one.
+    pub(super) fn scope_kind(&self) -> Option<Kind> {
+        let index = (*self.scopes.last()?)?;
         Some(self.definitions[index as usize].kind)
     }
 

@@ -1,0 +1,280 @@
+//! Perl, Raku, shells, Awk, Tcl, PowerShell, R: the head of a definition, then braces with its body.
+//!
+//! A module for each language looks at the beginnings of statements; the braces are counted here.
+
+mod perl;
+#[cfg(test)]
+mod perl_tests;
+mod power_shell;
+mod r;
+mod shell;
+mod tcl;
+#[cfg(test)]
+mod tests;
+
+use super::super::Kind;
+use super::super::outline::Outline;
+use super::super::parser::{Line, Parser, Role};
+use super::super::scopes::{Names, Scopes};
+use std::ops::Range;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Dialect {
+    Perl,
+    Raku,
+    Shell,
+    Spec,
+    Awk,
+    Tcl,
+    PowerShell,
+    R,
+}
+
+pub(in super::super) struct Braces {
+    dialect: Dialect,
+    scopes: Scopes,
+    names: Names,
+    /// Definition before its body.
+    pending: Option<Pending>,
+    /// Innermost brackets, a bit each: 1 for a round or square one, 0 for a brace.
+    brackets: u128,
+    /// Depth inside of `use constant {`.
+    constants: Option<usize>,
+    /// True behind a `package` that ends its line.
+    is_package_next: bool,
+    /// True in a class of R6.
+    is_in_r6: bool,
+    /// Indentation of a function whose body is in round brackets.
+    subshell: Option<usize>,
+    /// True behind `__END__`.
+    is_over: bool,
+    /// Indentation of this line.
+    indent: usize,
+    /// End of the last line with code.
+    end: u32,
+}
+
+struct Pending {
+    definition: Option<u32>,
+    /// Scopes around it.
+    depth: usize,
+    /// Braces before its body, as in `proc f {x} {…}`.
+    groups: usize,
+}
+
+impl Parser for Braces {
+    fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        let (Some(first), Some(last)) = (line.tokens.first(), line.tokens.last()) else {
+            return self.line_without_code(line, outline);
+        };
+        if self.is_over {
+            return;
+        }
+        if line.is_begin {
+            self.indent = line.indent(outline);
+            if !first.is(b'{') && !first.is(b'(') && self.brackets & 1 == 0 {
+                self.drop_pending_here(outline);
+            }
+        }
+        let mut starts = line.is_begin && !line.begins_inside;
+        let mut at = 0;
+        while let Some(token) = line.tokens.get(at) {
+            match token.role {
+                Role::Sign(b'[') if starts && self.dialect == Dialect::PowerShell => {
+                    at = line.behind_brackets(at, b'[', b']');
+                }
+                Role::Sign(sign) => {
+                    self.sign(line, at, sign, outline);
+                    starts = b"{};&|".contains(&sign) || sign == b')' && self.is_shell();
+                    starts &= !(line.touches(at) && line.is(at - 1, b'$'));
+                    at += 1;
+                }
+                _ if starts => {
+                    let next = self.statement(line, at, outline);
+                    starts = next == at + 1 && self.is_before_statement(line, at, outline);
+                    at = next;
+                }
+                Role::Word if self.constants.is_some() => {
+                    self.constant(line, at, outline);
+                    at += 1;
+                }
+                _ => at += 1,
+            }
+        }
+        self.end = last.end;
+    }
+
+    fn finish(&mut self, outline: &mut Outline<'_>) {
+        self.drop_pending(true, outline);
+    }
+}
+
+impl Braces {
+    pub(in super::super) fn new(dialect: Dialect) -> Braces {
+        Braces {
+            dialect,
+            scopes: Scopes::default(),
+            names: Names::default(),
+            pending: None,
+            brackets: 0,
+            constants: None,
+            is_package_next: false,
+            is_in_r6: false,
+            subshell: None,
+            is_over: false,
+            indent: 0,
+            end: 0,
+        }
+    }
+
+    fn is_shell(&self) -> bool {
+        matches!(self.dialect, Dialect::Shell | Dialect::Spec)
+    }
+
+    fn line_without_code(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        if matches!(self.dialect, Dialect::Perl | Dialect::Raku) {
+            perl::section(line, outline);
+        }
+    }
+
+    fn sign(&mut self, line: &Line<'_>, at: usize, sign: u8, outline: &mut Outline<'_>) {
+        let has_round = !self.is_shell() && self.dialect != Dialect::Tcl;
+        match sign {
+            b'{' => {
+                let definition = self.take_pending(outline);
+                let head = line.head(at, self.indent);
+                self.scopes.open(definition, head, outline);
+                self.brackets <<= 1;
+            }
+            b'}' => self.close(line, at, outline),
+            b'(' | b'[' if has_round => self.brackets = self.brackets << 1 | 1,
+            b')' | b']' if has_round && self.brackets & 1 == 1 => self.brackets >>= 1,
+            b'(' => self.open_subshell(outline),
+            b')' if at == 0 && self.subshell == Some(self.indent) => {
+                self.subshell = None;
+                let end = line.tokens[at].end;
+                self.scopes.close_from(self.indent, end, outline);
+            }
+            b';' if self.brackets & 1 == 0 => self.drop_pending(true, outline),
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) {
+        while self.brackets & 1 == 1 {
+            self.brackets >>= 1;
+        }
+        self.brackets >>= 1;
+        self.drop_pending_here(outline);
+        let end = line.tokens[at].end;
+        if at == 0 {
+            self.scopes.close_at(self.indent, end, outline);
+        } else if !self.scopes.is_at_floor() {
+            self.scopes.close(end, outline);
+        }
+        self.constants = self.constants.filter(|depth| *depth <= outline.depth());
+    }
+
+    /// Opens the body of `name() (`.
+    fn open_subshell(&mut self, outline: &mut Outline<'_>) {
+        if let Some(pending) = self.pending.take() {
+            self.subshell = Some(self.indent);
+            let head = super::super::scopes::Head {
+                indent: self.indent,
+                column: self.indent,
+            };
+            self.scopes.open(pending.definition, head, outline);
+        }
+    }
+
+    /// Definition whose body a brace opens.
+    fn take_pending(&mut self, outline: &Outline<'_>) -> Option<u32> {
+        let pending = self.pending.as_mut()?;
+        if pending.depth != outline.depth() || self.brackets & 1 == 1 {
+            return None;
+        }
+        if pending.groups > 0 {
+            pending.groups -= 1;
+            return None;
+        }
+        self.pending.take()?.definition
+    }
+
+    /// Drops a definition without a body, unless a scope is open in its parameters.
+    fn drop_pending_here(&mut self, outline: &mut Outline<'_>) {
+        let depth = outline.depth();
+        if self.pending.as_ref().is_some_and(|it| it.depth >= depth) {
+            self.drop_pending(false, outline);
+        }
+    }
+
+    fn drop_pending(&mut self, is_declaration: bool, outline: &mut Outline<'_>) {
+        let pending = self.pending.take();
+        let is_declaration = is_declaration && self.dialect == Dialect::Perl;
+        if let Some(index) = pending.and_then(|it| it.definition) {
+            outline.definition(index).is_declaration = is_declaration;
+        }
+    }
+
+    /// Expects the body of a definition.
+    fn expect(&mut self, definition: Option<u32>, groups: usize, outline: &Outline<'_>) {
+        let depth = outline.depth();
+        self.pending = Some(Pending {
+            definition,
+            depth,
+            groups,
+        });
+    }
+
+    /// Closes forgotten scopes before a definition that begins a line.
+    fn align(&mut self, at: usize, outline: &mut Outline<'_>) {
+        if at == 0 {
+            self.scopes.align(self.indent, self.end, outline);
+            self.brackets = 0;
+        }
+    }
+
+    /// Takes the first word of a statement. Returns the next token to read.
+    fn statement(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
+        match self.dialect {
+            Dialect::Perl | Dialect::Raku => self.perl(line, at, outline),
+            Dialect::Shell => self.shell(line, at, outline),
+            Dialect::Spec => self.spec(line, at, outline),
+            Dialect::Awk => self.awk(line, at, outline),
+            Dialect::Tcl => self.tcl(line, at, outline),
+            Dialect::PowerShell => self.power_shell(line, at, outline),
+            Dialect::R => self.r(line, at, outline),
+        }
+    }
+
+    /// True if a statement may follow a word without a sign between.
+    fn is_before_statement(&self, line: &Line<'_>, at: usize, outline: &Outline<'_>) -> bool {
+        match line.text(at, outline) {
+            b"then" | b"do" | b"else" => self.is_shell(),
+            b"my" | b"our" | b"multi" | b"proto" | b"unit" | b"only" => {
+                self.dialect == Dialect::Raku
+            }
+            b"hidden" | b"static" => self.dialect == Dialect::PowerShell,
+            _ => false,
+        }
+    }
+
+    /// `function f(x) {`
+    fn awk(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
+        if !matches!(line.text(at, outline), b"function" | b"func") {
+            return at + 1;
+        }
+        let Some((name, next)) = line.name(at + 1, b":") else {
+            return at + 1;
+        };
+        self.function(at, name, Kind::Function, outline);
+        next
+    }
+
+    /// Defines a function without qualifiers that has a body.
+    fn function(&mut self, at: usize, name: Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
+        self.align(at, outline);
+        let definition = outline.define(name, kind);
+        self.expect(definition, 0, outline);
+    }
+}

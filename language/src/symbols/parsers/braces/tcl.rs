@@ -1,0 +1,54 @@
+//! Tcl: procedures, namespaces, classes of its object systems, variables.
+
+use super::super::super::Kind;
+use super::super::super::outline::Outline;
+use super::super::super::parser::Line;
+use super::super::super::scopes::define_qualified;
+use super::Braces;
+
+/// Signs in names.
+const SIGNS: &[u8] = b":-?!.*<>=+/&|@,~^%";
+
+impl Braces {
+    pub(super) fn tcl(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
+        let Some((command, next)) = line.name(at, b":") else {
+            return at + 1;
+        };
+        let (kind, name, groups) = match outline.bytes(command) {
+            b"proc" | b"::itcl::body" | b"itcl::body" | b"body" => (Kind::Function, next, 1),
+            b"method" | b"typemethod" => (Kind::Method, next, 1),
+            b"namespace" if line.text(next, outline) == b"eval" => (Kind::Module, next + 1, 0),
+            b"oo::class" | b"::oo::class" if line.text(next, outline) == b"create" => {
+                (Kind::Class, next + 1, 0)
+            }
+            b"class" | b"itcl::class" | b"::itcl::class" | b"snit::type" | b"snit::widget" => {
+                (Kind::Class, next, 0)
+            }
+            b"variable" if self.is_outside(outline) => (Kind::Variable, next, 0),
+            b"set" if self.scopes.is_empty() => (Kind::Variable, next, 0),
+            _ => return next,
+        };
+        let named = line.name(name, SIGNS);
+        let named = named.filter(|_| line.is_word(name) || line.is(name, b':'));
+        let Some((mut range, next)) = named else {
+            return at + 1;
+        };
+        while outline.bytes(range.clone()).starts_with(b":") {
+            range.start += 1;
+        }
+        if kind == Kind::Variable {
+            self.names.define(range, kind, outline);
+            return next;
+        }
+        self.align(at, outline);
+        let definition = define_qualified(range, b":", kind, outline);
+        let groups = groups * usize::from(line.is(next, b'{'));
+        self.expect(definition, groups, outline);
+        next
+    }
+
+    fn is_outside(&self, outline: &Outline<'_>) -> bool {
+        let kind = outline.scope_kind();
+        matches!(kind, Some(Kind::Module | Kind::Class))
+    }
+}

@@ -1,0 +1,237 @@
+//! Ruby, Crystal, Elixir, Lua, Julia, fish: words open scopes, and `end` closes them.
+//!
+//! [`words`] says for each language what a word does, [`heads`] which other lines define names.
+
+mod heads;
+mod named;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use super::super::Kind;
+use super::super::outline::Outline;
+use super::super::parser::{Line, Parser, Role};
+use super::super::scopes::{Names, Scopes, is_container};
+use words::Word;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Dialect {
+    Ruby,
+    Crystal,
+    Elixir,
+    Lua,
+    Julia,
+    Fish,
+}
+
+pub(in super::super) struct Ends {
+    dialect: Dialect,
+    scopes: Scopes,
+    names: Names,
+    /// Function of Elixir before its `do`.
+    pending: Option<u32>,
+    /// True if the next `do` belongs to a loop that has opened its scope.
+    has_loop: bool,
+    /// Open round and curly brackets.
+    brackets: usize,
+    /// Open square brackets.
+    squares: usize,
+    /// True if a backslash ended the last line.
+    is_continued: bool,
+    /// True behind `__END__`.
+    is_over: bool,
+    /// Indentation of this line.
+    indent: usize,
+    /// End of the last line with code.
+    end: u32,
+}
+
+impl Parser for Ends {
+    fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        let Some(last) = line.tokens.last() else {
+            return;
+        };
+        self.is_over |= line.text(0, outline) == b"__END__";
+        if self.is_over {
+            return;
+        }
+        if line.is_begin {
+            self.has_loop = false;
+            self.indent = line.indent(outline);
+            if !line.begins_inside && !self.is_continued {
+                self.head(line, outline);
+            }
+        }
+        let mut at = 0;
+        while let Some(token) = line.tokens.get(at) {
+            at = match token.role {
+                Role::Keyword => self.keyword(line, at, outline),
+                Role::Sign(sign) => self.sign(sign, at),
+                _ => at + 1,
+            };
+        }
+        self.end = last.end;
+        self.is_continued = last.is(b'\\');
+    }
+
+    fn finish(&mut self, outline: &mut Outline<'_>) {
+        self.drop_pending(outline);
+        self.scopes.close_from(0, self.end, outline);
+    }
+}
+
+impl Ends {
+    pub(in super::super) fn new(dialect: Dialect) -> Ends {
+        Ends {
+            dialect,
+            scopes: Scopes::default(),
+            names: Names::default(),
+            pending: None,
+            has_loop: false,
+            brackets: 0,
+            squares: 0,
+            is_continued: false,
+            is_over: false,
+            indent: 0,
+            end: 0,
+        }
+    }
+
+    fn sign(&mut self, sign: u8, at: usize) -> usize {
+        match sign {
+            b'(' | b'{' => self.brackets += 1,
+            b')' | b'}' => self.brackets = self.brackets.saturating_sub(1),
+            b'[' => self.squares += 1,
+            b']' => self.squares = self.squares.saturating_sub(1),
+            b';' => self.has_loop = false,
+            _ => {}
+        }
+        at + 1
+    }
+
+    /// Takes a keyword. Returns the next token to read.
+    fn keyword(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
+        let word = words::of(self.dialect, line.text(at, outline));
+        if word == Word::Other {
+            return at + 1;
+        }
+        if is_name(line, at) {
+            if word == Word::Do {
+                self.pending = None;
+            }
+            return at + 1;
+        }
+        match word {
+            Word::Define(kind) => return self.define(line, at, kind, outline),
+            Word::End => self.close(line, at, outline),
+            _ if self.dialect == Dialect::Julia && self.squares > 0 => {}
+            Word::Do if self.has_loop => self.has_loop = false,
+            Word::Do | Word::Open => {
+                let definition = self.pending.take().filter(|_| word == Word::Do);
+                self.open(line, at, definition, outline);
+            }
+            Word::Statement | Word::Loop if self.begins_statement(line, at, outline) => {
+                self.has_loop = word == Word::Loop;
+                self.open(line, at, None, outline);
+            }
+            _ => {}
+        }
+        at + 1
+    }
+
+    /// False for a modifier, as in `x if y`.
+    fn begins_statement(&self, line: &Line<'_>, at: usize, outline: &Outline<'_>) -> bool {
+        let Some(before) = at.checked_sub(1).and_then(|at| line.tokens.get(at)) else {
+            return !self.is_continued;
+        };
+        match before.role {
+            Role::Sign(sign) => !b")]}".contains(&sign),
+            Role::Keyword => words::is_operator(self.dialect, before.text(outline)),
+            _ => false,
+        }
+    }
+
+    fn open(
+        &mut self,
+        line: &Line<'_>,
+        at: usize,
+        definition: Option<u32>,
+        outline: &mut Outline<'_>,
+    ) {
+        let head = line.head(at, self.indent);
+        self.scopes.open(definition, head, outline);
+    }
+
+    fn close(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) {
+        if self.dialect == Dialect::Julia && self.squares > 0 {
+            if at > 0 {
+                return;
+            }
+            self.squares = 0;
+        }
+        self.drop_pending(outline);
+        let end = line.tokens[at].end;
+        if at == 0 {
+            self.scopes.close_at(self.indent, end, outline);
+        } else {
+            self.scopes.close(end, outline);
+        }
+    }
+
+    /// Closes forgotten scopes before a definition at the beginning of a line.
+    fn align(&mut self, outline: &mut Outline<'_>) {
+        self.scopes.align(self.indent, self.end, outline);
+        if self.indent == 0 {
+            (self.brackets, self.squares) = (0, 0);
+        }
+    }
+
+    fn drop_pending(&mut self, outline: &mut Outline<'_>) {
+        if let Some(index) = self.pending.take() {
+            outline.definition(index).is_declaration = true;
+        }
+    }
+
+    /// Takes a word such as `def` with the name behind it.
+    fn define(
+        &mut self,
+        line: &Line<'_>,
+        at: usize,
+        kind: Kind,
+        outline: &mut Outline<'_>,
+    ) -> usize {
+        if line.is_head(at) {
+            self.align(outline);
+        }
+        let is_outside = !outline.innermost_kind().is_some_and(is_container);
+        let kind = match kind {
+            Kind::Method if is_outside => Kind::Function,
+            kind => kind,
+        };
+        match self.dialect {
+            Dialect::Ruby | Dialect::Crystal => self.define_ruby(line, at, kind, outline),
+            Dialect::Elixir => self.define_elixir(line, at, kind, outline),
+            Dialect::Lua => self.define_lua(line, at, outline),
+            Dialect::Julia => self.define_named(line, at, b".", kind, outline),
+            Dialect::Fish => self.define_named(line, at, b"-./:@+,", kind, outline),
+        }
+    }
+}
+
+/// True for `:if`, `if: 1`.
+fn is_name(line: &Line<'_>, at: usize) -> bool {
+    let is_symbol = line.touches(at) && line.is(at - 1, b':');
+    let is_key = line.touches(at + 1)
+        && line.is(at + 1, b':')
+        && !(line.touches(at + 2) && line.is(at + 2, b':'));
+    is_symbol || is_key
+}
+
+/// Token behind `(…)`, if that is here.
+fn behind_parameters(line: &Line<'_>, at: usize) -> usize {
+    if line.is(at, b'(') {
+        line.behind_brackets(at, b'(', b')')
+    } else {
+        at
+    }
+}

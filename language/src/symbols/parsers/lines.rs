@@ -1,0 +1,111 @@
+//! Languages with a definition a line: Makefile, QMake, Ninja, Kconfig, CMake, M4, Dockerfile,
+//! Batchfile, Vim Script, Tcsh.
+//!
+//! Functions do not nest; a closing word ends the body of the last one.
+
+mod build;
+mod commands;
+mod make;
+#[cfg(test)]
+mod tests;
+
+use super::super::Kind;
+use super::super::outline::Outline;
+use super::super::parser::{Line, Parser};
+use super::super::scopes::Names;
+use std::ops::Range;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Dialect {
+    Make,
+    QMake,
+    Ninja,
+    Kconfig,
+    CMake,
+    M4,
+    Dockerfile,
+    Batchfile,
+    Vim,
+    Tcsh,
+}
+
+pub(in super::super) struct Lines {
+    dialect: Dialect,
+    names: Names,
+    /// True if the last line goes on in this one.
+    is_continued: bool,
+    /// True in `define` of a Makefile.
+    is_in_define: bool,
+    /// True behind the head of a rule: a tab begins a recipe.
+    is_in_rule: bool,
+    /// End of the last line with code.
+    end: u32,
+}
+
+impl Parser for Lines {
+    fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        let text = outline.bytes(line.range.clone());
+        let goes_on = text.ends_with(self.continuation());
+        let is_first = line.is_begin && !line.begins_inside && !self.is_continued;
+        self.is_continued = goes_on;
+        let Some(last) = line.tokens.last() else {
+            return;
+        };
+        match self.dialect {
+            Dialect::M4 => self.m4(line, outline),
+            _ if !is_first => {}
+            Dialect::Make | Dialect::QMake | Dialect::Ninja => self.make(line, outline),
+            Dialect::Kconfig => self.kconfig(line, outline),
+            Dialect::CMake => self.cmake(line, outline),
+            Dialect::Dockerfile => self.dockerfile(line, outline),
+            Dialect::Batchfile => self.batchfile(line, outline),
+            Dialect::Vim => self.vim(line, outline),
+            Dialect::Tcsh => self.tcsh(line, outline),
+        }
+        self.end = last.end;
+    }
+
+    fn finish(&mut self, outline: &mut Outline<'_>) {
+        self.leave_all(outline);
+    }
+}
+
+impl Lines {
+    pub(in super::super) fn new(dialect: Dialect) -> Lines {
+        Lines {
+            dialect,
+            names: Names::default(),
+            is_continued: false,
+            is_in_define: false,
+            is_in_rule: false,
+            end: 0,
+        }
+    }
+
+    /// Sign at the end of a line that goes on in the next.
+    fn continuation(&self) -> &'static [u8] {
+        match self.dialect {
+            Dialect::Ninja => b"$",
+            Dialect::Batchfile => b"^",
+            Dialect::CMake | Dialect::M4 | Dialect::Vim => b"\n",
+            _ => b"\\",
+        }
+    }
+
+    /// Begins the body of a function, and ends that of the last one.
+    fn begin(&mut self, name: Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
+        self.leave_all(outline);
+        let index = outline.define(name, kind);
+        outline.enter(index);
+    }
+
+    /// Ends bodies at the last line.
+    fn leave_all(&self, outline: &mut Outline<'_>) {
+        outline.leave_to(0, self.end);
+    }
+
+    /// Ends bodies with this line.
+    fn leave_here(&self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        outline.leave_to(0, line.range.end);
+    }
+}

@@ -1,0 +1,80 @@
+//! Cython: `cdef` and its blocks declare in the manner of C.
+
+use super::super::super::Kind;
+use super::super::super::outline::Outline;
+use super::super::super::parser::Line;
+use super::Python;
+
+impl Python {
+    /// Declarations behind `cdef`, or in a block of them.
+    pub(super) fn c_statement(
+        &mut self,
+        line: &Line<'_>,
+        mut at: usize,
+        indent: usize,
+        outline: &mut Outline<'_>,
+    ) {
+        let mut is_block = line.is(at, b':');
+        while let b"public" | b"readonly" | b"inline" | b"api" | b"packed" | b"extern" | b"cdef"
+        | b"cpdef" | b"ctypedef" = line.text(at, outline)
+        {
+            is_block |= line.text(at, outline) == b"extern";
+            at += 1;
+        }
+        let kind = match line.text(at, outline) {
+            b"class" | b"cppclass" => Kind::Class,
+            b"struct" => Kind::Struct,
+            b"union" => Kind::Union,
+            b"enum" => Kind::Enum,
+            b"fused" => Kind::Type,
+            _ if is_block && line.tokens.last().is_some_and(|it| it.is(b':')) => {
+                self.block = Some(self.block.map_or(indent, |block| block.min(indent)));
+                return;
+            }
+            _ => return self.c_declaration(line, at, indent, outline),
+        };
+        self.class(line, at + 1, kind, indent, outline);
+    }
+
+    /// `int f(int x):`, or `int x = 1, y`.
+    fn c_declaration(
+        &mut self,
+        line: &Line<'_>,
+        at: usize,
+        indent: usize,
+        outline: &mut Outline<'_>,
+    ) {
+        let is_member = outline.innermost_kind().is_some_and(Kind::is_type);
+        let is_name = |name: usize| name >= at && line.is_word(name);
+        let rest = line.tokens.get(at..).unwrap_or_default();
+        let open = rest.iter().position(|it| it.is(b'(') || it.is(b'='));
+        if let Some(open) = open.filter(|open| line.is(at + open, b'(')) {
+            if at + open > 0 && is_name(at + open - 1) {
+                self.function(line, at + open - 1, indent, outline);
+            }
+            return;
+        }
+        let kind = match outline.innermost_kind() {
+            Some(Kind::Enum) => Kind::Enumerator,
+            _ if is_member => Kind::Field,
+            None if line.text(0, outline) == b"ctypedef" => Kind::Type,
+            None => Kind::Variable,
+            _ => return,
+        };
+        let mut is_value = false;
+        for name in at..line.tokens.len() {
+            let ends = name + 1 == line.tokens.len() || line.is(name + 1, b',');
+            let is_assigned = line.is_assignment(name + 1);
+            if is_name(name) && !is_value && (ends || is_assigned) {
+                self.names.define(line.tokens[name].range(), kind, outline);
+            }
+            is_value = (is_value || line.is(name, b'=')) && !line.is(name, b',');
+        }
+    }
+}
+
+/// True in a struct of Cython.
+pub(super) fn is_c(outline: &Outline<'_>) -> bool {
+    let kind = outline.innermost_kind();
+    matches!(kind, Some(Kind::Struct | Kind::Union))
+}
