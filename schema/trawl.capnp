@@ -345,6 +345,7 @@ struct FileRequest {
                              # if `restricted`: the only shards that are read
   source @8 :Source;
   restricted @9 :Bool;       # only what `visible` lists is read; else all packages are visible
+  definitions @10 :Bool;     # also the definitions of the whole document are wanted
 
   enum Source {
     text @0;                 # the text that is indexed; of a revision that is not, the text that would be
@@ -374,6 +375,23 @@ struct FileReply {
   decodedFrom @13 :Text;     # the encoding from which `text` was decoded; empty: none
   lfsPointer @14 :Text;      # of a pointer of Git LFS: the id and the size that it names
   reason @15 :Text;          # not found: why the file is not sent; empty: there is none
+  definitions @16 :List(FileDefinition);
+                             # if they are wanted: the first ones, ascending by name
+  definitionsMissing @17 :Text;
+                             # why others are missing; empty: none are
+}
+
+struct FileDefinition {
+  # Name that a document defines.
+  name @0 :Data;
+  kind @1 :UInt32;           # number of the kind (crate `language`)
+  declaration @2 :Bool;      # a prototype or forward declaration
+  line @3 :UInt32;           # of the name
+  column @4 :UInt32;         # of the name, in bytes from the start of the line
+  endLine @5 :UInt32;        # in which the body ends; `line` without a body
+  parent @6 :Data;           # name of the definition that it belongs to; empty: none
+  parentIndex @7 :UInt32 = 0xffffffff;
+                             # index of that definition in the list; 0xffffffff: it is not there
 }
 
 struct ListRequest {

@@ -8,6 +8,7 @@
 
 mod admission;
 mod connection;
+mod definitions;
 mod file;
 mod list;
 mod lookup;

@@ -39,7 +39,7 @@ pub use recorded::{
     Recorded, RecordedError, RecordedRepository, RecordedRevision, RecordedSource, SourceKind,
 };
 pub use reply::{
-    End, Estimate, Failure, FailureKind, FileReply, Hello, INDEXED_REVISIONS_MAX,
+    End, Estimate, Failure, FailureKind, FileDefinition, FileReply, Hello, INDEXED_REVISIONS_MAX,
     IndexedRepository, IndexedRevision, ListEntry, ListReply, Phases, Progress, ShardEnd,
     ShardInfo, Skip,
 };

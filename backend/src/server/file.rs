@@ -1,5 +1,6 @@
 //! Answers FILE: reads a range of a document in its default or another revision.
 
+use super::definitions;
 use crate::live::Generation;
 use crate::pack::RevisionNames;
 use index::corpus::TextEncoding;
@@ -27,7 +28,7 @@ pub(super) fn read(
         }
     }
     match (found.best, result) {
-        (Some(version), _) => version.read(request.range),
+        (Some(version), _) => version.read(request),
         (None, Err(error)) => Err(error),
         (None, Ok(())) => Ok(FileReply {
             newest: (found.newest).map_or(String::new(), |(_, name)| name.to_owned()),
@@ -86,13 +87,13 @@ impl<'a> FoundVersions<'a> {
 }
 
 impl FileVersion<'_> {
-    fn read(&self, range: FileRange) -> Result<FileReply, ShardError> {
+    fn read(&self, request: &FileRequest) -> Result<FileReply, ShardError> {
         let shard = self.shard;
         let document = &shard.document(self.document)?;
         let whole = shard.text_range(document.blocks.clone())?;
         let total_bytes = whole.end - whole.start;
         let texts = TextCache::default();
-        let (text_range, first_line) = match range {
+        let (text_range, first_line) = match request.range {
             FileRange::Lines { first, count } => {
                 lines((shard, &texts), document, &whole, first, count)?
             }
@@ -106,14 +107,13 @@ impl FileVersion<'_> {
         let offset = text_range.start - whole.start;
         let text = shard.text(text_range, &texts)?.to_vec();
         let lfs_pointer = if total_bytes <= POINTER_BYTES_MAX {
-            lfs_pointer(&shard.text(whole, &texts)?)
+            lfs_pointer(&shard.text(whole.clone(), &texts)?)
         } else {
             String::new()
         };
         let encoding = shard.decoded_from(self.document)?;
         let revisions = RevisionNames::of(shard, self.document).names;
-        shard.intact()?;
-        Ok(FileReply {
+        let mut reply = FileReply {
             found: true,
             offset,
             first_line,
@@ -127,7 +127,18 @@ impl FileVersion<'_> {
             decoded_from: encoding.map_or("", TextEncoding::name).to_owned(),
             revisions: revisions.into_iter().map(str::to_owned).collect(),
             ..FileReply::default()
-        })
+        };
+        if request.definitions {
+            let symbols = shard.symbols(document, &texts)?;
+            // Without definitions the text is not read: it may be too long.
+            let text = match symbols.definitions[..] {
+                [] => Vec::new(),
+                _ => shard.text(whole, &texts)?.to_vec(),
+            };
+            definitions::add(&mut reply, &text, &symbols);
+        }
+        shard.intact()?;
+        Ok(reply)
     }
 }
 

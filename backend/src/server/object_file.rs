@@ -6,6 +6,7 @@
 //! **Invariant:** memory holds at most [`READS_MAX`] files of [`ORIGINAL_BYTES_MAX`] bytes, and
 //! [`KEPT_BYTES_MAX`] of partly sent files.
 
+use super::definitions;
 use super::file::{self, REPLY_BYTES_MAX, skip_lines};
 use super::visible;
 use crate::live::{Generation, LiveShards};
@@ -15,6 +16,7 @@ use git::Blob;
 use index::corpus::{ReadOutcome, TextEncoding, read_bytes};
 use index::shard::ShardError;
 use language::Language;
+use language::symbols::Symbols;
 use schema::message::{Failure, FileRange, FileReply, FileRequest, FileSource};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -250,13 +252,18 @@ fn part(commit: String, text: &[u8], request: &FileRequest) -> FileReply {
     };
     let end = end.min(start + REPLY_BYTES_MAX as usize);
     let before = memchr::memchr_iter(b'\n', &text[..start]).count();
-    FileReply {
+    let language = Language::of_path(&request.path);
+    let mut reply = FileReply {
         first_line: u32::try_from(before + 1).unwrap_or(u32::MAX),
         total_lines: u32::try_from(total_lines).unwrap_or(u32::MAX),
-        language: Language::name_of(&request.path).unwrap_or_default().into(),
+        language: language.map_or("", |language| language.name).into(),
         hash: blake3::hash(text).as_bytes().to_vec(),
         ..part_reply(commit, text, start..end)
+    };
+    if request.definitions {
+        definitions::add(&mut reply, text, &Symbols::of(language, text));
     }
+    reply
 }
 
 fn part_reply(commit: String, bytes: &[u8], part: Range<usize>) -> FileReply {
@@ -287,6 +294,7 @@ mod tests {
                 revision: "x".to_owned(),
                 source: FileSource::Text,
                 visible: None,
+                definitions: false,
             };
             let reply = part("12".to_owned(), text, &request);
             assert_eq!(
@@ -347,6 +355,7 @@ mod tests {
                         revision: revision.to_owned(),
                         source: FileSource::Original,
                         visible: None,
+                        definitions: false,
                     };
                     files
                         .answer(&generation, Some(&repository), &request)

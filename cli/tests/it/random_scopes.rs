@@ -338,6 +338,7 @@ impl<'a> World<'a> {
                     revision: revision.to_owned(),
                     source,
                     visible: None,
+                    definitions: false,
                 };
                 let file = frontend.file(scope, &request);
                 let file = self.runtime.block_on(file).unwrap();

@@ -4,8 +4,8 @@ use super::codec::MessageError;
 use super::record::{encode_records, encode_values, frame_message, read_from, record};
 use crate::name::name_of;
 use crate::trawl_capnp::{
-    end, estimate, failure, file_reply, hello, indexed_repository, indexed_revision, list_entry,
-    list_reply, progress, shard_end, shard_info, skip,
+    end, estimate, failure, file_definition, file_reply, hello, indexed_repository,
+    indexed_revision, list_entry, list_reply, progress, shard_end, shard_info, skip,
 };
 use zerocopy::IntoBytes;
 
@@ -284,6 +284,30 @@ record! {
         pub lfs_pointer: String = [get_lfs_pointer, set_lfs_pointer],
         /// Not found: reason for which a file is not sent, or empty.
         pub reason: String = [get_reason, set_reason],
+        /// First definitions, ascending by name, if they are wanted.
+        pub definitions: Vec<FileDefinition> = [get_definitions, records init_definitions],
+        /// Reason for missing definitions, or empty.
+        pub definitions_missing: String = [get_definitions_missing, set_definitions_missing],
+    }
+
+    /// Name that a document defines.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct FileDefinition: file_definition {
+        pub name: Vec<u8> = [get_name, set_name],
+        /// Number of its `language::symbols::Kind`.
+        pub kind: u32 = [get_kind, set_kind],
+        /// A prototype or forward declaration.
+        pub is_declaration: bool = [get_declaration, set_declaration],
+        /// Line of the name, from 1.
+        pub line: u32 = [get_line, set_line],
+        /// Bytes before the name in its line.
+        pub column: u32 = [get_column, set_column],
+        /// Line in which the body ends; `line` without a body.
+        pub end_line: u32 = [get_end_line, set_end_line],
+        /// Name of the definition that it belongs to, or empty.
+        pub parent: Vec<u8> = [get_parent, set_parent],
+        /// Index of that definition, if it is in the list.
+        pub parent_index: Option<u32> = [get_parent_index, set_parent_index],
     }
 }
 

@@ -227,6 +227,8 @@ record! {
         /// Shards and their visible parts. `None`: everything.
         pub visible: Option<Vec<VisibleShard>> = [visible],
         pub source: FileSource = [get_source, set_source],
+        /// Also the definitions of the whole document are wanted.
+        pub definitions: bool = [get_definitions, set_definitions],
     }
 
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -251,6 +253,7 @@ impl FileRequest {
             revision: revision.to_owned(),
             visible: None,
             source: FileSource::Text,
+            definitions: false,
         }
     }
 }

@@ -3,6 +3,7 @@
 use backend::compiled_query::{CompiledQuery, Strategy};
 use backend::line_matcher::{self, LineMatcher, LineSearch};
 use backend::long_line::Effort;
+use backend::place::Haystack;
 use frontend::Query;
 use index::filter::{DocumentFacts, FilterExpr, NamePattern, Predicate};
 use index::plan;
@@ -58,7 +59,7 @@ pub(crate) fn pattern(data: &[u8]) {
     assert!(!query.interpreted_as().is_empty());
     if let Strategy::Lines { matcher, query } = &compiled.strategy {
         let mut effort = Effort::new(&|| false);
-        let mut lines = LineSearch::new(matcher, text, 0);
+        let mut lines = LineSearch::new(matcher, Haystack::plain(text), 0);
         while let Some(line) = lines.next(&mut effort) {
             check_line(matcher, query, &text[line]);
         }
@@ -76,7 +77,8 @@ fn check_line(matcher: &LineMatcher, query: &plan::TrigramQuery, line: &[u8]) {
     );
     let line = line_matcher::without_end(line);
     let mut ranges = Vec::new();
-    line_matcher::ranges(matcher, line, &mut Effort::new(&|| false), &mut ranges);
+    let haystack = Haystack::plain(line);
+    line_matcher::ranges(matcher, haystack, &mut Effort::new(&|| false), &mut ranges);
     assert!((1..=line_matcher::RANGES_MAX).contains(&ranges.len()));
     let mut at = 0;
     for (start, end) in ranges {

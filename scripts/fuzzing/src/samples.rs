@@ -2,7 +2,7 @@
 
 use schema::message::{
     Batch, Blame, BlameHunk, BlameSource, Change, ChangeKind, ChangeList, Commit, CommitLog,
-    DocumentKind, End, Excluded, Expr, Failure, FailureKind, Field, FileRange, FileReply,
+    DocumentKind, End, Excluded, Expr, Failure, FailureKind, Field, FileDefinition, FileRange, FileReply,
     FileRequest, FileSource, Filter, Hello, Line, ListEntry, ListKind, ListReply, ListRequest,
     Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
     MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference, ReferenceKind,
@@ -83,6 +83,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         revision: "v1.0".to_owned(),
         source: FileSource::Original,
         visible: None,
+        definitions: false,
     };
     let reply = FileReply {
         found: true,
@@ -101,6 +102,17 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         decoded_from: "utf-16le".to_owned(),
         lfs_pointer: "sha256:ab 12".to_owned(),
         reason: "too large".to_owned(),
+        definitions: vec![FileDefinition {
+            name: b"needle".to_vec(),
+            kind: 12,
+            is_declaration: true,
+            line: 2,
+            column: 4,
+            end_line: 2,
+            parent: b"Haystack".to_vec(),
+            parent_index: Some(0),
+        }],
+        definitions_missing: "too long".to_owned(),
     };
     let list = ListRequest {
         kind: ListKind::Children,

@@ -311,6 +311,7 @@ impl Client {
             revision: String::new(),
             source: FileSource::Text,
             visible: None,
+            definitions: false,
         };
         self.ask_file(&request).await
     }

@@ -51,6 +51,7 @@ async fn file(client: &mut Client, path: &str, revision: &str) -> FileReply {
         revision: revision.to_owned(),
         source: FileSource::Text,
         visible: None,
+        definitions: false,
     };
     client.ask_file(&request).await.unwrap()
 }

@@ -35,6 +35,7 @@ async fn shown(client: &mut Client, visible: Option<Vec<VisibleShard>>) -> [u64;
         revision: String::new(),
         source: FileSource::Text,
         visible,
+        definitions: false,
     };
     let is_read = client.ask_file(&file).await.unwrap().found;
     [matches + counted, listed, u64::from(is_read)]

@@ -166,6 +166,7 @@ fn read(frontend: &Coordinator, document: &Document, offset: u64, count: u64) ->
         revision: document.revisions.commit.clone(),
         source: FileSource::Text,
         visible: None,
+        definitions: false,
     };
     let scope = Scope::everything();
     let reply = frontend.file(&scope, &request);

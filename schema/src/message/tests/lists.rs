@@ -79,6 +79,7 @@ fn files_are_decoded_as_they_were_encoded() {
                 revision: "origin/naïve".to_owned(),
                 source: FileSource::Original,
                 visible: visible(),
+                definitions: false,
             }
         );
     }
