@@ -1,0 +1,271 @@
+//! C and its relatives: statements of declarations become definitions, bodies are skipped.
+//!
+//! Tokens gather in a statement until `;` or a brace outside of round brackets; [`declaration`]
+//! reads it. The statement around a block stays below the block's own, and goes on behind it:
+//! `typedef struct { … } Name;`. [`branch`] handles the preprocessor, which may unbalance braces;
+//! a `}` in the first column closes all that began in later columns.
+
+mod branch;
+mod declaration;
+mod declarator;
+mod grammar;
+mod objective;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use grammar::{Grammar, Host};
+
+use super::super::Kind;
+use super::super::outline::{Outline, SCOPES_MAX};
+use super::super::parser::{Line, Parser, Role, Token};
+use branch::Branches;
+use declaration::Opened;
+
+/// Tokens of a statement that count. A longer one is judged by its head.
+const STATEMENT_TOKENS_MAX: usize = 256;
+
+#[derive(Default)]
+pub(super) struct C {
+    is_shader: bool,
+    /// Open statements: of the innermost scope, above those around it.
+    tokens: Vec<Token>,
+    scopes: Vec<Scope>,
+    /// Open round and square brackets of the statement.
+    brackets: u32,
+    /// The line continues a directive.
+    in_directive: bool,
+    branches: Branches,
+    /// First definition of a type without a name, until its statement ends.
+    nameless: Option<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Scope {
+    context: Context,
+    /// First token of its statement.
+    begin: usize,
+    /// Brackets around it.
+    brackets: u32,
+    /// Its head begins in the first column.
+    is_first_column: bool,
+    /// First definition inside of a type without a name.
+    nameless: Option<u32>,
+}
+
+/// Meaning of statements in a scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Context {
+    /// Top of a file, namespace, `extern "C"`.
+    #[default]
+    File,
+    /// Class, struct, union.
+    Type,
+    Enum,
+    /// `@interface` and the like.
+    Objective,
+    /// Body of a function: only types are found.
+    Body,
+    /// Initialiser.
+    Value,
+}
+
+impl Parser for C {
+    fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        let first = line.tokens.first();
+        let is_meta = first.is_some_and(|first| first.role == Role::Meta);
+        let is_directive = line.is_begin && is_meta && !line.begins_inside;
+        if let Some(first) = first.filter(|_| is_directive && !self.in_directive) {
+            if outline.bytes(first.range()).starts_with(b"#") {
+                self.directive(line.tokens, outline);
+                self.in_directive = true;
+            } else if self.objective(line, outline) {
+                return;
+            }
+        }
+        if self.in_directive {
+            let is_continued = line.tokens.last().is_some_and(|last| last.is(b'\\'));
+            self.in_directive = is_continued || line.ends_inside || !line.is_end;
+        } else if !self.branches.is_dead() {
+            self.tokens(line.tokens, line, outline);
+        }
+    }
+}
+
+impl C {
+    pub(super) fn shader() -> C {
+        C {
+            is_shader: true,
+            ..C::default()
+        }
+    }
+
+    fn tokens(&mut self, tokens: &[Token], line: &Line<'_>, outline: &mut Outline<'_>) {
+        for (index, token) in tokens.iter().enumerate() {
+            let is_first_column = token.start == line.range.start;
+            if index == 0 && is_first_column {
+                self.first_column(token, outline);
+            }
+            self.token(*token, outline);
+        }
+    }
+
+    /// Repairs scopes and brackets at the first token of a line, if it is in the first column.
+    fn first_column(&mut self, token: &Token, outline: &mut Outline<'_>) {
+        match token.role {
+            Role::Sign(b'{') => self.brackets = 0,
+            Role::Sign(b'}') => {
+                let is_outer = |scope: &Scope| scope.is_first_column;
+                if let Some(outer) = self.scopes.iter().rposition(is_outer) {
+                    self.leave_to(outer + 1, token.start, outline);
+                }
+                self.brackets = 0;
+            }
+            Role::Sign(b'-' | b'+') if self.context() == Context::Objective => self.end(),
+            _ => {}
+        }
+    }
+
+    fn context(&self) -> Context {
+        self.scopes.last().map_or(Context::File, |it| it.context)
+    }
+
+    /// First token of the statement.
+    fn begin(&self) -> usize {
+        let begin = self.scopes.last().map_or(0, |scope| scope.begin);
+        begin.min(self.tokens.len())
+    }
+
+    fn statement(&self) -> &[Token] {
+        &self.tokens[self.begin()..]
+    }
+
+    fn push(&mut self, token: Token) {
+        if self.statement().len() < STATEMENT_TOKENS_MAX {
+            self.tokens.push(token);
+        }
+    }
+
+    /// Forgets the statement.
+    fn end(&mut self) {
+        self.tokens.truncate(self.begin());
+        self.brackets = 0;
+        self.nameless = None;
+    }
+
+    fn token(&mut self, token: Token, outline: &mut Outline<'_>) {
+        match (token.role, self.context()) {
+            (Role::Sign(b'{'), _) => self.open(token, outline),
+            (Role::Sign(b'}'), _) => self.close(token.end, outline),
+            (_, Context::Value) => {}
+            (_, Context::Body) => self.token_of_body(token, outline),
+            (Role::Sign(b';'), _) => self.declare(outline),
+            (Role::Sign(b','), Context::Enum) if self.brackets == 0 => self.enumerator(outline),
+            (Role::Sign(sign), _) => {
+                match sign {
+                    b'(' | b'[' => self.brackets += 1,
+                    b')' | b']' => self.brackets = self.brackets.saturating_sub(1),
+                    _ => {}
+                }
+                self.push(token);
+            }
+            _ => self.push(token),
+        }
+    }
+
+    /// Keeps `struct name :` of a body, for a type that may open.
+    fn token_of_body(&mut self, token: Token, outline: &Outline<'_>) {
+        match token.role {
+            Role::Keyword
+                if matches!(
+                    token.text(outline),
+                    b"struct" | b"union" | b"enum" | b"class"
+                ) =>
+            {
+                self.push(token);
+            }
+            _ if self.tokens.len() == self.begin() => {}
+            Role::Word | Role::Keyword | Role::Type | Role::Sign(b':') => self.push(token),
+            _ => self.end(),
+        }
+    }
+
+    fn open(&mut self, brace: Token, outline: &mut Outline<'_>) {
+        let opened = match self.context() {
+            Context::Value => Opened::scope(Context::Value),
+            Context::Body if self.statement().is_empty() => Opened::scope(Context::Body),
+            _ if self.brackets > 0 => Opened::scope(Context::Value),
+            _ => self.opened(outline),
+        };
+        let head = self.statement().first().unwrap_or(&brace).start;
+        let before = outline.text[..head as usize].last();
+        let scope = Scope {
+            context: opened.context,
+            begin: self.tokens.len(),
+            brackets: self.brackets,
+            is_first_column: before.is_none_or(|byte| *byte == b'\n'),
+            nameless: opened.is_nameless.then_some(outline.len()),
+        };
+        self.enter(scope, opened.definition, outline);
+    }
+
+    fn enter(&mut self, scope: Scope, definition: Option<u32>, outline: &mut Outline<'_>) {
+        if outline.depth() < SCOPES_MAX {
+            self.scopes.push(scope);
+            self.brackets = 0;
+        }
+        outline.enter(definition);
+    }
+
+    fn close(&mut self, end: u32, outline: &mut Outline<'_>) {
+        if self.context() == Context::Enum {
+            self.enumerator(outline);
+        }
+        let is_deeper = outline.depth() > self.scopes.len();
+        outline.leave(end);
+        if is_deeper {
+            return;
+        }
+        let Some(scope) = self.scopes.pop() else {
+            return self.end();
+        };
+        self.tokens.truncate(scope.begin);
+        self.brackets = scope.brackets;
+        self.nameless = None;
+        match scope.context {
+            Context::Type | Context::Enum | Context::Value => {
+                let is_inner = self.scopes.iter().any(|scope| scope.nameless.is_some());
+                self.nameless = scope.nameless.filter(|_| !is_inner);
+                self.push(Token {
+                    start: end.saturating_sub(1),
+                    end,
+                    role: Role::Sign(b'{'),
+                });
+            }
+            Context::File | Context::Objective | Context::Body => self.end(),
+        }
+    }
+
+    fn leave_to(&mut self, depth: usize, end: u32, outline: &mut Outline<'_>) {
+        outline.leave_to(depth, end);
+        if let Some(outer) = self.scopes.get(depth) {
+            self.tokens.truncate(outer.begin);
+            self.scopes.truncate(depth);
+            self.end();
+        }
+    }
+
+    /// Defines the enumerator that ends here. `X(a)` before it is a macro's.
+    fn enumerator(&mut self, outline: &mut Outline<'_>) {
+        let statement = self.statement();
+        let mut at = 0;
+        while statement.get(at + 1).is_some_and(|next| next.is(b'(')) {
+            at = declarator::closing(statement, at + 1) + 1;
+        }
+        if let Some(name) = statement.get(at).filter(|name| name.is_word()) {
+            outline.define(name.range(), Kind::Enumerator);
+        }
+        self.end();
+    }
+}

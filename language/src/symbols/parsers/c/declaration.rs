@@ -1,0 +1,304 @@
+//! Definitions of a statement, at its `;` or where a brace opens.
+
+use super::super::super::outline::Outline;
+use super::super::super::parser::{Role, Token};
+use super::super::super::{Kind, Parent};
+use super::declarator::{Declarator, Form, Name, Reader, closing};
+use super::words::is_upper;
+use super::{C, Context};
+use std::ops::Range;
+
+/// Scope that a brace opens.
+pub(super) struct Opened {
+    pub(super) context: Context,
+    pub(super) definition: Option<u32>,
+    pub(super) is_nameless: bool,
+}
+
+impl Opened {
+    pub(super) fn scope(context: Context) -> Opened {
+        Opened {
+            context,
+            definition: None,
+            is_nameless: false,
+        }
+    }
+}
+
+impl C {
+    /// Defines what the brace behind the statement is the body of.
+    pub(super) fn opened(&mut self, outline: &mut Outline<'_>) -> Opened {
+        if self.is_method() {
+            return Opened {
+                definition: self.method(outline),
+                ..Opened::scope(Context::Body)
+            };
+        }
+        let mut reader = Reader::new(self.statement(), true, outline);
+        let mut opened = Opened::scope(Context::Body);
+        while let Some(found) = reader.next() {
+            if self.context() == Context::Body && !matches!(found.form, Form::Type(_)) {
+                break;
+            }
+            match (found.form, found.name) {
+                (Form::Variable { has_value: false }, Some(name)) if self.is_shader => {
+                    opened.context = Context::Type;
+                    opened.definition = define(&name, Kind::Struct, outline);
+                }
+                (Form::Variable { .. }, _) => opened.context = Context::Value,
+                (Form::Alias | Form::Concept, _) => return Opened::scope(Context::Value),
+                (Form::Function(_), _) if self.is_value(&reader) => {
+                    return Opened::scope(Context::Value);
+                }
+                (Form::Function(inside), Some(name)) => {
+                    let name = match is_macro(&reader, &name) {
+                        true => name_in_macro(&reader, inside, name),
+                        false => Some(name),
+                    };
+                    opened.context = Context::Body;
+                    opened.definition = name.and_then(|name| self.function(&name, outline));
+                    return opened;
+                }
+                (Form::Type(kind), name) => {
+                    opened.context = match kind {
+                        Kind::Enum => Context::Enum,
+                        _ => Context::Type,
+                    };
+                    opened.is_nameless = name.is_none();
+                    opened.definition = name.and_then(|name| define(&name, kind, outline));
+                    return opened;
+                }
+                (Form::Namespace, name) => {
+                    opened.context = Context::File;
+                    opened.definition = name.and_then(|name| define(&name, Kind::Module, outline));
+                    return opened;
+                }
+                (Form::Function(_), None) => {}
+            }
+        }
+        if reader.is_linkage() {
+            opened.context = Context::File;
+        }
+        opened
+    }
+
+    /// True if the brace behind the statement is a value of a constructor's initialiser.
+    fn is_value(&self, reader: &Reader<'_>) -> bool {
+        let is_open = reader
+            .tokens
+            .last()
+            .is_some_and(|last| last.is_word() || last.is(b'>'));
+        if self.is_shader || !is_open {
+            return false;
+        }
+        let (mut at, mut colons) = (reader.at, 0);
+        while let Some(token) = reader.tokens.get(at) {
+            match token.role {
+                Role::Sign(b'(' | b'[') => at = closing(reader.tokens, at),
+                Role::Sign(b':') => colons += 1,
+                _ if colons == 1 => return true,
+                _ => colons = 0,
+            }
+            at += 1;
+        }
+        false
+    }
+
+    fn function(&self, name: &Name, outline: &mut Outline<'_>) -> Option<u32> {
+        let is_method = self.context() == Context::Type || name.qualifier.is_some();
+        let kind = if is_method {
+            Kind::Method
+        } else {
+            Kind::Function
+        };
+        define(name, kind, outline)
+    }
+
+    /// Defines a function without its body, at the end of a branch of `#if`.
+    pub(super) fn define_head(&mut self, outline: &mut Outline<'_>) {
+        let is_head = self.statement().last().is_some_and(|last| last.is(b')'));
+        if !is_head || !matches!(self.context(), Context::File | Context::Type) || self.brackets > 0
+        {
+            return;
+        }
+        let mut reader = Reader::new(self.statement(), true, outline);
+        if let Some(Declarator {
+            name: Some(name),
+            form: Form::Function(_),
+        }) = reader.next()
+            && (reader.types > 0 || name.qualifier.is_some())
+        {
+            self.function(&name, outline);
+        }
+    }
+
+    /// Defines the names of a statement that ends with `;`.
+    pub(super) fn declare(&mut self, outline: &mut Outline<'_>) {
+        let begin = self.begin();
+        let mut tokens = std::mem::take(&mut self.tokens);
+        let end = self.declare_all(&tokens[begin..], outline);
+        tokens.truncate(begin + end);
+        self.tokens = tokens;
+        self.brackets = 0;
+        self.nameless = None;
+    }
+
+    /// Returns the number of tokens to keep: the head of a function in the style of K&R.
+    fn declare_all(&mut self, statement: &[Token], outline: &mut Outline<'_>) -> usize {
+        let context = self.context();
+        if context == Context::Enum || self.objective_declaration(statement, outline) {
+            return 0;
+        }
+        let is_property = statement.first().is_some_and(|it| it.role == Role::Meta);
+        let statement = if is_property {
+            behind_property(statement)
+        } else {
+            statement
+        };
+        let mut reader = Reader::new(statement, false, outline);
+        while let Some(found) = reader.next() {
+            if let Form::Function(inside) = &found.form
+                && context != Context::Type
+                && reader.is_old_style(inside.clone())
+            {
+                return inside.end + 1;
+            }
+            let Some(name) = found.name else { continue };
+            if let Some(first) = self.nameless.take() {
+                outline.adopt(first, &name.range);
+            }
+            let is_field = context == Context::Type || is_property;
+            declare_one(&mut reader, &name, found.form, is_field, outline);
+        }
+        0
+    }
+}
+
+fn declare_one(
+    reader: &mut Reader<'_>,
+    name: &Name,
+    form: Form,
+    is_field: bool,
+    outline: &mut Outline<'_>,
+) {
+    match form {
+        Form::Alias => _ = define(name, Kind::Type, outline),
+        Form::Concept => _ = define(name, Kind::Interface, outline),
+        Form::Type(_) | Form::Namespace if reader.is_typedef => {}
+        Form::Type(kind) => {
+            let index = define(name, kind, outline);
+            set_declaration(index, outline);
+        }
+        Form::Namespace => {}
+        Form::Function(inside) => prototype(reader, name, inside, is_field, outline),
+        Form::Variable { .. } if reader.is_typedef => _ = define(name, Kind::Type, outline),
+        Form::Variable { has_value } => {
+            let kind = match (is_field, reader.is_const) {
+                (true, _) => Kind::Field,
+                (false, true) => Kind::Constant,
+                (false, false) => Kind::Variable,
+            };
+            let index = define(name, kind, outline);
+            if reader.is_extern && !has_value {
+                set_declaration(index, outline);
+            }
+        }
+    }
+}
+
+fn prototype(
+    reader: &mut Reader<'_>,
+    name: &Name,
+    inside: Range<usize>,
+    is_method: bool,
+    outline: &mut Outline<'_>,
+) {
+    let first = reader.tokens.get(inside.start).map(|first| first.role);
+    let kind = if reader.is_typedef {
+        Kind::Type
+    } else if matches!(first, Some(Role::Number | Role::String)) && inside.end > inside.start {
+        Kind::Variable
+    } else if is_method || name.qualifier.is_some() {
+        Kind::Method
+    } else {
+        Kind::Function
+    };
+    let mut name = name.clone();
+    let is_typed = reader.types > 0 || name.is_special || is_method && reader.is_class(&name);
+    if !is_typed {
+        match name_before_group(reader, inside) {
+            Some(inner) if is_macro(reader, &name) => name.range = inner,
+            _ => return,
+        }
+    }
+    let index = define(&name, kind, outline);
+    let is_default = reader
+        .tokens
+        .last()
+        .is_some_and(|last| reader.bytes(&last.range()) == b"default");
+    if !is_default && matches!(kind, Kind::Function | Kind::Method) {
+        set_declaration(index, outline);
+    }
+    reader.to_next();
+}
+
+fn define(name: &Name, kind: Kind, outline: &mut Outline<'_>) -> Option<u32> {
+    match &name.qualifier {
+        Some(of) => outline.define_in(Parent::Name(of.clone()), name.range.clone(), kind),
+        None => outline.define(name.range.clone(), kind),
+    }
+}
+
+fn set_declaration(index: Option<u32>, outline: &mut Outline<'_>) {
+    if let Some(index) = index {
+        outline.definition(index).is_declaration = true;
+    }
+}
+
+/// True for a macro in place of a function's head: `DEFUN(name)`.
+fn is_macro(reader: &Reader<'_>, name: &Name) -> bool {
+    reader.types == 0 && name.qualifier.is_none() && is_upper(reader.bytes(&name.range))
+}
+
+/// Name in `TEST(Class, name)`, `FUNCTION(int, name, (int a))` and `DEFUN("text", name, …)`.
+fn name_in_macro(reader: &Reader<'_>, inside: Range<usize>, of: Name) -> Option<Name> {
+    let arguments = reader.inside(&inside);
+    let is_test = reader
+        .bytes(&of.range)
+        .windows(4)
+        .any(|part| part == b"TEST");
+    let mut name = Name {
+        qualifier: None,
+        ..of
+    };
+    match arguments {
+        [] => {}
+        [class, comma, test] if is_test && comma.is(b',') && class.is_word() && test.is_word() => {
+            name.qualifier = Some(class.range());
+            name.range = test.range();
+        }
+        _ => {
+            let first = || arguments.iter().find(|it| it.is_word()).map(Token::range);
+            name.range = name_before_group(reader, inside).or_else(first)?;
+        }
+    }
+    Some(name)
+}
+
+/// Word before `, (` in a macro's arguments.
+fn name_before_group(reader: &Reader<'_>, inside: Range<usize>) -> Option<Range<u32>> {
+    let mut triples = reader.inside(&inside).windows(3);
+    let found = triples.find(|it| it[0].is_word() && it[1].is(b',') && it[2].is(b'('))?;
+    Some(found[0].range())
+}
+
+/// Statement without `@property (…)`.
+fn behind_property(statement: &[Token]) -> &[Token] {
+    let has_group = statement.get(1).is_some_and(|it| it.is(b'('));
+    let skipped = if has_group {
+        closing(statement, 1) + 1
+    } else {
+        1
+    };
+    statement.get(skipped..).unwrap_or_default()
+}
