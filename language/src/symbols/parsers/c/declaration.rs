@@ -4,7 +4,7 @@ use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
 use super::super::super::{Kind, Parent};
 use super::declarator::{Declarator, Form, Name, Reader, closing};
-use super::words::is_upper;
+use super::words::{Word, is_upper};
 use super::{C, Context};
 use std::ops::Range;
 
@@ -227,7 +227,7 @@ fn prototype(
     let is_typed = reader.types > 0 || name.is_special || is_method && reader.is_class(&name);
     if !is_typed {
         match name_before_group(reader, inside) {
-            Some(inner) if is_macro(reader, &name) => name.range = inner,
+            Some(inner) if declares(reader.bytes(&name.range)) => name.range = inner,
             _ => return,
         }
     }
@@ -260,6 +260,13 @@ fn is_macro(reader: &Reader<'_>, name: &Name) -> bool {
     reader.types == 0 && name.qualifier.is_none() && is_upper(reader.bytes(&name.range))
 }
 
+/// True for `EXPORT(int, name, (int a));`.
+fn declares(name: &[u8]) -> bool {
+    let words: [&[u8]; 3] = [b"EXPORT", b"FUNC", b"METHOD"];
+    let has = |word: &&[u8]| name.windows(word.len()).any(|part| part == *word);
+    is_upper(name) && words.iter().any(has)
+}
+
 /// Name in `TEST(Class, name)`, `FUNCTION(int, name, (int a))` and `DEFUN("text", name, …)`.
 fn name_in_macro(reader: &Reader<'_>, inside: Range<usize>, of: Name) -> Option<Name> {
     let arguments = reader.inside(&inside);
@@ -279,17 +286,33 @@ fn name_in_macro(reader: &Reader<'_>, inside: Range<usize>, of: Name) -> Option<
         }
         _ => {
             let first = || arguments.iter().find(|it| it.is_word()).map(Token::range);
-            name.range = name_before_group(reader, inside).or_else(first)?;
+            let inner = || name_before_group(reader, inside).or_else(|| name_of_call(arguments));
+            name.range = inner().or_else(first)?;
         }
     }
     Some(name)
 }
 
-/// Word before `, (` in a macro's arguments.
+/// Name in `UNUSED(static int name(void))`.
+fn name_of_call(arguments: &[Token]) -> Option<Range<u32>> {
+    let mut triples = arguments.windows(3);
+    let found = triples.find(|it| it[0].is_word() && it[1].is_word() && it[2].is(b'('))?;
+    Some(found[1].range())
+}
+
+/// Word before `, (` or `), (` in a macro's arguments.
 fn name_before_group(reader: &Reader<'_>, inside: Range<usize>) -> Option<Range<u32>> {
-    let mut triples = reader.inside(&inside).windows(3);
-    let found = triples.find(|it| it[0].is_word() && it[1].is(b',') && it[2].is(b'('))?;
-    Some(found[0].range())
+    let is_name = |it: &&Token| it.is_word() && Word::of(reader.bytes(&it.range())) == Word::Name;
+    let mut parts = reader.inside(&inside).windows(4);
+    parts.find_map(|it| match it {
+        [name, close, comma, open] if close.is(b')') && comma.is(b',') && open.is(b'(') => {
+            Some(name).filter(is_name).map(Token::range)
+        }
+        [_, name, comma, open] if comma.is(b',') && open.is(b'(') => {
+            Some(name).filter(is_name).map(Token::range)
+        }
+        _ => None,
+    })
 }
 
 /// Statement without `@property (…)`.

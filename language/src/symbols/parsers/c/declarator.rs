@@ -66,6 +66,8 @@ pub(super) struct Reader<'a> {
     qualifier: Option<Range<u32>>,
     before: Option<Name>,
     last: Option<Name>,
+    /// `last` is the name; words behind it are macros.
+    is_named: bool,
     is_done: bool,
 }
 
@@ -86,6 +88,7 @@ impl<'a> Reader<'a> {
             qualifier: None,
             before: None,
             last: None,
+            is_named: false,
             is_done: false,
         }
     }
@@ -151,10 +154,12 @@ impl<'a> Reader<'a> {
         let word = Word::of(text);
         let ends_name = || match self.peek().map(|next| next.role) {
             None => !self.is_opening,
+            Some(Role::Sign(b':')) => matches!(word, Word::Specifier | Word::Other),
             Some(Role::Sign(sign)) => b";,=[(".contains(&sign),
-            _ => false,
+            Some(_) => word == Word::Operator && self.key.is_some(),
         };
-        let is_name = word.may_name(text) && self.types > 0 && ends_name();
+        let is_typed = self.types > 0 || self.last.is_some() || self.key.is_some();
+        let is_name = is_typed && word.may_name(text) && ends_name();
         if is_name { Word::Name } else { word }
     }
 
@@ -188,6 +193,9 @@ impl<'a> Reader<'a> {
     }
 
     fn name(&mut self, range: Range<u32>, is_special: bool) {
+        if self.is_named {
+            return;
+        }
         if let Some(last) = self.last.take() {
             self.types += 1;
             self.before = Some(last);
@@ -269,7 +277,10 @@ impl<'a> Reader<'a> {
     fn sign(&mut self, token: &Token, sign: u8) -> Step {
         match sign {
             b'(' => return self.group(),
-            b'[' => self.at = closing(self.tokens, self.at - 1) + 1,
+            b'[' => {
+                self.at = closing(self.tokens, self.at - 1) + 1;
+                self.is_named = self.last.is_some();
+            }
             b'<' if self.last.is_some() => {
                 self.at -= 1;
                 self.skip_angles();
@@ -290,6 +301,10 @@ impl<'a> Reader<'a> {
             }
             b'{' if self.key.is_some() => {
                 (self.types, self.key, self.last) = (1, None, None);
+            }
+            // A block of a macro ends the statement without a sign.
+            b'{' if self.peek().is_some_and(Token::is_word) => {
+                (self.types, self.last, self.is_named) = (0, None, false);
             }
             b'=' | b'{' => return self.end_of_name(true),
             b',' => return self.end_of_name(false),
@@ -324,6 +339,7 @@ impl<'a> Reader<'a> {
             return self.found(Form::Type(kind));
         }
         let is_typed = self.types > 0 || self.key.is_some();
+        self.is_named = false;
         self.to_next();
         if self.last.is_some() && is_typed {
             self.types = 1;
@@ -369,6 +385,9 @@ impl<'a> Reader<'a> {
         self.at = close + 1;
         let inside = open + 1..close;
         let has_parameters = self.next_is(b'(');
+        if self.is_named {
+            return GO;
+        }
         if self.key.is_some() && self.types == 0 {
             self.last = None;
             return GO;
@@ -384,7 +403,13 @@ impl<'a> Reader<'a> {
             && let Some(name) = words.last()
             && words.iter().all(Token::is_word)
         {
-            self.name(name.range(), false);
+            if self
+                .last
+                .as_ref()
+                .is_none_or(|last| is_upper(self.bytes(&last.range)))
+            {
+                self.name(name.range(), false);
+            }
             let (open, close) = (self.at, closing(self.tokens, self.at));
             self.at = close + 1;
             return self.found(Form::Function(open + 1..close));
@@ -401,8 +426,8 @@ impl<'a> Reader<'a> {
         let is_macro = is_upper(self.bytes(&last.range)) || self.bytes(&last.range)[0] == b'_';
         if is_nested && is_macro && self.before.is_some() {
             self.last = self.before.take();
-        } else if self.is_prefix(last) && !self.is_old_style(inside.clone()) {
-            (self.types, self.last) = (1, None);
+        } else if self.is_prefix(last, &inside) && !self.is_old_style(inside.clone()) {
+            (self.types, self.last) = (self.types.max(1), None);
             return GO;
         } else if self.is_expression() {
             return STOP;
@@ -410,21 +435,26 @@ impl<'a> Reader<'a> {
         self.found(Form::Function(inside))
     }
 
-    /// True for a macro before a type: `EXPORT(int) f(int a)`.
-    fn is_prefix(&self, last: &Name) -> bool {
-        let is_type = |next: &Token| match next.role {
-            Role::Sign(sign) => b"*&".contains(&sign),
-            _ if next.is_word() => {
-                let text = self.bytes(&next.range());
-                text != b"noexcept" && Word::of(text) != Word::Trailing
-            }
-            _ => false,
+    /// True for a macro before a type or name: `EXPORT(int) f(int a)`, `int ATTRIBUTE(1) f(int a)`.
+    fn is_prefix(&self, last: &Name, inside: &Range<usize>) -> bool {
+        let Some(next) = self.peek() else {
+            return false;
         };
-        self.types == 0
-            && last.qualifier.is_none()
-            && !last.is_special
-            && self.peek().is_some_and(is_type)
-            && !self.is_class(last)
+        let text = self.bytes(&next.range());
+        let is_word = next.is_word() && text != b"noexcept" && Word::of(text) != Word::Trailing;
+        if last.qualifier.is_some() || last.is_special || self.is_class(last) {
+            return false;
+        }
+        if self.types == 0 {
+            return is_word || next.is(b'*') || next.is(b'&');
+        }
+        let first = self.inside(inside).first();
+        let is_value = first.is_some_and(|first| first.role == Role::Number);
+        let is_upper_before = is_upper(self.bytes(&last.range))
+            && Word::of(text) == Word::Name
+            && !is_upper(text)
+            && self.is_at(self.at + 1, b'(');
+        is_word && (is_value || is_upper_before)
     }
 
     /// True if the brackets are followed by an operator.
@@ -446,9 +476,13 @@ impl<'a> Reader<'a> {
         let Some(behind) = self.tokens.get(inside.end + 1..) else {
             return false;
         };
+        let is_name = |it: &Token| {
+            it.is(b',') || it.is_word() && Word::of(self.bytes(&it.range())) == Word::Name
+        };
         behind.first().is_some_and(Token::is_word)
+            && !behind.get(1).is_some_and(|it| it.is(b'('))
             && !parameters.is_empty()
-            && parameters.iter().all(|it| it.is_word() || it.is(b','))
+            && parameters.iter().all(is_name)
             && behind.iter().skip(1).any(|word| {
                 let text = self.bytes(&word.range());
                 word.is_word() && parameters.iter().any(|it| self.bytes(&it.range()) == text)
@@ -496,6 +530,7 @@ impl<'a> Reader<'a> {
             Some(name) => self.name(name, false),
             None => return STOP,
         }
+        self.is_named = true;
         GO
     }
 
