@@ -24,7 +24,10 @@ use branch::Branches;
 use declaration::Opened;
 
 /// Tokens of a statement that count. A longer one is judged by its head.
-const STATEMENT_TOKENS_MAX: usize = 256;
+const STATEMENT_TOKENS_MAX: usize = 512;
+
+/// Braces of a statement before which its head is read. Others open values.
+const OPENS_MAX: usize = 16;
 
 #[derive(Default)]
 pub(super) struct C {
@@ -34,6 +37,8 @@ pub(super) struct C {
     scopes: Vec<Scope>,
     /// Open round and square brackets of the statement.
     brackets: u32,
+    /// Braces that the statement opened.
+    opens: usize,
     /// The line continues a directive.
     in_directive: bool,
     branches: Branches,
@@ -48,6 +53,8 @@ struct Scope {
     begin: usize,
     /// Brackets around it.
     brackets: u32,
+    /// Braces that its statement opened, with this one.
+    opens: usize,
     /// Its head begins in the first column.
     is_first_column: bool,
     /// First definition inside of a type without a name.
@@ -141,16 +148,18 @@ impl C {
         &self.tokens[self.begin()..]
     }
 
+    /// Adds a token; in place of the last one if the statement is full.
     fn push(&mut self, token: Token) {
-        if self.statement().len() < STATEMENT_TOKENS_MAX {
-            self.tokens.push(token);
+        if self.statement().len() == STATEMENT_TOKENS_MAX {
+            self.tokens.pop();
         }
+        self.tokens.push(token);
     }
 
     /// Forgets the statement.
     fn end(&mut self) {
         self.tokens.truncate(self.begin());
-        self.brackets = 0;
+        (self.brackets, self.opens) = (0, 0);
         self.nameless = None;
     }
 
@@ -174,25 +183,30 @@ impl C {
         }
     }
 
-    /// Keeps `struct name :` of a body, for a type that may open.
-    fn token_of_body(&mut self, token: Token, outline: &Outline<'_>) {
+    /// Keeps `typedef …` and `struct name :` of a body.
+    fn token_of_body(&mut self, token: Token, outline: &mut Outline<'_>) {
+        let first = self.statement().first().map(|first| first.text(outline));
+        let is_alias = matches!(first, Some(b"typedef" | b"using"));
         match token.role {
-            Role::Keyword
-                if matches!(
-                    token.text(outline),
-                    b"struct" | b"union" | b"enum" | b"class"
-                ) =>
-            {
-                self.push(token);
-            }
-            _ if self.tokens.len() == self.begin() => {}
-            Role::Word | Role::Keyword | Role::Type | Role::Sign(b':') => self.push(token),
+            Role::Sign(b';') if is_alias => self.declare(outline),
+            _ if is_alias => self.push(token),
+            Role::Keyword => match token.text(outline) {
+                b"struct" | b"union" | b"enum" | b"class" | b"typedef" | b"using" => {
+                    self.push(token);
+                }
+                _ if first.is_some() => self.push(token),
+                _ => {}
+            },
+            _ if first.is_none() => {}
+            Role::Word | Role::Type | Role::Sign(b':') => self.push(token),
             _ => self.end(),
         }
     }
 
     fn open(&mut self, brace: Token, outline: &mut Outline<'_>) {
+        self.opens += 1;
         let opened = match self.context() {
+            _ if self.opens > OPENS_MAX => Opened::scope(Context::Value),
             Context::Value => Opened::scope(Context::Value),
             Context::Body if self.statement().is_empty() => Opened::scope(Context::Body),
             _ if self.brackets > 0 => Opened::scope(Context::Value),
@@ -204,6 +218,7 @@ impl C {
             context: opened.context,
             begin: self.tokens.len(),
             brackets: self.brackets,
+            opens: self.opens,
             is_first_column: before.is_none_or(|byte| *byte == b'\n'),
             nameless: opened.is_nameless.then_some(outline.len()),
         };
@@ -213,7 +228,7 @@ impl C {
     fn enter(&mut self, scope: Scope, definition: Option<u32>, outline: &mut Outline<'_>) {
         if outline.depth() < SCOPES_MAX {
             self.scopes.push(scope);
-            self.brackets = 0;
+            (self.brackets, self.opens) = (0, 0);
         }
         outline.enter(definition);
     }
@@ -231,7 +246,7 @@ impl C {
             return self.end();
         };
         self.tokens.truncate(scope.begin);
-        self.brackets = scope.brackets;
+        (self.brackets, self.opens) = (scope.brackets, scope.opens);
         self.nameless = None;
         match scope.context {
             Context::Type | Context::Enum | Context::Value => {

@@ -87,7 +87,9 @@ impl C {
             branch.is_dead = false;
             branches.dead -= 1;
         } else if !branches.is_dead() {
-            self.define_head(outline);
+            if self.begin() == branch.tokens {
+                self.define_head(outline);
+            }
             let scopes = self.scopes.get(branch.depth..).unwrap_or_default();
             let first = (self.scopes.len(), scopes);
             branch
@@ -130,6 +132,7 @@ impl C {
                 context: Context::Body,
                 begin: self.tokens.len(),
                 brackets: 0,
+                opens: 0,
                 is_first_column: self.scopes.is_empty(),
                 nameless: None,
             };

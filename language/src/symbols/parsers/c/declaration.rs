@@ -139,13 +139,14 @@ impl C {
         let end = self.declare_all(&tokens[begin..], outline);
         tokens.truncate(begin + end);
         self.tokens = tokens;
-        self.brackets = 0;
+        (self.brackets, self.opens) = (0, 0);
         self.nameless = None;
     }
 
     /// Returns the number of tokens to keep: the head of a function in the style of K&R.
     fn declare_all(&mut self, statement: &[Token], outline: &mut Outline<'_>) -> usize {
         let context = self.context();
+        let is_local = context == Context::Body;
         if context == Context::Enum || self.objective_declaration(statement, outline) {
             return 0;
         }
@@ -164,6 +165,9 @@ impl C {
                 return inside.end + 1;
             }
             let Some(name) = found.name else { continue };
+            if is_local && !reader.is_typedef && found.form != Form::Alias {
+                return 0;
+            }
             if let Some(first) = self.nameless.take() {
                 outline.adopt(first, &name.range);
             }
@@ -213,29 +217,31 @@ fn prototype(
     is_method: bool,
     outline: &mut Outline<'_>,
 ) {
-    let first = reader.tokens.get(inside.start).map(|first| first.role);
+    let mut name = name.clone();
+    let first = reader.inside(&inside).first().map(|first| first.role);
+    let is_value = matches!(first, Some(Role::Number | Role::String));
+    let is_constructor = name.is_special || is_method && reader.is_class(&name);
+    let is_function = if reader.types > 0 || is_constructor {
+        !is_value
+    } else {
+        match name_before_group(reader, inside) {
+            Some(inner) if declares(reader.bytes(&name.range)) => name.range = inner,
+            _ => return,
+        }
+        true
+    };
     let kind = if reader.is_typedef {
         Kind::Type
-    } else if matches!(first, Some(Role::Number | Role::String)) && inside.end > inside.start {
+    } else if !is_function {
         Kind::Variable
     } else if is_method || name.qualifier.is_some() {
         Kind::Method
     } else {
         Kind::Function
     };
-    let mut name = name.clone();
-    let is_typed = reader.types > 0 || name.is_special || is_method && reader.is_class(&name);
-    if !is_typed {
-        match name_before_group(reader, inside) {
-            Some(inner) if declares(reader.bytes(&name.range)) => name.range = inner,
-            _ => return,
-        }
-    }
     let index = define(&name, kind, outline);
-    let is_default = reader
-        .tokens
-        .last()
-        .is_some_and(|last| reader.bytes(&last.range()) == b"default");
+    let last = reader.tokens.last();
+    let is_default = last.is_some_and(|last| reader.bytes(&last.range()) == b"default");
     if !is_default && matches!(kind, Kind::Function | Kind::Method) {
         set_declaration(index, outline);
     }
@@ -262,7 +268,7 @@ fn is_macro(reader: &Reader<'_>, name: &Name) -> bool {
 
 /// True for `EXPORT(int, name, (int a));`.
 fn declares(name: &[u8]) -> bool {
-    let words: [&[u8]; 3] = [b"EXPORT", b"FUNC", b"METHOD"];
+    let words: [&[u8]; 3] = [b"EXPORT", b"FUNCTION", b"METHOD"];
     let has = |word: &&[u8]| name.windows(word.len()).any(|part| part == *word);
     is_upper(name) && words.iter().any(has)
 }

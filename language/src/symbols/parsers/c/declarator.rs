@@ -320,6 +320,9 @@ impl<'a> Reader<'a> {
             self.qualifier = self.last.take().map(|last| last.range);
         } else if self.key.is_some() && (self.types == 0 || self.is_opening) {
             self.at = self.tokens.len();
+        } else if self.key.is_some() && self.tokens.iter().skip(self.at).any(|it| it.is(b'{')) {
+            let rest = self.tokens.iter().skip(self.at);
+            self.at += rest.take_while(|it| !it.is(b'{')).count();
         } else if self.types > 0 {
             return self.end_of_name(false);
         } else {

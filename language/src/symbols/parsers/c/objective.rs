@@ -47,6 +47,7 @@ impl C {
             context,
             begin: self.tokens.len(),
             brackets: 0,
+            opens: 0,
             is_first_column: false,
             nameless: None,
         }
