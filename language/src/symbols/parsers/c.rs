@@ -198,7 +198,7 @@ impl C {
                 _ => {}
             },
             _ if first.is_none() => {}
-            Role::Word | Role::Type | Role::Sign(b':') => self.push(token),
+            Role::Word | Role::Type | Role::Sign(b':' | b'<' | b'>' | b',') => self.push(token),
             _ => self.end(),
         }
     }

@@ -26,6 +26,8 @@ struct Branch {
     tokens: usize,
     brackets: u32,
     is_dead: bool,
+    /// Its first branch ended a statement from before; the others are skipped.
+    is_over: bool,
     /// Number of scopes behind the first branch, and those that it opened.
     first: Option<(usize, Vec<Scope>)>,
 }
@@ -71,6 +73,7 @@ impl C {
             tokens: self.tokens.len(),
             brackets: self.brackets,
             is_dead,
+            is_over: false,
             first: None,
         });
     }
@@ -83,9 +86,14 @@ impl C {
         let Some(mut branch) = branches.open.pop() else {
             return;
         };
-        if branch.is_dead {
+        if branch.is_over {
+            // Stays dead.
+        } else if branch.is_dead {
             branch.is_dead = false;
             branches.dead -= 1;
+        } else if self.tokens.len() < branch.tokens && self.scopes.len() == branch.depth {
+            (branch.is_dead, branch.is_over) = (true, true);
+            branches.dead += 1;
         } else if !branches.is_dead() {
             if self.begin() == branch.tokens {
                 self.define_head(outline);

@@ -34,6 +34,9 @@ impl C {
                 ..Opened::scope(Context::Body)
             };
         }
+        if self.context() == Context::Objective && self.statement().is_empty() {
+            return Opened::scope(Context::Type);
+        }
         let mut reader = Reader::new(self.statement(), true, outline);
         let mut opened = Opened::scope(Context::Body);
         while let Some(found) = reader.next() {
@@ -44,11 +47,20 @@ impl C {
                 (Form::Variable { has_value: false }, Some(name)) if self.is_shader => {
                     opened.context = Context::Type;
                     opened.definition = define(&name, Kind::Struct, outline);
+                    self.end();
+                    return opened;
                 }
                 (Form::Variable { .. }, _) => opened.context = Context::Value,
                 (Form::Alias | Form::Concept, _) => return Opened::scope(Context::Value),
                 (Form::Function(_), _) if self.is_value(&reader) => {
                     return Opened::scope(Context::Value);
+                }
+                (Form::Function(inside), Some(_)) if reader.is_typedef => {
+                    // `typedef NS_ENUM(type, name) {`
+                    let name = reader.inside(&inside).last();
+                    opened.context = Context::Enum;
+                    opened.definition = name.and_then(|it| outline.define(it.range(), Kind::Enum));
+                    return opened;
                 }
                 (Form::Function(inside), Some(name)) => {
                     let name = match is_macro(&reader, &name) {
@@ -188,7 +200,7 @@ fn declare_one(
     match form {
         Form::Alias => _ = define(name, Kind::Type, outline),
         Form::Concept => _ = define(name, Kind::Interface, outline),
-        Form::Type(_) | Form::Namespace if reader.is_typedef => {}
+        Form::Type(_) | Form::Namespace if reader.is_typedef || reader.is_friend => {}
         Form::Type(kind) => {
             let index = define(name, kind, outline);
             set_declaration(index, outline);

@@ -59,6 +59,7 @@ pub(super) struct Reader<'a> {
     pub(super) is_typedef: bool,
     pub(super) is_extern: bool,
     pub(super) is_const: bool,
+    pub(super) is_friend: bool,
     has_string: bool,
     /// Words and signs of a type before `last`.
     pub(super) types: u32,
@@ -82,6 +83,7 @@ impl<'a> Reader<'a> {
             is_typedef: false,
             is_extern: false,
             is_const: false,
+            is_friend: false,
             has_string: false,
             types: 0,
             key: None,
@@ -143,6 +145,11 @@ impl<'a> Reader<'a> {
         self.tokens.get(at).is_some_and(|token| token.is(sign))
     }
 
+    fn next_is_word(&self, word: &[u8]) -> bool {
+        self.peek()
+            .is_some_and(|next| self.bytes(&next.range()) == word)
+    }
+
     /// Tokens of a range that may end behind the last one.
     pub(super) fn inside(&self, range: &Range<usize>) -> &'a [Token] {
         let end = range.end.min(self.tokens.len());
@@ -154,12 +161,13 @@ impl<'a> Reader<'a> {
         let word = Word::of(text);
         let ends_name = || match self.peek().map(|next| next.role) {
             None => !self.is_opening,
-            Some(Role::Sign(b':')) => matches!(word, Word::Specifier | Word::Other),
+            Some(Role::Sign(b':')) => matches!(word, Word::Specifier | Word::Export | Word::Other),
             Some(Role::Sign(sign)) => b";,=[(".contains(&sign),
-            Some(_) => word == Word::Operator && self.key.is_some(),
+            Some(_) => false,
         };
         let is_typed = self.types > 0 || self.last.is_some() || self.key.is_some();
-        let is_name = is_typed && word.may_name(text) && ends_name();
+        let is_tag = word == Word::Operator && self.key.is_some();
+        let is_name = is_tag || is_typed && word.may_name(text) && ends_name();
         if is_name { Word::Name } else { word }
     }
 
@@ -169,10 +177,12 @@ impl<'a> Reader<'a> {
             Word::BuiltIn => {
                 self.types += 1 + u32::from(self.last.take().is_some());
             }
-            Word::Specifier | Word::Trailing => {}
+            Word::Export if self.next_is_word(b"module") => return STOP,
+            Word::Specifier | Word::Export | Word::Trailing => {}
             Word::Const => self.is_const = true,
             Word::Typedef => self.is_typedef = true,
             Word::Extern => self.is_extern = true,
+            Word::Friend => self.is_friend = true,
             Word::Key(kind) => {
                 self.key.get_or_insert(kind);
                 (self.types, self.last) = (0, None);
@@ -318,11 +328,11 @@ impl<'a> Reader<'a> {
         if self.next_is(b':') {
             self.at += 1;
             self.qualifier = self.last.take().map(|last| last.range);
+        } else if self.key.is_some() && self.tokens.iter().skip(self.at).any(|it| it.is(b'{')) {
+            let bases = self.tokens.iter().skip(self.at);
+            self.at += bases.take_while(|it| !it.is(b'{')).count();
         } else if self.key.is_some() && (self.types == 0 || self.is_opening) {
             self.at = self.tokens.len();
-        } else if self.key.is_some() && self.tokens.iter().skip(self.at).any(|it| it.is(b'{')) {
-            let rest = self.tokens.iter().skip(self.at);
-            self.at += rest.take_while(|it| !it.is(b'{')).count();
         } else if self.types > 0 {
             return self.end_of_name(false);
         } else {
@@ -424,13 +434,22 @@ impl<'a> Reader<'a> {
         let Some(last) = &self.last else {
             return if self.types > 0 { GO } else { STOP };
         };
+        let name = self.bytes(&last.range);
         let is_nested =
             self.is_at(inside.start, b'(') && closing(self.tokens, inside.start) + 1 == inside.end;
-        let is_macro = is_upper(self.bytes(&last.range)) || self.bytes(&last.range)[0] == b'_';
-        if is_nested && is_macro && self.before.is_some() {
+        let is_macro = is_upper(name) || name.starts_with(b"_");
+        let first = self.inside(&inside).first().map(|first| first.role);
+        let is_value = matches!(first, Some(Role::Number | Role::String));
+        if is_nested && is_macro && self.before.is_some() && self.types > 1 {
             self.last = self.before.take();
-        } else if self.is_prefix(last, &inside) && !self.is_old_style(inside.clone()) {
-            (self.types, self.last) = (self.types.max(1), None);
+        } else if self.is_prefix(last, is_value) && !self.is_old_style(inside.clone()) {
+            self.types = self.types.max(u32::from(!is_value));
+            self.last = None;
+            return GO;
+        } else if is_value && is_upper(name) {
+            // A macro behind a name: `type name MACRO(1);`.
+            self.last = self.before.take();
+            self.is_named = true;
             return GO;
         } else if self.is_expression() {
             return STOP;
@@ -439,25 +458,25 @@ impl<'a> Reader<'a> {
     }
 
     /// True for a macro before a type or name: `EXPORT(int) f(int a)`, `int ATTRIBUTE(1) f(int a)`.
-    fn is_prefix(&self, last: &Name, inside: &Range<usize>) -> bool {
+    fn is_prefix(&self, last: &Name, is_value: bool) -> bool {
         let Some(next) = self.peek() else {
             return false;
         };
         let text = self.bytes(&next.range());
-        let is_word = next.is_word() && text != b"noexcept" && Word::of(text) != Word::Trailing;
+        let word = Word::of(text);
+        let is_word = next.is_word() && text != b"noexcept" && word != Word::Trailing;
         if last.qualifier.is_some() || last.is_special || self.is_class(last) {
             return false;
         }
         if self.types == 0 {
             return is_word || next.is(b'*') || next.is(b'&');
         }
-        let first = self.inside(inside).first();
-        let is_value = first.is_some_and(|first| first.role == Role::Number);
-        let is_upper_before = is_upper(self.bytes(&last.range))
-            && Word::of(text) == Word::Name
-            && !is_upper(text)
-            && self.is_at(self.at + 1, b'(');
-        is_word && (is_value || is_upper_before)
+        let begins_type = match word {
+            Word::Name => !is_upper(text) && self.is_at(self.at + 1, b'('),
+            Word::BuiltIn | Word::Specifier | Word::Const | Word::Key(_) => true,
+            _ => false,
+        };
+        is_word && (is_value || is_upper(self.bytes(&last.range)) && begins_type)
     }
 
     /// True if the brackets are followed by an operator.

@@ -74,9 +74,6 @@ impl Grammar {
     /// Takes a line that begins with `%`.
     fn percent(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) -> bool {
         let text = outline.bytes(line.range.clone());
-        if self.host == Host::Swig && text.starts_with(b"%extend") {
-            return false;
-        }
         if !text.starts_with(b"%") || self.section == 2 {
             return false;
         }
@@ -89,6 +86,9 @@ impl Grammar {
         } else if text.starts_with(b"%%") {
             (self.section, self.braces, self.is_in_rule) = (self.section + 1, 0, false);
         } else if !self.is_literal {
+            if let (true, Some(name)) = (text.starts_with(b"%module"), line.tokens.last()) {
+                outline.define(name.range(), Kind::Module);
+            }
             self.block(line.tokens);
         }
         true

@@ -13,6 +13,8 @@ pub(super) enum Word {
     Const,
     Typedef,
     Extern,
+    Friend,
+    Export,
     /// Begins a type.
     Key(Kind),
     /// Round brackets may follow.
@@ -41,11 +43,13 @@ impl Word {
             }
             b"static" | b"inline" | b"register" | b"volatile" | b"virtual" | b"mutable"
             | b"explicit" | b"thread_local" | b"_Thread_local" | b"__thread" | b"restrict"
-            | b"__restrict" | b"_Noreturn" | b"__inline" | b"__forceinline" | b"export"
-            | b"typename" | b"consteval" | b"constinit" => Word::Specifier,
+            | b"__restrict" | b"_Noreturn" | b"__inline" | b"__forceinline" | b"typename"
+            | b"consteval" | b"constinit" => Word::Specifier,
             b"const" | b"constexpr" => Word::Const,
             b"typedef" => Word::Typedef,
             b"extern" => Word::Extern,
+            b"friend" => Word::Friend,
+            b"export" => Word::Export,
             b"struct" => Word::Key(Kind::Struct),
             b"union" => Word::Key(Kind::Union),
             b"enum" => Word::Key(Kind::Enum),
@@ -64,7 +68,7 @@ impl Word {
             b"concept" => Word::Concept,
             b"if" | b"for" | b"while" | b"switch" | b"return" | b"do" | b"else" | b"case"
             | b"goto" | b"break" | b"continue" | b"sizeof" | b"new" | b"delete" | b"this"
-            | b"catch" | b"friend" | b"import" => Word::Other,
+            | b"catch" | b"import" => Word::Other,
             [b'_', b'_', .., b'_', b'_'] => Word::Attribute,
             _ => Word::Name,
         }
@@ -74,10 +78,12 @@ impl Word {
     pub(super) fn may_name(self, text: &[u8]) -> bool {
         match self {
             Word::Key(_) => text == b"class",
-            Word::Other => matches!(text, b"new" | b"delete" | b"this" | b"catch" | b"friend"),
+            Word::Other => matches!(text, b"new" | b"delete" | b"this" | b"catch"),
             Word::Specifier => matches!(text, b"virtual" | b"mutable" | b"explicit" | b"export"),
             Word::Attribute => matches!(text, b"requires" | b"throw" | b"layout"),
             Word::Trailing
+            | Word::Friend
+            | Word::Export
             | Word::Access
             | Word::Template
             | Word::Namespace
