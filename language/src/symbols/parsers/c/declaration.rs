@@ -138,7 +138,7 @@ impl C {
             name: Some(name),
             form: Form::Function(_),
         }) = reader.next()
-            && (reader.types > 0 || name.qualifier.is_some())
+            && (reader.is_typed() || name.qualifier.is_some())
         {
             self.function(&name, outline);
         }
@@ -233,7 +233,7 @@ fn prototype(
     let first = reader.inside(&inside).first().map(|first| first.role);
     let is_value = matches!(first, Some(Role::Number | Role::String));
     let is_constructor = name.is_special || is_method && reader.is_class(&name);
-    let is_function = if reader.types > 0 || is_constructor {
+    let is_function = if reader.is_typed() || is_constructor {
         !is_value
     } else {
         match name_before_group(reader, inside) {
@@ -275,7 +275,7 @@ fn set_declaration(index: Option<u32>, outline: &mut Outline<'_>) {
 
 /// True for a macro in place of a function's head: `DEFUN(name)`.
 fn is_macro(reader: &Reader<'_>, name: &Name) -> bool {
-    reader.types == 0 && name.qualifier.is_none() && is_upper(reader.bytes(&name.range))
+    !reader.is_typed() && name.qualifier.is_none() && is_upper(reader.bytes(&name.range))
 }
 
 /// True for `EXPORT(int, name, (int a));`.

@@ -63,6 +63,8 @@ pub(super) struct Reader<'a> {
     has_string: bool,
     /// Words and signs of a type before `last`.
     pub(super) types: u32,
+    /// A macro is in place of the type.
+    is_prefixed: bool,
     key: Option<Kind>,
     qualifier: Option<Range<u32>>,
     before: Option<Name>,
@@ -86,6 +88,7 @@ impl<'a> Reader<'a> {
             is_friend: false,
             has_string: false,
             types: 0,
+            is_prefixed: false,
             key: None,
             qualifier: None,
             before: None,
@@ -123,6 +126,11 @@ impl<'a> Reader<'a> {
     /// True for `extern "C"`.
     pub(super) fn is_linkage(&self) -> bool {
         self.is_extern && self.has_string && self.types == 0 && self.last.is_none()
+    }
+
+    /// True if a type came, or a macro in its place.
+    pub(super) fn is_typed(&self) -> bool {
+        self.types > 0 || self.is_prefixed
     }
 
     pub(super) fn is_class(&self, name: &Name) -> bool {
@@ -224,7 +232,7 @@ impl<'a> Reader<'a> {
         let colon = self.at + words;
         if self.is_at(colon, b':') {
             self.at = colon + 1;
-            (self.types, self.last) = (0, None);
+            (self.types, self.last, self.is_prefixed) = (0, None, false);
         }
     }
 
@@ -297,7 +305,7 @@ impl<'a> Reader<'a> {
             }
             b':' => return self.colon(),
             b'*' | b'&' | b'^' => {
-                if self.types == 0 && self.last.is_none() && self.key.is_none() {
+                if !self.is_typed() && self.last.is_none() && self.key.is_none() {
                     return STOP;
                 }
                 self.types += u32::from(self.last.take().is_some());
@@ -333,7 +341,7 @@ impl<'a> Reader<'a> {
             self.at += bases.take_while(|it| !it.is(b'{')).count();
         } else if self.key.is_some() && (self.types == 0 || self.is_opening) {
             self.at = self.tokens.len();
-        } else if self.types > 0 {
+        } else if self.is_typed() {
             return self.end_of_name(false);
         } else {
             // A label.
@@ -351,7 +359,7 @@ impl<'a> Reader<'a> {
         {
             return self.found(Form::Type(kind));
         }
-        let is_typed = self.types > 0 || self.key.is_some();
+        let is_typed = self.is_typed() || self.key.is_some();
         self.is_named = false;
         self.to_next();
         if self.last.is_some() && is_typed {
@@ -432,7 +440,7 @@ impl<'a> Reader<'a> {
 
     fn parameters(&mut self, inside: Range<usize>) -> Step {
         let Some(last) = &self.last else {
-            return if self.types > 0 { GO } else { STOP };
+            return if self.is_typed() { GO } else { STOP };
         };
         let name = self.bytes(&last.range);
         let is_nested =
@@ -442,8 +450,9 @@ impl<'a> Reader<'a> {
         let is_value = matches!(first, Some(Role::Number | Role::String));
         if is_nested && is_macro && self.before.is_some() && self.types > 1 {
             self.last = self.before.take();
-        } else if self.is_prefix(last, is_value) && !self.is_old_style(inside.clone()) {
-            self.types = self.types.max(u32::from(!is_value));
+        } else if self.is_prefix(last, is_value || is_nested) && !self.is_old_style(inside.clone())
+        {
+            self.is_prefixed |= !is_value;
             self.last = None;
             return GO;
         } else if is_value && is_upper(name) {
@@ -468,7 +477,8 @@ impl<'a> Reader<'a> {
         if last.qualifier.is_some() || last.is_special || self.is_class(last) {
             return false;
         }
-        if self.types == 0 {
+        let is_upper_before = is_upper(self.bytes(&last.range));
+        if self.types == 0 && (!self.is_prefixed || is_upper_before) {
             return is_word || next.is(b'*') || next.is(b'&');
         }
         let begins_type = match word {
@@ -476,7 +486,7 @@ impl<'a> Reader<'a> {
             Word::BuiltIn | Word::Specifier | Word::Const | Word::Key(_) => true,
             _ => false,
         };
-        is_word && (is_value || is_upper(self.bytes(&last.range)) && begins_type)
+        is_word && (is_value || is_upper_before) && begins_type
     }
 
     /// True if the brackets are followed by an operator.
