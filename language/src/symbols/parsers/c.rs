@@ -9,6 +9,9 @@ mod branch;
 mod declaration;
 mod declarator;
 mod grammar;
+mod group;
+mod keyword;
+mod macros;
 mod objective;
 mod words;
 
@@ -22,6 +25,7 @@ use super::super::outline::{Outline, SCOPES_MAX};
 use super::super::parser::{Line, Parser, Role, Token};
 use branch::Branches;
 use declaration::Opened;
+use words::Word;
 
 /// Tokens of a statement that count. A longer one is judged by its head.
 const STATEMENT_TOKENS_MAX: usize = 512;
@@ -57,6 +61,8 @@ struct Scope {
     opens: usize,
     /// Its head begins in the first column.
     is_first_column: bool,
+    /// A line in it does not begin in the first column.
+    is_indented: bool,
     /// First definition inside of a type without a name.
     nameless: Option<u32>,
 }
@@ -113,6 +119,10 @@ impl C {
             let is_first_column = token.start == line.range.start;
             if index == 0 && is_first_column {
                 self.first_column(token, outline);
+            } else if index == 0
+                && let Some(scope) = self.scopes.last_mut()
+            {
+                scope.is_indented = true;
             }
             self.token(*token, outline);
         }
@@ -129,8 +139,32 @@ impl C {
                 }
                 self.brackets = 0;
             }
+            Role::Keyword | Role::Type => self.recover(token, outline),
             Role::Sign(b'-' | b'+') if self.context() == Context::Objective => self.end(),
             _ => {}
+        }
+    }
+
+    /// Closes a body or value if a word in the first column begins a declaration.
+    fn recover(&mut self, token: &Token, outline: &mut Outline<'_>) {
+        let is_inside = |context| matches!(context, Context::Body | Context::Value | Context::Enum);
+        if !is_inside(self.context()) || !Word::of(token.text(outline)).begins_declaration() {
+            return;
+        }
+        let is_outer = |it: &Scope| {
+            it.is_first_column
+                && is_inside(it.context)
+                && (it.is_indented || it.context == Context::Value)
+        };
+        let Some(depth) = self.scopes.iter().position(is_outer) else {
+            return;
+        };
+        let outer = self.scopes[depth];
+        let head = self.tokens.get(..outer.begin).unwrap_or_default().to_vec();
+        self.leave_to(depth, token.start, outline);
+        if outer.context == Context::Value {
+            self.tokens = head;
+            self.declare(outline);
         }
     }
 
@@ -220,6 +254,7 @@ impl C {
             brackets: self.brackets,
             opens: self.opens,
             is_first_column: before.is_none_or(|byte| *byte == b'\n'),
+            is_indented: false,
             nameless: opened.is_nameless.then_some(outline.len()),
         };
         self.enter(scope, opened.definition, outline);
@@ -249,6 +284,8 @@ impl C {
         (self.brackets, self.opens) = (scope.brackets, scope.opens);
         self.nameless = None;
         match scope.context {
+            // Instance variables of Objective-C.
+            Context::Type if self.context() == Context::Objective => self.end(),
             Context::Type | Context::Enum | Context::Value => {
                 let is_inner = self.scopes.iter().any(|scope| scope.nameless.is_some());
                 self.nameless = scope.nameless.filter(|_| !is_inner);
@@ -276,7 +313,7 @@ impl C {
         let statement = self.statement();
         let mut at = 0;
         while statement.get(at + 1).is_some_and(|next| next.is(b'(')) {
-            at = declarator::closing(statement, at + 1) + 1;
+            at = group::closing(statement, at + 1) + 1;
         }
         if let Some(name) = statement.get(at).filter(|name| name.is_word()) {
             outline.define(name.range(), Kind::Enumerator);

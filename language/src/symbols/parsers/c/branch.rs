@@ -141,6 +141,7 @@ impl C {
                 begin: self.tokens.len(),
                 brackets: 0,
                 opens: 0,
+                is_indented: false,
                 is_first_column: self.scopes.is_empty(),
                 nameless: None,
             };

@@ -3,8 +3,9 @@
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
 use super::super::super::{Kind, Parent};
-use super::declarator::{Declarator, Form, Name, Reader, closing};
-use super::words::{Word, is_upper};
+use super::declarator::{Declarator, Form, Name, Reader};
+use super::group::closing;
+use super::macros::{declares, is_macro, name_before_group, name_in_macro};
 use super::{C, Context};
 use std::ops::Range;
 
@@ -39,59 +40,67 @@ impl C {
         }
         let mut reader = Reader::new(self.statement(), true, outline);
         let mut opened = Opened::scope(Context::Body);
-        while let Some(found) = reader.next() {
-            if self.context() == Context::Body && !matches!(found.form, Form::Type(_)) {
-                break;
+        while let Some(Declarator { name, form }) = reader.next() {
+            let is_type = matches!(form, Form::Type(_));
+            if self.context() == Context::Body && !is_type {
+                return opened;
             }
-            match (found.form, found.name) {
-                (Form::Variable { has_value: false }, Some(name)) if self.is_shader => {
-                    opened.context = Context::Type;
-                    opened.definition = define(&name, Kind::Struct, outline);
-                    self.end();
-                    return opened;
-                }
-                (Form::Variable { .. }, _) => opened.context = Context::Value,
-                (Form::Alias | Form::Concept, _) => return Opened::scope(Context::Value),
-                (Form::Function(_), _) if self.is_value(&reader) => {
-                    return Opened::scope(Context::Value);
-                }
-                (Form::Function(inside), Some(_)) if reader.is_typedef => {
-                    // `typedef NS_ENUM(type, name) {`
-                    let name = reader.inside(&inside).last();
-                    opened.context = Context::Enum;
-                    opened.definition = name.and_then(|it| outline.define(it.range(), Kind::Enum));
-                    return opened;
-                }
-                (Form::Function(inside), Some(name)) => {
-                    let name = match is_macro(&reader, &name) {
-                        true => name_in_macro(&reader, inside, name),
-                        false => Some(name),
-                    };
-                    opened.context = Context::Body;
-                    opened.definition = name.and_then(|name| self.function(&name, outline));
-                    return opened;
-                }
-                (Form::Type(kind), name) => {
-                    opened.context = match kind {
-                        Kind::Enum => Context::Enum,
-                        _ => Context::Type,
-                    };
-                    opened.is_nameless = name.is_none();
-                    opened.definition = name.and_then(|name| define(&name, kind, outline));
-                    return opened;
-                }
-                (Form::Namespace, name) => {
-                    opened.context = Context::File;
-                    opened.definition = name.and_then(|name| define(&name, Kind::Module, outline));
-                    return opened;
-                }
-                (Form::Function(_), None) => {}
+            let is_value = matches!(form, Form::Variable { .. } | Form::Alias | Form::Concept);
+            if let (Form::Variable { has_value: false }, Some(name), true) =
+                (&form, &name, self.is_shader)
+            {
+                opened.context = Context::Type;
+                opened.definition = define(name, Kind::Struct, outline);
+                self.end();
+                return opened;
             }
+            if !is_value {
+                return self.opened_by(&reader, name, form, outline);
+            }
+            opened.context = Context::Value;
         }
         if reader.is_linkage() {
             opened.context = Context::File;
         }
         opened
+    }
+
+    fn opened_by(
+        &self,
+        reader: &Reader<'_>,
+        name: Option<Name>,
+        form: Form,
+        outline: &mut Outline<'_>,
+    ) -> Opened {
+        let (context, kind) = match form {
+            Form::Function(inside) if reader.is_typedef => {
+                // `typedef NS_ENUM(type, name) {`
+                let name = reader.inside(&inside).last();
+                return Opened {
+                    definition: name.and_then(|it| outline.define(it.range(), Kind::Enum)),
+                    ..Opened::scope(Context::Enum)
+                };
+            }
+            Form::Function(_) if self.is_value(reader) => return Opened::scope(Context::Value),
+            Form::Function(inside) => {
+                let name = match name {
+                    Some(name) if is_macro(reader, &name) => name_in_macro(reader, inside, name),
+                    name => name,
+                };
+                return Opened {
+                    definition: name.and_then(|name| self.function(&name, outline)),
+                    ..Opened::scope(Context::Body)
+                };
+            }
+            Form::Type(Kind::Enum) => (Context::Enum, Kind::Enum),
+            Form::Type(kind) => (Context::Type, kind),
+            _ => (Context::File, Kind::Module),
+        };
+        Opened {
+            context,
+            is_nameless: name.is_none() && context != Context::File,
+            definition: name.and_then(|name| define(&name, kind, outline)),
+        }
     }
 
     /// True if the brace behind the statement is a value of a constructor's initialiser.
@@ -271,66 +280,6 @@ fn set_declaration(index: Option<u32>, outline: &mut Outline<'_>) {
     if let Some(index) = index {
         outline.definition(index).is_declaration = true;
     }
-}
-
-/// True for a macro in place of a function's head: `DEFUN(name)`.
-fn is_macro(reader: &Reader<'_>, name: &Name) -> bool {
-    !reader.is_typed() && name.qualifier.is_none() && is_upper(reader.bytes(&name.range))
-}
-
-/// True for `EXPORT(int, name, (int a));`.
-fn declares(name: &[u8]) -> bool {
-    let words: [&[u8]; 3] = [b"EXPORT", b"FUNCTION", b"METHOD"];
-    let has = |word: &&[u8]| name.windows(word.len()).any(|part| part == *word);
-    is_upper(name) && words.iter().any(has)
-}
-
-/// Name in `TEST(Class, name)`, `FUNCTION(int, name, (int a))` and `DEFUN("text", name, …)`.
-fn name_in_macro(reader: &Reader<'_>, inside: Range<usize>, of: Name) -> Option<Name> {
-    let arguments = reader.inside(&inside);
-    let is_test = reader
-        .bytes(&of.range)
-        .windows(4)
-        .any(|part| part == b"TEST");
-    let mut name = Name {
-        qualifier: None,
-        ..of
-    };
-    match arguments {
-        [] => {}
-        [class, comma, test] if is_test && comma.is(b',') && class.is_word() && test.is_word() => {
-            name.qualifier = Some(class.range());
-            name.range = test.range();
-        }
-        _ => {
-            let first = || arguments.iter().find(|it| it.is_word()).map(Token::range);
-            let inner = || name_before_group(reader, inside).or_else(|| name_of_call(arguments));
-            name.range = inner().or_else(first)?;
-        }
-    }
-    Some(name)
-}
-
-/// Name in `UNUSED(static int name(void))`.
-fn name_of_call(arguments: &[Token]) -> Option<Range<u32>> {
-    let mut triples = arguments.windows(3);
-    let found = triples.find(|it| it[0].is_word() && it[1].is_word() && it[2].is(b'('))?;
-    Some(found[1].range())
-}
-
-/// Word before `, (` or `), (` in a macro's arguments.
-fn name_before_group(reader: &Reader<'_>, inside: Range<usize>) -> Option<Range<u32>> {
-    let is_name = |it: &&Token| it.is_word() && Word::of(reader.bytes(&it.range())) == Word::Name;
-    let mut parts = reader.inside(&inside).windows(4);
-    parts.find_map(|it| match it {
-        [name, close, comma, open] if close.is(b')') && comma.is(b',') && open.is(b'(') => {
-            Some(name).filter(is_name).map(Token::range)
-        }
-        [_, name, comma, open] if comma.is(b',') && open.is(b'(') => {
-            Some(name).filter(is_name).map(Token::range)
-        }
-        _ => None,
-    })
 }
 
 /// Statement without `@property (…)`.

@@ -7,11 +7,8 @@
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
-use super::words::{Word, is_upper};
+use super::group::closing;
 use std::ops::{ControlFlow, Range};
-
-/// Tokens before the `*` of `(WINAPI *name)`.
-const BEFORE_POINTER_MAX: usize = 6;
 
 #[derive(Clone, Debug)]
 pub(super) struct Name {
@@ -43,17 +40,17 @@ pub(super) enum Form {
     Concept,
 }
 
-type Step = ControlFlow<Option<Declarator>>;
+pub(super) type Step = ControlFlow<Option<Declarator>>;
 
-const STOP: Step = ControlFlow::Break(None);
-const GO: Step = ControlFlow::Continue(());
+pub(super) const STOP: Step = ControlFlow::Break(None);
+pub(super) const GO: Step = ControlFlow::Continue(());
 
 pub(super) struct Reader<'a> {
     text: &'a [u8],
     pub(super) tokens: &'a [Token],
     pub(super) at: usize,
     /// A brace ends the statement.
-    is_opening: bool,
+    pub(super) is_opening: bool,
     /// Type around the statement.
     class: &'a [u8],
     pub(super) is_typedef: bool,
@@ -64,13 +61,13 @@ pub(super) struct Reader<'a> {
     /// Words and signs of a type before `last`.
     pub(super) types: u32,
     /// A macro is in place of the type.
-    is_prefixed: bool,
-    key: Option<Kind>,
-    qualifier: Option<Range<u32>>,
-    before: Option<Name>,
-    last: Option<Name>,
+    pub(super) is_prefixed: bool,
+    pub(super) key: Option<Kind>,
+    pub(super) qualifier: Option<Range<u32>>,
+    pub(super) before: Option<Name>,
+    pub(super) last: Option<Name>,
     /// `last` is the name; words behind it are macros.
-    is_named: bool,
+    pub(super) is_named: bool,
     is_done: bool,
 }
 
@@ -141,19 +138,19 @@ impl<'a> Reader<'a> {
         &self.text[range.start as usize..range.end as usize]
     }
 
-    fn peek(&self) -> Option<&'a Token> {
+    pub(super) fn peek(&self) -> Option<&'a Token> {
         self.tokens.get(self.at)
     }
 
-    fn next_is(&self, sign: u8) -> bool {
+    pub(super) fn next_is(&self, sign: u8) -> bool {
         self.is_at(self.at, sign)
     }
 
-    fn is_at(&self, at: usize, sign: u8) -> bool {
+    pub(super) fn is_at(&self, at: usize, sign: u8) -> bool {
         self.tokens.get(at).is_some_and(|token| token.is(sign))
     }
 
-    fn next_is_word(&self, word: &[u8]) -> bool {
+    pub(super) fn next_is_word(&self, word: &[u8]) -> bool {
         self.peek()
             .is_some_and(|next| self.bytes(&next.range()) == word)
     }
@@ -164,53 +161,7 @@ impl<'a> Reader<'a> {
         self.tokens.get(range.start..end).unwrap_or_default()
     }
 
-    fn word_of(&self, token: &Token) -> Word {
-        let text = self.bytes(&token.range());
-        let word = Word::of(text);
-        let ends_name = || match self.peek().map(|next| next.role) {
-            None => !self.is_opening,
-            Some(Role::Sign(b':')) => matches!(word, Word::Specifier | Word::Export | Word::Other),
-            Some(Role::Sign(sign)) => b";,=[(".contains(&sign),
-            Some(_) => false,
-        };
-        let is_typed = self.types > 0 || self.last.is_some() || self.key.is_some();
-        let is_tag = word == Word::Operator && self.key.is_some();
-        let is_name = is_tag || is_typed && word.may_name(text) && ends_name();
-        if is_name { Word::Name } else { word }
-    }
-
-    fn word(&mut self, token: &Token) -> Step {
-        match self.word_of(token) {
-            Word::Name => self.name(token.range(), false),
-            Word::BuiltIn => {
-                self.types += 1 + u32::from(self.last.take().is_some());
-            }
-            Word::Export if self.next_is_word(b"module") => return STOP,
-            Word::Specifier | Word::Export | Word::Trailing => {}
-            Word::Const => self.is_const = true,
-            Word::Typedef => self.is_typedef = true,
-            Word::Extern => self.is_extern = true,
-            Word::Friend => self.is_friend = true,
-            Word::Key(kind) => {
-                self.key.get_or_insert(kind);
-                (self.types, self.last) = (0, None);
-            }
-            Word::Attribute => self.skip_brackets(),
-            Word::TypeOf => {
-                self.types += 1;
-                self.skip_brackets();
-            }
-            Word::Access => self.access(),
-            Word::Operator => return self.operator(token),
-            Word::Template if self.next_is(b'<') => self.skip_angles(),
-            Word::Namespace => return self.namespace(),
-            Word::Concept | Word::Using => return self.alias(self.word_of(token)),
-            Word::Template | Word::Other => return STOP,
-        }
-        GO
-    }
-
-    fn name(&mut self, range: Range<u32>, is_special: bool) {
+    pub(super) fn name(&mut self, range: Range<u32>, is_special: bool) {
         if self.is_named {
             return;
         }
@@ -223,73 +174,6 @@ impl<'a> Reader<'a> {
             qualifier: self.qualifier.take(),
             is_special,
         });
-    }
-
-    /// Forgets what comes before `public slots:`.
-    fn access(&mut self) {
-        let rest = self.tokens.iter().skip(self.at);
-        let words = rest.take_while(|it| it.is_word()).count().min(1);
-        let colon = self.at + words;
-        if self.is_at(colon, b':') {
-            self.at = colon + 1;
-            (self.types, self.last, self.is_prefixed) = (0, None, false);
-        }
-    }
-
-    fn alias(&mut self, word: Word) -> Step {
-        let (name, next) = (self.peek(), self.tokens.get(self.at + 1));
-        let form = match word {
-            Word::Concept => Form::Concept,
-            _ if next.is_some_and(|next| next.is(b'=') || next.is(b'[')) => Form::Alias,
-            _ => return STOP,
-        };
-        let Some(name) = name.filter(|name| name.is_word()) else {
-            return STOP;
-        };
-        self.name(name.range(), false);
-        self.at = self.tokens.len();
-        self.found(form)
-    }
-
-    fn namespace(&mut self) -> Step {
-        while let Some(token) = self.peek() {
-            match token.role {
-                Role::Sign(b':') => {}
-                Role::Sign(b'=') => return STOP,
-                Role::Sign(b'[') => {
-                    self.at = closing(self.tokens, self.at);
-                }
-                _ if self.bytes(&token.range()) == b"inline" => {}
-                _ if token.is_word() => {
-                    self.qualifier = self.last.take().map(|outer| outer.range);
-                    self.name(token.range(), false);
-                }
-                _ => {}
-            }
-            self.at += 1;
-        }
-        self.found(Form::Namespace)
-    }
-
-    /// Reads `operator==` or `operator const char *` up to its parameters.
-    fn operator(&mut self, operator: &Token) -> Step {
-        let begin = self.at;
-        let mut end = operator.end;
-        if self.next_is(b'(') {
-            self.at += 2;
-        }
-        while !self.next_is(b'(') && self.at < self.tokens.len() {
-            self.at += 1;
-        }
-        let last = self
-            .at
-            .checked_sub(1)
-            .and_then(|last| self.tokens.get(last));
-        if let Some(last) = last.filter(|_| self.at > begin) {
-            end = last.end;
-        }
-        self.name(operator.start..end, true);
-        GO
     }
 
     fn sign(&mut self, token: &Token, sign: u8) -> Step {
@@ -394,186 +278,19 @@ impl<'a> Reader<'a> {
         self.is_done = true;
     }
 
-    fn found(&mut self, form: Form) -> Step {
+    pub(super) fn found(&mut self, form: Form) -> Step {
         let name = self.last.take();
         ControlFlow::Break(Some(Declarator { name, form }))
     }
 
-    /// Reads round brackets: parameters, or a name with macros or pointers around it.
-    fn group(&mut self) -> Step {
-        let open = self.at - 1;
-        let close = closing(self.tokens, open);
-        self.at = close + 1;
-        let inside = open + 1..close;
-        let has_parameters = self.next_is(b'(');
-        if self.is_named {
-            return GO;
-        }
-        if self.key.is_some() && self.types == 0 {
-            self.last = None;
-            return GO;
-        }
-        let is_special = self.last.as_ref().is_some_and(|last| last.is_special);
-        let is_behind = has_parameters || self.next_is(b'[') || self.last.is_none();
-        if is_behind && !is_special && self.is_pointer(inside.clone(), has_parameters) {
-            return self.pointer(inside);
-        }
-        let words = self.inside(&inside);
-        if has_parameters
-            && !is_special
-            && let Some(name) = words.last()
-            && words.iter().all(Token::is_word)
-        {
-            if self
-                .last
-                .as_ref()
-                .is_none_or(|last| is_upper(self.bytes(&last.range)))
-            {
-                self.name(name.range(), false);
-            }
-            let (open, close) = (self.at, closing(self.tokens, self.at));
-            self.at = close + 1;
-            return self.found(Form::Function(open + 1..close));
-        }
-        self.parameters(inside)
-    }
-
-    fn parameters(&mut self, inside: Range<usize>) -> Step {
-        let Some(last) = &self.last else {
-            return if self.is_typed() { GO } else { STOP };
-        };
-        let name = self.bytes(&last.range);
-        let is_nested =
-            self.is_at(inside.start, b'(') && closing(self.tokens, inside.start) + 1 == inside.end;
-        let is_macro = is_upper(name) || name.starts_with(b"_");
-        let first = self.inside(&inside).first().map(|first| first.role);
-        let is_value = matches!(first, Some(Role::Number | Role::String));
-        if is_nested && is_macro && self.before.is_some() && self.types > 1 {
-            self.last = self.before.take();
-        } else if self.is_prefix(last, is_value || is_nested) && !self.is_old_style(inside.clone())
-        {
-            self.is_prefixed |= !is_value;
-            self.last = None;
-            return GO;
-        } else if is_value && is_upper(name) {
-            // A macro behind a name: `type name MACRO(1);`.
-            self.last = self.before.take();
-            self.is_named = true;
-            return GO;
-        } else if self.is_expression() {
-            return STOP;
-        }
-        self.found(Form::Function(inside))
-    }
-
-    /// True for a macro before a type or name: `EXPORT(int) f(int a)`, `int ATTRIBUTE(1) f(int a)`.
-    fn is_prefix(&self, last: &Name, is_value: bool) -> bool {
-        let Some(next) = self.peek() else {
-            return false;
-        };
-        let text = self.bytes(&next.range());
-        let word = Word::of(text);
-        let is_word = next.is_word() && text != b"noexcept" && word != Word::Trailing;
-        if last.qualifier.is_some() || last.is_special || self.is_class(last) {
-            return false;
-        }
-        let is_upper_before = is_upper(self.bytes(&last.range));
-        if self.types == 0 && (!self.is_prefixed || is_upper_before) {
-            return is_word || next.is(b'*') || next.is(b'&');
-        }
-        let begins_type = match word {
-            Word::Name => !is_upper(text) && self.is_at(self.at + 1, b'('),
-            Word::BuiltIn | Word::Specifier | Word::Const | Word::Key(_) => true,
-            _ => false,
-        };
-        is_word && (is_value || is_upper_before) && begins_type
-    }
-
-    /// True if the brackets are followed by an operator.
-    fn is_expression(&self) -> bool {
-        let Some(next) = self.peek() else {
-            return false;
-        };
-        match next.role {
-            Role::Sign(b'-') => !self.tokens.get(self.at + 1).is_some_and(|it| it.is(b'>')),
-            Role::Sign(sign) => b".+?|/%!^<>*".contains(&sign),
-            Role::Number => true,
-            _ => false,
-        }
-    }
-
-    /// True for parameters in the style of K&R, with the type of at least one behind them.
-    pub(super) fn is_old_style(&self, inside: Range<usize>) -> bool {
-        let parameters = self.inside(&inside);
-        let Some(behind) = self.tokens.get(inside.end + 1..) else {
-            return false;
-        };
-        let is_name = |it: &Token| {
-            it.is(b',') || it.is_word() && Word::of(self.bytes(&it.range())) == Word::Name
-        };
-        behind.first().is_some_and(Token::is_word)
-            && !behind.get(1).is_some_and(|it| it.is(b'('))
-            && !parameters.is_empty()
-            && parameters.iter().all(is_name)
-            && behind.iter().skip(1).any(|word| {
-                let text = self.bytes(&word.range());
-                word.is_word() && parameters.iter().any(|it| self.bytes(&it.range()) == text)
-            })
-    }
-
-    /// True for `*name` and `Class::*name`.
-    fn is_pointer(&self, inside: Range<usize>, has_parameters: bool) -> bool {
-        let mut head = self.inside(&inside).iter().take(BEFORE_POINTER_MAX);
-        let first = head.clone().next();
-        let is_star = |it: &Token| it.is(b'*') || it.is(b'^') || it.is(b'&');
-        first.is_some_and(is_star)
-            || has_parameters
-                && head
-                    .find(|it| !it.is_word() && !it.is(b':'))
-                    .is_some_and(is_star)
-    }
-
-    /// Reads `(*name)(int)`, or `(*name(int))(int)` for a function.
-    fn pointer(&mut self, inside: Range<usize>) -> Step {
-        let (mut name, mut at) = (None, inside.start);
-        self.types += 1;
-        self.last = None;
-        while let Some(token) = self.inside(&(at..inside.end)).first() {
-            let text = self.bytes(&token.range());
-            match token.role {
-                Role::Sign(b'(') => {
-                    let nested = at + 1..closing(self.tokens, at);
-                    self.skip_brackets();
-                    if let Some(name) = name {
-                        self.name(name, false);
-                        return self.found(Form::Function(nested));
-                    }
-                    at = nested.start;
-                    continue;
-                }
-                Role::Sign(b'[') => break,
-                _ if token.is_word() && Word::of(text) == Word::Name => name = Some(token.range()),
-                _ => {}
-            }
-            at += 1;
-        }
-        self.skip_brackets();
-        match name {
-            Some(name) => self.name(name, false),
-            None => return STOP,
-        }
-        self.is_named = true;
-        GO
-    }
-
-    fn skip_brackets(&mut self) {
+    pub(super) fn skip_brackets(&mut self) {
         if self.next_is(b'(') {
             self.at = closing(self.tokens, self.at) + 1;
         }
     }
 
     /// Goes behind the `>` of the `<` here.
-    fn skip_angles(&mut self) {
+    pub(super) fn skip_angles(&mut self) {
         let mut depth = 0_usize;
         while let Some(token) = self.peek() {
             match token.role {
@@ -589,20 +306,4 @@ impl<'a> Reader<'a> {
             }
         }
     }
-}
-
-/// Index of the bracket that closes the one at `open`; the number of tokens if none does.
-pub(super) fn closing(tokens: &[Token], open: usize) -> usize {
-    let mut depth = 0_usize;
-    for (at, token) in tokens.iter().enumerate().skip(open) {
-        match token.role {
-            Role::Sign(b'(' | b'[') => depth += 1,
-            Role::Sign(b')' | b']') => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return at;
-        }
-    }
-    tokens.len()
 }

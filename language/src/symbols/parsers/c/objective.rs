@@ -3,7 +3,7 @@
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Line, Role, Token};
-use super::declarator::closing;
+use super::group::closing;
 use super::{C, Context, Scope};
 
 impl C {
@@ -48,6 +48,7 @@ impl C {
             begin: self.tokens.len(),
             brackets: 0,
             opens: 0,
+            is_indented: false,
             is_first_column: false,
             nameless: None,
         }

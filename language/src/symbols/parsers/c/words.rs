@@ -74,6 +74,21 @@ impl Word {
         }
     }
 
+    /// True if no expression or statement begins with it, besides declarations.
+    pub(super) fn begins_declaration(self) -> bool {
+        matches!(
+            self,
+            Word::BuiltIn
+                | Word::Specifier
+                | Word::Const
+                | Word::Typedef
+                | Word::Extern
+                | Word::Key(_)
+                | Word::Template
+                | Word::Namespace
+        )
+    }
+
     /// True for a keyword of C++ that may be a name in C.
     pub(super) fn may_name(self, text: &[u8]) -> bool {
         match self {
