@@ -171,7 +171,9 @@ impl C {
         if context == Context::Enum || self.objective_declaration(statement, outline) {
             return 0;
         }
-        let is_property = statement.first().is_some_and(|it| it.role == Role::Meta);
+        let is_property = statement
+            .first()
+            .is_some_and(|it| it.text(outline) == b"@property");
         let statement = if is_property {
             behind_property(statement)
         } else {
@@ -266,7 +268,7 @@ fn prototype(
     if !is_default && matches!(kind, Kind::Function | Kind::Method) {
         set_declaration(index, outline);
     }
-    reader.to_next();
+    reader.skip_to_next();
 }
 
 fn define(name: &Name, kind: Kind, outline: &mut Outline<'_>) -> Option<u32> {

@@ -106,7 +106,8 @@ impl<'a> Reader<'a> {
                     self.has_string = true;
                     GO
                 }
-                Role::Number | Role::Meta | Role::Key => STOP,
+                Role::Meta => GO,
+                Role::Number | Role::Key => STOP,
             };
             if let ControlFlow::Break(found) = step {
                 self.is_done |= found.is_none();
@@ -245,7 +246,7 @@ impl<'a> Reader<'a> {
         }
         let is_typed = self.is_typed() || self.key.is_some();
         self.is_named = false;
-        self.to_next();
+        self.skip_to_next();
         if self.last.is_some() && is_typed {
             self.types = 1;
             self.key = None;
@@ -256,7 +257,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes behind the comma that ends the declarator.
-    pub(super) fn to_next(&mut self) {
+    pub(super) fn skip_to_next(&mut self) {
         if self
             .at
             .checked_sub(1)

@@ -80,7 +80,7 @@ impl C {
         match (first.role, first.text(outline)) {
             (Role::Meta, b"@class") => self.forward(&statement[1..], Kind::Class, outline),
             (Role::Meta, b"@property") => return false,
-            (Role::Meta, _) => {}
+            (Role::Meta, _) if self.context() == Context::Objective => {}
             (Role::Sign(b'-' | b'+'), _) if self.context() == Context::Objective => {
                 if let Some(index) = method(statement, outline) {
                     outline.definition(index).is_declaration = true;
