@@ -248,7 +248,9 @@ fn prototype(
         !is_value
     } else {
         match name_before_group(reader, inside) {
-            Some(inner) if declares(reader.bytes(&name.range)) => name.range = inner,
+            Some(inner) if reader.is_typedef || declares(reader.bytes(&name.range)) => {
+                name.range = inner
+            }
             _ => return,
         }
         true

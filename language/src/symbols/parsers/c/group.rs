@@ -35,11 +35,11 @@ impl Reader<'_> {
             && let Some(name) = words.last()
             && words.iter().all(Token::is_word)
         {
-            if self
-                .last
-                .as_ref()
-                .is_none_or(|last| is_upper(self.bytes(&last.range)))
-            {
+            // A macro that extends its own name is next to the brackets.
+            let begin = self.tokens.get(open).map_or(0, |open| open.start);
+            let extends =
+                |last: &Name| last.range.end == begin && !is_upper(self.bytes(&last.range));
+            if !self.last.as_ref().is_some_and(extends) {
                 self.name(name.range(), false);
             }
             let (open, close) = (self.at, closing(self.tokens, self.at));
@@ -126,10 +126,23 @@ impl Reader<'_> {
             && !behind.get(1).is_some_and(|it| it.is(b'('))
             && !parameters.is_empty()
             && parameters.iter().all(is_name)
-            && behind.iter().skip(1).any(|word| {
-                let text = self.bytes(&word.range());
-                word.is_word() && parameters.iter().any(|it| self.bytes(&it.range()) == text)
-            })
+            && self.is_declared(behind, parameters)
+    }
+
+    /// True if a name of `parameters` is outside of brackets, or behind a `*`.
+    fn is_declared(&self, declarations: &[Token], parameters: &[Token]) -> bool {
+        let mut depth = 0_usize;
+        declarations.windows(2).any(|pair| {
+            let text = self.bytes(&pair[1].range());
+            match pair[1].role {
+                Role::Sign(b'(') => depth += 1,
+                Role::Sign(b')') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            (depth == 0 || pair[0].is(b'*'))
+                && pair[1].is_word()
+                && parameters.iter().any(|it| self.bytes(&it.range()) == text)
+        })
     }
 
     /// True for `*name` and `Class::*name`.

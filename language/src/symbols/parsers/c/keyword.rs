@@ -17,6 +17,10 @@ impl Reader<'_> {
         };
         let is_typed = self.types > 0 || self.last.is_some() || self.key.is_some();
         let is_tag = word == Word::Operator && self.key.is_some();
+        let is_dunder = word == Word::Attribute && text.ends_with(b"__");
+        if is_dunder && (self.last.is_some() || self.next_is(b'(')) {
+            return word;
+        }
         let is_name = is_tag || is_typed && word.may_name(text) && ends_name();
         if is_name { Word::Name } else { word }
     }

@@ -95,7 +95,9 @@ impl Word {
             Word::Key(_) => text == b"class",
             Word::Other => matches!(text, b"new" | b"delete" | b"this" | b"catch"),
             Word::Specifier => matches!(text, b"virtual" | b"mutable" | b"explicit" | b"export"),
-            Word::Attribute => matches!(text, b"requires" | b"throw" | b"layout"),
+            Word::Attribute => {
+                matches!(text, b"requires" | b"throw" | b"layout") || text.ends_with(b"__")
+            }
             Word::Trailing
             | Word::Friend
             | Word::Export
