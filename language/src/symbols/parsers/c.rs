@@ -282,13 +282,14 @@ impl C {
         };
         self.tokens.truncate(scope.begin);
         (self.brackets, self.opens) = (scope.brackets, scope.opens);
-        self.nameless = None;
         match scope.context {
             // Instance variables of Objective-C.
             Context::Type if self.context() == Context::Objective => self.end(),
             Context::Type | Context::Enum | Context::Value => {
                 let is_inner = self.scopes.iter().any(|scope| scope.nameless.is_some());
-                self.nameless = scope.nameless.filter(|_| !is_inner);
+                if scope.context != Context::Value {
+                    self.nameless = scope.nameless.filter(|_| !is_inner);
+                }
                 self.push(Token {
                     start: end.saturating_sub(1),
                     end,

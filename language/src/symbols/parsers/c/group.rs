@@ -9,6 +9,9 @@ use std::ops::Range;
 /// Tokens before the `*` of `(WINAPI *name)`.
 const BEFORE_POINTER_MAX: usize = 6;
 
+/// Tokens of parameters in the style of K&R, with commas. They are read for each declaration.
+const OLD_PARAMETERS_MAX: usize = 64;
+
 impl Reader<'_> {
     /// Reads round brackets: parameters, or a name with macros or pointers around it.
     pub(super) fn group(&mut self) -> Step {
@@ -94,7 +97,7 @@ impl Reader<'_> {
         }
         let begins_type = match word {
             Word::Name => !is_upper(text) && self.is_at(self.at + 1, b'('),
-            Word::BuiltIn | Word::Specifier | Word::Const | Word::Key(_) => true,
+            Word::BuiltIn | Word::Specifier | Word::Const | Word::Key(_) | Word::Access => true,
             _ => false,
         };
         is_word && (is_value || is_upper_before) && begins_type
@@ -124,7 +127,7 @@ impl Reader<'_> {
         };
         behind.first().is_some_and(Token::is_word)
             && !behind.get(1).is_some_and(|it| it.is(b'('))
-            && !parameters.is_empty()
+            && (1..=OLD_PARAMETERS_MAX).contains(&parameters.len())
             && parameters.iter().all(is_name)
             && self.is_declared(behind, parameters)
     }

@@ -256,6 +256,159 @@ int last(int a, int b) { return a; }
 }
 
 #[test]
+fn forms_of_cpp() {
+    check(
+        "C++",
+        r#"class [[nodiscard]] Attr { };
+struct alignas(16) Vec { float x, y; };
+class __declspec(dllexport) Dll : public Base { explicit(true) Dll(int); Dll(Dll&&) noexcept(noexcept(x)); };
+long operator""_km(long double);
+void* operator new[](size_t n) { }
+struct Ops { operator const char*() const; void operator delete(void*) {} bool operator<=>(const Ops&) const = default; T& operator[](int) { } int operator->*(int); };
+template<> void special<int>(int) { }
+auto trailing() -> int { return 1; }
+static void (*table[])(void) = { a, b };
+struct A { int x; } a_value, *a_pointer = &a_value;
+int one = 1, proto(int), two;
+extern "C" int linked(void) { }
+extern "C" void linked_too();
+Foo::Foo() try : a(1) { } catch (...) { }
+template <typename T> T Foo<T>::bar() { }
+void Foo<int>::baz() const & { }
+decltype(auto) deduced() { }
+template <class T> auto constrained(T t) -> int requires Small<T> { }
+template <class T> requires (sizeof(T) > 1) int constrained2(T t) { }
+typedef struct foo foo;
+typedef enum tag { ENUM_A, ENUM_B, } tag_t;
+static struct file_operations fops = { .open = x, };
+__attribute__((constructor)) static void init(void) { }
+int (*get(void))[3] { }
+static DEFINE_MUTEX(lock);
+DEFINE_PER_CPU(int, counter);
+module_init(init);
+union { int member; } u = {0};
+typedef int array_t[3][4];
+BOOL WINAPI DllMain(HINSTANCE h, DWORD r) { }
+typedef LRESULT (CALLBACK *WNDPROC)(HWND);
+STDMETHODIMP_(ULONG) Unknown::AddRef() { }
+class Window : public QObject { Q_OBJECT
+  Q_PROPERTY(int x READ x WRITE setX)
+public:
+  Window(QObject *parent = nullptr);
+signals:
+  void changed(int);
+private slots:
+  void onClick();
+};
+void Window::onClick() { connect(a, &A::b, [this](int x) { foo(); }); }
+enum Plain : unsigned { P1 = sizeof(int[2]), P2 = (1, 2) };
+enum class Opaque : int;
+inline constexpr bool is_small_v = true;
+template <class T> inline constexpr bool is_small2_v = sizeof(T) < 4;
+template <class T> using Vector = std::vector<T, Alloc<T>>;
+using Fn = void (*)(int);
+namespace fs = std::filesystem;
+static inline std::unique_ptr<Foo> make_foo(std::function<void(int)> f = [](int) { }) { }
+int Foo::*member_pointer = &Foo::x;
+struct { int anonymous; } unnamed;
+volatile unsigned long long int counter64;
+const struct option longopts[] = { {"a", 1}, };
+Foo& Foo::operator=(Foo&& other) noexcept = default;
+Foo::operator bool() const { return true; }
+struct Derived final : public Base<int>, private Other::Thing { using Base::Base; ~Derived() override { } virtual int get() const = 0; std::array<int, (1 > 0)> arr{}; int (*fn)(int), other; mutable int m = 0; static Derived* instance; };
+static_assert(true);
+concept NotConcept;
+GTEST_API_ int exported(int a);
+template <typename... Args> void variadic(Args&&... args) { }
+void *reallocate(void *p, size_t n)
+    __attribute__((alloc_size(2)));
+int end_marker(void) { }
+"#,
+        "class Attr 1
+         struct Vec 2
+         field Vec.x 2
+         field Vec.y 2
+         class Dll 3
+         method Dll.Dll; 3
+         method Dll.Dll; 3
+         function operator""_km; 4
+         function operator new[] 5
+         struct Ops 6
+         method Ops.operator const char*; 6
+         method Ops.operator delete 6
+         method Ops.operator<=> 6
+         method Ops.operator[] 6
+         method Ops.operator->*; 6
+         function special 7
+         function trailing 8
+         variable table 9
+         struct A 10
+         field A.x 10
+         variable a_value 10
+         variable a_pointer 10
+         variable one 11
+         function proto; 11
+         variable two 11
+         function linked 12
+         function linked_too; 13
+         method Foo.Foo 14
+         method Foo.bar 15
+         method Foo.baz 16
+         function deduced 17
+         function constrained 18
+         function constrained2 19
+         type foo 20
+         enum tag 21
+         enumerator tag.ENUM_A 21
+         enumerator tag.ENUM_B 21
+         type tag_t 21
+         variable fops 22
+         function init 23
+         function get 24
+         field u.member 28
+         variable u 28
+         type array_t 29
+         function DllMain 30
+         type WNDPROC 31
+         method Unknown.AddRef 32
+         class Window 33-41
+         method Window.Window; 36
+         method Window.changed; 38
+         method Window.onClick; 40
+         method Window.onClick 42
+         enum Plain 43
+         enumerator Plain.P1 43
+         enumerator Plain.P2 43
+         enum Opaque; 44
+         constant is_small_v 45
+         constant is_small2_v 46
+         type Vector 47
+         type Fn 48
+         function make_foo 50
+         variable Foo.member_pointer 51
+         field unnamed.anonymous 52
+         variable unnamed 52
+         variable counter64 53
+         constant longopts 54
+         method Foo.operator= 55
+         method Foo.operator bool 56
+         struct Derived 57
+         method Derived.~Derived 57
+         method Derived.get; 57
+         field Derived.arr 57
+         field Derived.fn 57
+         field Derived.other 57
+         field Derived.m 57
+         field Derived.instance 57
+         interface NotConcept 59
+         function exported; 60
+         function variadic 61
+         function reallocate; 62
+         function end_marker 64",
+    );
+}
+
+#[test]
 fn scopes_recover_from_unbalanced_braces() {
     check(
         "C",

@@ -42,9 +42,9 @@ impl Word {
                 Word::BuiltIn
             }
             b"static" | b"inline" | b"register" | b"volatile" | b"virtual" | b"mutable"
-            | b"explicit" | b"thread_local" | b"_Thread_local" | b"__thread" | b"restrict"
-            | b"__restrict" | b"_Noreturn" | b"__inline" | b"__forceinline" | b"typename"
-            | b"consteval" | b"constinit" => Word::Specifier,
+            | b"thread_local" | b"_Thread_local" | b"__thread" | b"restrict" | b"__restrict"
+            | b"_Noreturn" | b"__inline" | b"__forceinline" | b"typename" | b"consteval"
+            | b"constinit" => Word::Specifier,
             b"const" | b"constexpr" => Word::Const,
             b"typedef" => Word::Typedef,
             b"extern" => Word::Extern,
@@ -56,7 +56,7 @@ impl Word {
             b"class" => Word::Key(Kind::Class),
             b"__attribute" | b"__declspec" | b"alignas" | b"_Alignas" | b"asm" | b"__asm"
             | b"noexcept" | b"throw" | b"requires" | b"layout" | b"static_assert"
-            | b"_Static_assert" => Word::Attribute,
+            | b"_Static_assert" | b"explicit" => Word::Attribute,
             b"decltype" | b"typeof" | b"__typeof" | b"__typeof__" | b"_Atomic" => Word::TypeOf,
             b"override" | b"final" | b"try" => Word::Trailing,
             b"public" | b"private" | b"protected" | b"signals" | b"slots" | b"Q_SIGNALS"
@@ -94,9 +94,10 @@ impl Word {
         match self {
             Word::Key(_) => text == b"class",
             Word::Other => matches!(text, b"new" | b"delete" | b"this" | b"catch"),
-            Word::Specifier => matches!(text, b"virtual" | b"mutable" | b"explicit" | b"export"),
+            Word::Specifier => matches!(text, b"virtual" | b"mutable"),
             Word::Attribute => {
-                matches!(text, b"requires" | b"throw" | b"layout") || text.ends_with(b"__")
+                matches!(text, b"requires" | b"throw" | b"layout" | b"explicit")
+                    || text.ends_with(b"__")
             }
             Word::Trailing
             | Word::Friend
