@@ -41,3 +41,30 @@ impl Devicetree {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::symbols::tests::check;
+
+    #[test]
+    fn labels_of_devicetree() {
+        check(
+            "Devicetree",
+            r#"/dts-v1/;
+#include "base.dtsi"
+#define SIZE 3
+/ {
+	#address-cells = <1>;
+	uart0: serial@1000 {
+		status = "okay";
+		port: port { };
+	};
+};
+&uart0 { clocks = <&clk 1>; };
+"#,
+            "macro SIZE 3
+         label uart0 6-9
+         label uart0.port 8",
+        );
+    }
+}

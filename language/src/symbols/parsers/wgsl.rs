@@ -65,3 +65,39 @@ impl Wgsl {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::symbols::tests::check;
+
+    #[test]
+    fn declarations_of_wgsl() {
+        check(
+            "WGSL",
+            r#"struct Camera {
+    view: mat4x4<f32>,
+    @location(0) colour: vec3<f32>,
+};
+@group(0) @binding(0) var<uniform> camera: Camera;
+const PI: f32 = 3.14;
+override scale: f32 = 1.0;
+alias Number = f32;
+@vertex fn vs_main(@location(0) p: vec3<f32>) -> @builtin(position) vec4<f32> {
+    let x = 1; var y: f32 = 2.0;
+    for (var i = 0; i < 3; i++) { }
+    return vec4<f32>(p, 1.0);
+}
+fn helper() { }
+"#,
+            "struct Camera 1-4
+         field Camera.view 2
+         field Camera.colour 3
+         variable camera 5
+         constant PI 6
+         constant scale 7
+         type Number 8
+         function vs_main 9-13
+         function helper 14",
+        );
+    }
+}
