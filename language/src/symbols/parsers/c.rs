@@ -55,7 +55,6 @@ struct Scope {
     context: Context,
     /// First token of its statement.
     begin: usize,
-    /// Brackets around it.
     brackets: u32,
     /// Braces that its statement opened, with this one.
     opens: usize,
@@ -73,14 +72,12 @@ enum Context {
     /// Top of a file, namespace, `extern "C"`.
     #[default]
     File,
-    /// Class, struct, union.
     Type,
     Enum,
     /// `@interface` and the like.
     Objective,
     /// Body of a function: only types are found.
     Body,
-    /// Initialiser.
     Value,
 }
 
@@ -93,7 +90,7 @@ impl Parser for C {
             if outline.bytes(first.range()).starts_with(b"#") {
                 self.directive(line.tokens, outline);
                 self.in_directive = true;
-            } else if self.objective(line, outline) {
+            } else if !self.branches.is_dead() && self.objective(line, outline) {
                 return;
             }
         }
@@ -190,7 +187,6 @@ impl C {
         self.tokens.push(token);
     }
 
-    /// Forgets the statement.
     fn end(&mut self) {
         self.tokens.truncate(self.begin());
         (self.brackets, self.opens) = (0, 0);
