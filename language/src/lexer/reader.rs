@@ -111,7 +111,7 @@ impl<T: Tokens> Reader<'_, T> {
     /// Reads one word, number, form or sign. Returns a state if the form outlasts the line.
     fn next(&mut self) -> Option<LineState> {
         let (start, byte) = (self.at, self.byte(0));
-        if byte == b' ' || byte == b'\t' {
+        if matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c) {
             self.at += 1;
             return None;
         }

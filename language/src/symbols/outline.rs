@@ -46,7 +46,6 @@ impl<'t> Outline<'t> {
     }
 
     /// Like [`define`](Self::define), for a prototype or a forward declaration.
-    #[allow(dead_code)]
     pub(super) fn declare(&mut self, name: Range<u32>, kind: Kind) -> Option<u32> {
         let index = self.define(name, kind)?;
         self.definitions[index as usize].is_declaration = true;
@@ -135,6 +134,29 @@ impl<'t> Outline<'t> {
     pub(super) fn scope_kind(&self) -> Option<Kind> {
         let index = (*self.scopes.last()?)?;
         Some(self.definitions[index as usize].kind)
+    }
+
+    /// Name of the innermost definition with an open body.
+    pub(super) fn innermost_name(&self) -> &'t [u8] {
+        let index = self.innermost();
+        let name = index.map(|index| self.definitions[index as usize].name.clone());
+        name.map_or(&[], |name| self.bytes(name))
+    }
+
+    /// Number of definitions.
+    pub(super) fn len(&self) -> u32 {
+        self.definitions.len() as u32
+    }
+
+    /// Names the type around the definitions from `first` on, where it had no name.
+    pub(super) fn name_parent(&mut self, first: u32, name: &Range<u32>) {
+        let parent = self.innermost();
+        let parent = parent.map_or(Parent::None, Parent::Definition);
+        for it in &mut self.definitions[first as usize..] {
+            if it.parent == parent && it.kind != Kind::Macro {
+                it.parent = Parent::Name(name.clone());
+            }
+        }
     }
 
     pub(super) fn incomplete(&self) -> Option<Incomplete> {

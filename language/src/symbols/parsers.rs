@@ -4,12 +4,17 @@ use super::parser::Parser;
 use crate::Language;
 
 mod braces;
+mod c;
+mod devicetree;
 mod ends;
 mod lines;
 mod python;
 mod rust;
+mod wgsl;
 #[cfg(test)]
 mod script_tests;
+
+use c::{C, Grammar, Host};
 
 /// Parser of a language. `None`: it has no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
@@ -41,6 +46,16 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "Batchfile" => Box::new(lines::Lines::new(lines::Dialect::Batchfile)),
         "Vim Script" => Box::new(lines::Lines::new(lines::Dialect::Vim)),
         "Tcsh" => Box::new(lines::Lines::new(lines::Dialect::Tcsh)),
+        "C" | "C++" | "Objective-C" | "Objective-C++" | "Cuda" | "Metal" | "OpenCL" => {
+            Box::<C>::default()
+        }
+        "GLSL" | "HLSL" => Box::new(C::shader()),
+        "Yacc" => Box::new(Grammar::new(Host::Yacc)),
+        "Lex" => Box::new(Grammar::new(Host::Lex)),
+        "SWIG" => Box::new(Grammar::new(Host::Swig)),
+        "Perl XS" => Box::new(Grammar::new(Host::Xs)),
+        "Devicetree" => Box::<devicetree::Devicetree>::default(),
+        "WGSL" => Box::<wgsl::Wgsl>::default(),
         "Rust" => Box::<rust::Rust>::default(),
         _ => return None,
     };

@@ -48,13 +48,13 @@ const SHADER_TYPES: &str = "vec2 vec3 vec4 mat2 mat3 mat4 ivec2 ivec3 ivec4 uvec
     sampler2D sampler3D samplerCube float2 float3 float4 float4x4 half half2 half3 half4 uint";
 
 pub(crate) static C: Family = Family::new(C_QUOTES)
-    .words(&[(Keyword, C_WORDS), (Type, C_TYPES)]).features(DIRECTIVES);
+    .words(&[(Keyword, C_WORDS), (Type, C_TYPES)]).features(DIRECTIVES | RAW | DIGIT_QUOTES | AT);
 pub(crate) static CPP: Family = Family::new(C_QUOTES)
     .words(&[(Keyword, C_WORDS), (Keyword, CPP_WORDS), (Type, C_TYPES), (Type, CPP_TYPES),
         (Keyword, "__global__ __device__ __host__ __shared__ __kernel kernel constant device")])
     .features(DIRECTIVES | RAW | DIGIT_QUOTES | AT);
 pub(crate) static OBJECTIVE_C: Family = Family::new(&[
-    continued_line("//"), block("/*", "*/"), string("@\""), string("\""), string("'"),
+    continued_line("//"), block("/*", "*/"), text("@\"", "\"").within_line(), string("\""), string("'"),
 ]).words(&[(Keyword, C_WORDS), (Type, C_TYPES), (Keyword, "self super nil Nil YES NO in out id SEL IMP BOOL instancetype")])
     .features(DIRECTIVES | AT);
 pub(crate) static GLSL: Family = Family::new(C_QUOTES)

@@ -1,0 +1,320 @@
+//! C and its relatives: statements of declarations become definitions, bodies are skipped.
+//!
+//! Tokens gather in a statement until `;` or a brace outside of round brackets; [`declaration`]
+//! reads it. The statement around a block stays below the block's own, and goes on behind it:
+//! `typedef struct { … } Name;`. [`branch`] handles the preprocessor, which may unbalance braces;
+//! a `}` in the first column closes all that began in later columns.
+
+mod branch;
+mod declaration;
+mod declarator;
+mod grammar;
+mod group;
+mod keyword;
+mod macros;
+mod objective;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use grammar::{Grammar, Host};
+
+use super::super::Kind;
+use super::super::outline::{Outline, SCOPES_MAX};
+use super::super::parser::{Line, Parser, Role, Token};
+use branch::Branches;
+use declaration::Opened;
+use words::Word;
+
+/// Tokens of a statement that count. A longer one is judged by its head.
+const STATEMENT_TOKENS_MAX: usize = 512;
+
+/// Braces of a statement before which its head is read. Others open values.
+const OPENS_MAX: usize = 16;
+
+#[derive(Default)]
+pub(super) struct C {
+    is_shader: bool,
+    /// Open statements: of the innermost scope, above those around it.
+    tokens: Vec<Token>,
+    scopes: Vec<Scope>,
+    /// Open round and square brackets of the statement.
+    brackets: u32,
+    /// Braces that the statement opened.
+    opens: usize,
+    /// The line continues a directive.
+    in_directive: bool,
+    branches: Branches,
+    /// First definition of a type without a name, until its statement ends.
+    nameless: Option<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Scope {
+    context: Context,
+    /// First token of its statement.
+    begin: usize,
+    brackets: u32,
+    /// Braces that its statement opened, with this one.
+    opens: usize,
+    /// Its head begins in the first column.
+    is_first_column: bool,
+    /// A line in it does not begin in the first column.
+    is_indented: bool,
+    /// First definition inside of a type without a name.
+    nameless: Option<u32>,
+}
+
+/// Meaning of statements in a scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Context {
+    /// Top of a file, namespace, `extern "C"`.
+    #[default]
+    File,
+    Type,
+    Enum,
+    /// `@interface` and the like.
+    Objective,
+    /// Body of a function: only types are found.
+    Body,
+    Value,
+}
+
+impl Parser for C {
+    fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        let first = line.tokens.first();
+        let is_meta = first.is_some_and(|first| first.role == Role::Meta);
+        let is_directive = line.is_begin && is_meta && !line.begins_inside;
+        if let Some(first) = first.filter(|_| is_directive && !self.in_directive) {
+            if outline.bytes(first.range()).starts_with(b"#") {
+                self.directive(line.tokens, outline);
+                self.in_directive = true;
+            } else if !self.branches.is_dead() && self.objective(line, outline) {
+                return;
+            }
+        }
+        if self.in_directive {
+            let is_continued = line.tokens.last().is_some_and(|last| last.is(b'\\'));
+            self.in_directive = is_continued || line.ends_inside || !line.is_end;
+        } else if !self.branches.is_dead() {
+            self.tokens(line.tokens, line, outline);
+        }
+    }
+}
+
+impl C {
+    pub(super) fn shader() -> C {
+        C {
+            is_shader: true,
+            ..C::default()
+        }
+    }
+
+    fn tokens(&mut self, tokens: &[Token], line: &Line<'_>, outline: &mut Outline<'_>) {
+        for (index, token) in tokens.iter().enumerate() {
+            let is_first_column = token.start == line.range.start;
+            if index == 0 && is_first_column {
+                self.first_column(token, outline);
+            } else if index == 0
+                && let Some(scope) = self.scopes.last_mut()
+            {
+                scope.is_indented = true;
+            }
+            self.token(*token, outline);
+        }
+    }
+
+    /// Repairs scopes and brackets at the first token of a line, if it is in the first column.
+    fn first_column(&mut self, token: &Token, outline: &mut Outline<'_>) {
+        match token.role {
+            Role::Sign(b'{') => self.brackets = 0,
+            Role::Sign(b'}') => {
+                let is_outer = |scope: &Scope| scope.is_first_column;
+                if let Some(outer) = self.scopes.iter().rposition(is_outer) {
+                    self.leave_to(outer + 1, token.start, outline);
+                }
+                self.brackets = 0;
+            }
+            Role::Keyword | Role::Type => self.recover(token, outline),
+            Role::Sign(b'-' | b'+') if self.context() == Context::Objective => self.end(),
+            _ => {}
+        }
+    }
+
+    /// Closes a body or value if a word in the first column begins a declaration.
+    fn recover(&mut self, token: &Token, outline: &mut Outline<'_>) {
+        let is_inside = |context| matches!(context, Context::Body | Context::Value | Context::Enum);
+        if !is_inside(self.context()) || !Word::of(token.text(outline)).begins_declaration() {
+            return;
+        }
+        let is_outer = |it: &Scope| {
+            it.is_first_column
+                && is_inside(it.context)
+                && (it.is_indented || it.context == Context::Value)
+        };
+        let Some(depth) = self.scopes.iter().position(is_outer) else {
+            return;
+        };
+        let outer = self.scopes[depth];
+        let head = self.tokens.get(..outer.begin).unwrap_or_default().to_vec();
+        self.leave_to(depth, token.start, outline);
+        if outer.context == Context::Value {
+            self.tokens = head;
+            self.declare(outline);
+        }
+    }
+
+    fn context(&self) -> Context {
+        self.scopes.last().map_or(Context::File, |it| it.context)
+    }
+
+    /// First token of the statement.
+    fn begin(&self) -> usize {
+        let begin = self.scopes.last().map_or(0, |scope| scope.begin);
+        begin.min(self.tokens.len())
+    }
+
+    fn statement(&self) -> &[Token] {
+        &self.tokens[self.begin()..]
+    }
+
+    /// Adds a token; in place of the last one if the statement is full.
+    fn push(&mut self, token: Token) {
+        if self.statement().len() == STATEMENT_TOKENS_MAX {
+            self.tokens.pop();
+        }
+        self.tokens.push(token);
+    }
+
+    fn end(&mut self) {
+        self.tokens.truncate(self.begin());
+        (self.brackets, self.opens) = (0, 0);
+        self.nameless = None;
+    }
+
+    fn token(&mut self, token: Token, outline: &mut Outline<'_>) {
+        match (token.role, self.context()) {
+            (Role::Sign(b'{'), _) => self.open(token, outline),
+            (Role::Sign(b'}'), _) => self.close(token.end, outline),
+            (_, Context::Value) => {}
+            (_, Context::Body) => self.token_of_body(token, outline),
+            (Role::Sign(b';'), _) => self.declare(outline),
+            (Role::Sign(b','), Context::Enum) if self.brackets == 0 => self.enumerator(outline),
+            (Role::Sign(sign), _) => {
+                match sign {
+                    b'(' | b'[' => self.brackets += 1,
+                    b')' | b']' => self.brackets = self.brackets.saturating_sub(1),
+                    _ => {}
+                }
+                self.push(token);
+            }
+            _ => self.push(token),
+        }
+    }
+
+    /// Keeps `typedef …` and `struct name :` of a body.
+    fn token_of_body(&mut self, token: Token, outline: &mut Outline<'_>) {
+        let first = self.statement().first().map(|first| first.text(outline));
+        let is_alias = matches!(first, Some(b"typedef" | b"using"));
+        match token.role {
+            Role::Sign(b';') if is_alias => self.declare(outline),
+            _ if is_alias => self.push(token),
+            Role::Keyword => match token.text(outline) {
+                b"struct" | b"union" | b"enum" | b"class" | b"typedef" | b"using" => {
+                    self.push(token);
+                }
+                _ if first.is_some() => self.push(token),
+                _ => {}
+            },
+            _ if first.is_none() => {}
+            Role::Word | Role::Type | Role::Sign(b':' | b'<' | b'>' | b',') => self.push(token),
+            _ => self.end(),
+        }
+    }
+
+    fn open(&mut self, brace: Token, outline: &mut Outline<'_>) {
+        self.opens += 1;
+        let opened = match self.context() {
+            _ if self.opens > OPENS_MAX => Opened::scope(Context::Value),
+            Context::Value => Opened::scope(Context::Value),
+            Context::Body if self.statement().is_empty() => Opened::scope(Context::Body),
+            _ if self.brackets > 0 => Opened::scope(Context::Value),
+            _ => self.opened(outline),
+        };
+        let head = self.statement().first().unwrap_or(&brace).start;
+        let before = outline.text[..head as usize].last();
+        let scope = Scope {
+            context: opened.context,
+            begin: self.tokens.len(),
+            brackets: self.brackets,
+            opens: self.opens,
+            is_first_column: before.is_none_or(|byte| *byte == b'\n'),
+            is_indented: false,
+            nameless: opened.is_nameless.then_some(outline.len()),
+        };
+        self.enter(scope, opened.definition, outline);
+    }
+
+    fn enter(&mut self, scope: Scope, definition: Option<u32>, outline: &mut Outline<'_>) {
+        if outline.depth() < SCOPES_MAX {
+            self.scopes.push(scope);
+            (self.brackets, self.opens) = (0, 0);
+        }
+        outline.enter(definition);
+    }
+
+    fn close(&mut self, end: u32, outline: &mut Outline<'_>) {
+        if self.context() == Context::Enum {
+            self.enumerator(outline);
+        }
+        let is_deeper = outline.depth() > self.scopes.len();
+        outline.leave(end);
+        if is_deeper {
+            return;
+        }
+        let Some(scope) = self.scopes.pop() else {
+            return self.end();
+        };
+        self.tokens.truncate(scope.begin);
+        (self.brackets, self.opens) = (scope.brackets, scope.opens);
+        match scope.context {
+            // Instance variables of Objective-C.
+            Context::Type if self.context() == Context::Objective => self.end(),
+            Context::Type | Context::Enum | Context::Value => {
+                let is_inner = self.scopes.iter().any(|scope| scope.nameless.is_some());
+                if scope.context != Context::Value {
+                    self.nameless = scope.nameless.filter(|_| !is_inner);
+                }
+                self.push(Token {
+                    start: end.saturating_sub(1),
+                    end,
+                    role: Role::Sign(b'{'),
+                });
+            }
+            Context::File | Context::Objective | Context::Body => self.end(),
+        }
+    }
+
+    fn leave_to(&mut self, depth: usize, end: u32, outline: &mut Outline<'_>) {
+        outline.leave_to(depth, end);
+        if let Some(outer) = self.scopes.get(depth) {
+            self.tokens.truncate(outer.begin);
+            self.scopes.truncate(depth);
+            self.end();
+        }
+    }
+
+    /// Defines the enumerator that ends here. `X(a)` before it is a macro's.
+    fn enumerator(&mut self, outline: &mut Outline<'_>) {
+        let statement = self.statement();
+        let mut at = 0;
+        while statement.get(at + 1).is_some_and(|next| next.is(b'(')) {
+            at = group::closing(statement, at + 1) + 1;
+        }
+        if let Some(name) = statement.get(at).filter(|name| name.is_word()) {
+            outline.define(name.range(), Kind::Enumerator);
+        }
+        self.end();
+    }
+}

@@ -1,0 +1,115 @@
+//! Objective-C: `@interface` and the like, and methods in them.
+
+use super::super::super::Kind;
+use super::super::super::outline::Outline;
+use super::super::super::parser::{Line, Role, Token};
+use super::group::closing;
+use super::{C, Context, Scope};
+
+impl C {
+    /// Takes a line that begins with a directive of Objective-C. Returns false for others.
+    pub(super) fn objective(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) -> bool {
+        let [first, rest @ ..] = line.tokens else {
+            return false;
+        };
+        let kind = match first.text(outline) {
+            b"@interface" => Kind::Class,
+            b"@implementation" => Kind::Implementation,
+            b"@protocol" => Kind::Interface,
+            b"@end" => {
+                self.leave_objective(first.end, outline);
+                return true;
+            }
+            b"@optional" | b"@required" | b"@public" | b"@private" | b"@protected" => {
+                self.end();
+                return true;
+            }
+            _ => return false,
+        };
+        self.leave_objective(first.start, outline);
+        let Some(name) = rest.first().filter(|name| name.is_word()) else {
+            return true;
+        };
+        if rest.last().is_some_and(|last| last.is(b';')) {
+            self.forward(rest, kind, outline);
+            return true;
+        }
+        let definition = outline.define(name.range(), kind);
+        self.enter(self.scope(Context::Objective), definition, outline);
+        if rest.last().is_some_and(|last| last.is(b'{')) {
+            self.enter(self.scope(Context::Type), None, outline);
+        }
+        true
+    }
+
+    fn scope(&self, context: Context) -> Scope {
+        Scope {
+            context,
+            begin: self.tokens.len(),
+            brackets: 0,
+            opens: 0,
+            is_indented: false,
+            is_first_column: false,
+            nameless: None,
+        }
+    }
+
+    fn leave_objective(&mut self, end: u32, outline: &mut Outline<'_>) {
+        let is_objective = |scope: &Scope| scope.context == Context::Objective;
+        if let Some(depth) = self.scopes.iter().position(is_objective) {
+            self.leave_to(depth, end, outline);
+        }
+    }
+
+    /// Declares the names of `@class A, B;`.
+    fn forward(&self, names: &[Token], kind: Kind, outline: &mut Outline<'_>) {
+        for name in names.iter().filter(|name| name.is_word()) {
+            outline.declare(name.range(), kind);
+        }
+    }
+
+    /// Takes `@class A;` and prototypes of methods.
+    pub(super) fn objective_declaration(
+        &self,
+        statement: &[Token],
+        outline: &mut Outline<'_>,
+    ) -> bool {
+        let Some(first) = statement.first() else {
+            return false;
+        };
+        match (first.role, first.text(outline)) {
+            (Role::Meta, b"@class") => self.forward(&statement[1..], Kind::Class, outline),
+            (Role::Meta, b"@property") => return false,
+            (Role::Meta, _) if self.context() == Context::Objective => {}
+            (Role::Sign(b'-' | b'+'), _) if self.context() == Context::Objective => {
+                if let Some(index) = method(statement, outline) {
+                    outline.definition(index).is_declaration = true;
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn is_method(&self) -> bool {
+        let first = self.statement().first();
+        let is_sign = first.is_some_and(|first| first.is(b'-') || first.is(b'+'));
+        is_sign && self.context() == Context::Objective
+    }
+
+    pub(super) fn method(&self, outline: &mut Outline<'_>) -> Option<u32> {
+        method(self.statement(), outline)
+    }
+}
+
+/// Defines a method by the first part of its name.
+fn method(statement: &[Token], outline: &mut Outline<'_>) -> Option<u32> {
+    let has_type = statement.get(1).is_some_and(|it| it.is(b'('));
+    let at = if has_type {
+        closing(statement, 1) + 1
+    } else {
+        1
+    };
+    let name = statement.get(at).filter(|name| name.is_word())?;
+    outline.define(name.range(), Kind::Method)
+}
