@@ -29,6 +29,8 @@ pub(super) const FIRST: u16 = 64;
 pub(super) const COLUMN: u16 = 128;
 /// Ends in the first column.
 pub(super) const CLOSES_IN_COLUMN: u16 = 256;
+/// Has square brackets and strings inside.
+pub(super) const BRACKETS: u16 = 512;
 
 impl Quote {
     const fn with(self, rule: u16) -> Quote {
@@ -109,4 +111,6 @@ forms! {
     /// Single line. Doubling escapes the end.
     doubled(open, close): close, String, DOUBLED;
     one(open): open, String, BACKSLASH | ONE;
+    /// Attribute in square brackets.
+    attribute(open): "]", Meta, LINES | BRACKETS;
 }

@@ -98,6 +98,14 @@ impl Statement {
         self.tokens.last().copied()
     }
 
+    /// Index of one of its tokens.
+    pub(super) fn index(&self, token: Token) -> Option<usize> {
+        let starts = self
+            .tokens
+            .binary_search_by_key(&token.start, |it| it.start);
+        starts.ok()
+    }
+
     /// Bytes of a word; empty for other tokens.
     pub(super) fn word<'t>(&self, at: usize, outline: &Outline<'t>) -> &'t [u8] {
         let word = self.get(at).filter(Token::is_word);
@@ -247,8 +255,8 @@ impl<G: Grammar> Blocks<G> {
             Role::Sign(sign) if self.ignored > 0 => self.ignore(sign, token, outline),
             _ if self.ignored > 0 => {}
             Role::Sign(sign) => self.sign(sign, token, outline),
-            // Attributes.
-            Role::Meta if outline.bytes(token.start..token.start + 1) == b"#" => {}
+            // Attributes, over several lines.
+            Role::Meta if outline.bytes(token.start..token.start + 1) != b"@" => {}
             _ => self.statement.push(token),
         }
     }

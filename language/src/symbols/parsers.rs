@@ -11,7 +11,7 @@ mod rust;
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
     let parser: Box<dyn Parser> = match language.name {
         "Go" => Box::<Blocks<go::Go>>::default(),
-        "Rust" => Box::<rust::Rust>::default(),
+        "Rust" => Box::<Blocks<rust::Rust>>::default(),
         _ => return None,
     };
     Some(parser)

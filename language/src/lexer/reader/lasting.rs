@@ -77,10 +77,25 @@ impl<T: Tokens> Reader<'_, T> {
                 depth = depth.saturating_add(1);
             } else {
                 self.at += 1;
+                if quote.has(quote::BRACKETS) {
+                    depth = depth.saturating_add(self.brackets(byte));
+                }
             }
         }
         self.push(start, quote.colour);
         quote.has(quote::LINES).then(|| state(depth))
+    }
+
+    /// Skips a string in an attribute. Returns the number of opened brackets.
+    fn brackets(&mut self, byte: u8) -> u16 {
+        while byte == b'"' && self.at < self.line.len() {
+            let byte = self.byte(0);
+            self.at += 1 + usize::from(byte == b'\\' && self.byte(1) != 0);
+            if byte == b'"' {
+                break;
+            }
+        }
+        u16::from(byte == b'[')
     }
 
     /// A string before a colon may be a key.
