@@ -207,7 +207,6 @@ impl Statement {
 }
 
 /// Parser of a language with braces.
-#[derive(Default)]
 pub(super) struct Blocks<G> {
     grammar: G,
     statement: Statement,
@@ -249,6 +248,16 @@ impl<G: Grammar> Parser for Blocks<G> {
 }
 
 impl<G: Grammar> Blocks<G> {
+    pub(super) fn of(grammar: G) -> Blocks<G> {
+        Blocks {
+            grammar,
+            statement: Statement::default(),
+            around: Vec::new(),
+            ignored: 0,
+            is_scope_ignored: false,
+        }
+    }
+
     #[inline]
     fn token(&mut self, token: Token, outline: &mut Outline<'_>) {
         match token.role {

@@ -3,15 +3,23 @@
 use super::blocks::Blocks;
 use super::parser::Parser;
 use crate::Language;
+use schema::Schema;
 
 mod go;
 mod rust;
+mod schema;
 
 /// Parser of a language. `None`: it has no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
     let parser: Box<dyn Parser> = match language.name {
-        "Go" => Box::<Blocks<go::Go>>::default(),
-        "Rust" => Box::<Blocks<rust::Rust>>::default(),
+        "Go" => Box::new(Blocks::of(go::Go)),
+        "Rust" => Box::new(Blocks::of(rust::Rust)),
+        "Protocol Buffer" => Box::new(Blocks::of(Schema::Protobuf)),
+        "Thrift" => Box::new(Blocks::of(Schema::Thrift)),
+        "Cap'n Proto" => Box::new(Blocks::of(Schema::CapnProto)),
+        "FlatBuffers" => Box::new(Blocks::of(Schema::FlatBuffers)),
+        "WebIDL" => Box::new(Blocks::of(Schema::WebIdl)),
+        "GraphQL" => Box::new(Blocks::of(Schema::GraphQl)),
         _ => return None,
     };
     Some(parser)

@@ -6,7 +6,6 @@ use super::super::blocks::{Grammar, Open, Scope, Statement};
 use super::super::outline::Outline;
 use super::super::parser::{Role, Token};
 
-#[derive(Default)]
 pub(in super::super) struct Go;
 
 impl Grammar for Go {
