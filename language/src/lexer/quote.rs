@@ -31,6 +31,8 @@ pub(super) const COLUMN: u16 = 128;
 pub(super) const CLOSES_IN_COLUMN: u16 = 256;
 /// Has square brackets and strings inside.
 pub(super) const BRACKETS: u16 = 512;
+/// A `?>` ends it.
+pub(super) const TAG: u16 = 1024;
 
 impl Quote {
     const fn with(self, rule: u16) -> Quote {
@@ -97,6 +99,8 @@ forms! {
     line(open): "", Comment, 0;
     /// A backslash continues it.
     continued_line(open): "", Comment, BACKSLASH;
+    /// Ends before a `?>`.
+    php_line(open): "", Comment, TAG;
     block(open, close): close, Comment, LINES;
     /// Block with nesting.
     nested(open, close): close, Comment, LINES | NESTS;

@@ -6,14 +6,18 @@ use crate::Language;
 use schema::Schema;
 
 mod go;
+mod php;
 mod rust;
 mod schema;
+mod zig;
 
 /// Parser of a language. `None`: it has no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
     let parser: Box<dyn Parser> = match language.name {
         "Go" => Box::new(Blocks::of(go::Go)),
         "Rust" => Box::new(Blocks::of(rust::Rust)),
+        "PHP" => Box::new(Blocks::of(php::Php)),
+        "Zig" => Box::new(Blocks::of(zig::Zig)),
         "Protocol Buffer" => Box::new(Blocks::of(Schema::Protobuf)),
         "Thrift" => Box::new(Blocks::of(Schema::Thrift)),
         "Cap'n Proto" => Box::new(Blocks::of(Schema::CapnProto)),

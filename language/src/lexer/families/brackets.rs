@@ -2,7 +2,7 @@
 
 use crate::lexer::Colour::{Keyword, String, Type};
 use crate::lexer::quote::{
-    Quote, attribute, block, continued_line, doubled, line, nested, one, raw, string, text,
+    Quote, attribute, block, continued_line, doubled, line, nested, one, php_line, raw, string, text,
 };
 use super::{
     ANY_CASE, AT, DIGIT_QUOTES, DIRECTIVES, Family, HASHES, HEREDOC, KEYS, RAW, REGEX,
@@ -112,7 +112,7 @@ pub(crate) static ZIG: Family = Family::new(&[line("//"), line("\\\\").coloured(
     .words(&[(Keyword, "align allowzero and anyframe anytype asm async await break catch comptime const continue defer else enum errdefer error export extern false fn for if inline noalias null opaque or orelse packed pub resume return struct suspend switch test threadlocal true try undefined union unreachable usingnamespace var volatile while"),
         (Type, "bool void type noreturn anyerror comptime_int comptime_float f16 f32 f64 i8 i16 i32 i64 isize u8 u16 u32 u64 usize")]).features(AT);
 pub(crate) static PHP: Family = Family::new(&[
-    raw("?>", "<?").plain(), line("//"), attribute("#["), line("#"), block("/*", "*/"),
+    raw("?>", "<?").plain(), php_line("//"), attribute("#["), php_line("#"), block("/*", "*/"),
     text("\"", "\""), text("'", "'"),
 ]).words(&[(Keyword, "abstract and array as break callable case catch class clone const continue declare default do echo else elseif empty enum extends false final finally fn for foreach function global goto if implements include include_once instanceof insteadof interface isset list match namespace new null or php print private protected public readonly require require_once return self static switch throw trait true try unset use var while xor yield __DIR__ __FILE__ __LINE__"),
     (Type, "bool float int iterable mixed object string void")]).features(HEREDOC).names_with("$").begins_in(0);

@@ -5,6 +5,7 @@ use super::super::families::STRING_KEYS;
 use super::super::quote::{self, Quote};
 use super::super::{Colour, LineState, Tokens};
 use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash};
+use memchr::memmem;
 
 impl<T: Tokens> Reader<'_, T> {
     /// Continues a form of an earlier line.
@@ -17,10 +18,15 @@ impl<T: Tokens> Reader<'_, T> {
             LineState::Long { .. } | LineState::Hashes(_) | LineState::Raw(_) => self.raw(state, 0),
             LineState::Delimited { open, close, depth } => self.delimited(open, close, depth, 0),
             LineState::Heredoc(end) => {
-                let is_end = hash(ending(self.line)) == end;
-                self.at = self.line.len();
+                let ending = ending(self.line);
+                if hash(ending) != end {
+                    self.push_rest(0, Colour::String);
+                    return Some(state);
+                }
+                let blanks = self.line.len() - self.line.trim_ascii_start().len();
+                self.at = blanks + ending.len();
                 self.push(0, Some(Colour::String));
-                Some(if is_end { LineState::Code } else { state })
+                None
             }
             LineState::Code | LineState::Tag { .. } | LineState::RawText(_) => None,
         }
@@ -36,7 +42,10 @@ impl<T: Tokens> Reader<'_, T> {
         let close = quote.close.as_bytes();
         let state = |depth| LineState::Quote { form, depth };
         if close.is_empty() {
-            self.at = self.line.len();
+            let tag = quote
+                .has(quote::TAG)
+                .then(|| memmem::find(self.rest(), b"?>"));
+            self.at = tag.flatten().map_or(self.line.len(), |tag| self.at + tag);
             self.push(start, quote.colour);
             let goes_on = quote.has(quote::BACKSLASH) && self.line.ends_with(b"\\");
             return goes_on.then(|| state(1));
