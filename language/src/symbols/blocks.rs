@@ -55,7 +55,7 @@ pub(super) trait Grammar {
     fn end(&mut self, statement: &Statement, sign: u8, outline: &mut Outline<'_>);
 
     /// True if a sign ends a statement.
-    fn is_end(&self, statement: &Statement, sign: u8) -> bool {
+    fn is_end(&self, statement: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
         sign == b';' || sign == b',' && statement.scope == Scope::Values
     }
 
@@ -83,6 +83,8 @@ pub(super) struct Statement {
     pub(super) scope: Scope,
     /// Open round and square brackets.
     brackets: usize,
+    /// End of the last token, also of a dropped one.
+    end: u32,
 }
 
 impl Statement {
@@ -194,7 +196,17 @@ impl Statement {
         at
     }
 
+    /// End of the last token, also of one beyond the bound.
+    pub(super) fn end(&self) -> u32 {
+        self.end
+    }
+
+    pub(super) fn is_string(&self, at: usize) -> bool {
+        self.get(at).is_some_and(|token| token.role == Role::String)
+    }
+
     fn push(&mut self, token: Token) {
+        self.end = token.end;
         if self.tokens.len() < STATEMENT_TOKENS_MAX {
             self.tokens.push(token);
         }
@@ -297,7 +309,7 @@ impl<G: Grammar> Blocks<G> {
             b')' if self.is_in_group() => return self.close(token, outline),
             b'{' => return self.open(outline),
             b'}' => return self.close(token, outline),
-            _ if brackets == 0 && self.grammar.is_end(&self.statement, sign) => {
+            _ if brackets == 0 && self.grammar.is_end(&self.statement, sign, outline) => {
                 return self.end(sign, outline);
             }
             _ => {}

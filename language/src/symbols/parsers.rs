@@ -5,10 +5,13 @@ use super::parser::Parser;
 use crate::Language;
 use schema::Schema;
 
+mod antlr;
+mod config;
 mod go;
 mod php;
 mod rust;
 mod schema;
+mod sql;
 mod zig;
 
 /// Parser of a language. `None`: it has no definitions.
@@ -18,6 +21,11 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "Rust" => Box::new(Blocks::of(rust::Rust)),
         "PHP" => Box::new(Blocks::of(php::Php)),
         "Zig" => Box::new(Blocks::of(zig::Zig)),
+        "ANTLR" => Box::new(Blocks::of(antlr::Antlr::default())),
+        "SQL" => Box::new(Blocks::of(sql::Sql)),
+        "HCL" => Box::new(Blocks::of(config::Hcl)),
+        "Puppet" => Box::new(Blocks::of(config::Puppet)),
+        "Nix" => Box::new(Blocks::of(config::Nix)),
         "Protocol Buffer" => Box::new(Blocks::of(Schema::Protobuf)),
         "Thrift" => Box::new(Blocks::of(Schema::Thrift)),
         "Cap'n Proto" => Box::new(Blocks::of(Schema::CapnProto)),

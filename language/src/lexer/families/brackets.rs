@@ -120,6 +120,8 @@ pub(crate) static HAXE: Family = Family::new(SLASHES).words(&[(Keyword, JAVA_WOR
 pub(crate) static VALA: Family = Family::new(JAVA_QUOTES).words(&[(Keyword, JAVA_WORDS), (Keyword, "as async base construct delegate delete dynamic ensures errordomain foreach get in inline internal is lock namespace out override owned params ref requires set signal sizeof struct throws typeof unowned using value virtual weak"),
     (Type, C_TYPES), (Type, "string uint ulong unichar uchar")]).features(AT | DIRECTIVES);
 pub(crate) static ANTLR: Family = Family::new(SLASHES).words(&[(Keyword, "grammar lexer parser fragment import options tokens returns locals catch finally mode channel def theorem lemma example by have show from let in match with if then else fun variable namespace end open structure class instance where")]);
+pub(crate) static ANTLR_4: Family = Family::new(&[line("//"), block("/*", "*/"), string("'"), string("\""), text("[", "]").within_line()])
+    .words(&[(Keyword, "grammar lexer parser fragment import options tokens channels returns locals catch finally mode throws")]);
 pub(crate) static SOLIDITY: Family = Family::new(C_QUOTES).words(&[(Keyword, JS_WORDS), (Keyword, "abstract anonymous assembly calldata constant constructor contract emit error event external fallback immutable indexed interface internal is library mapping memory modifier override payable pragma private public pure receive require returns revert storage struct unchecked using view virtual"),
     (Type, "address bool bytes bytes32 int int256 string uint uint8 uint256")]);
 pub(crate) static PROTOBUF: Family = Family::new(&[

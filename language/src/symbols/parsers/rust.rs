@@ -47,7 +47,7 @@ impl Grammar for Rust {
         }
     }
 
-    fn is_end(&self, it: &Statement, sign: u8) -> bool {
+    fn is_end(&self, it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
         sign == b';' || sign == b',' && matches!(it.scope, Scope::Record | Scope::Values)
     }
 
@@ -155,7 +155,7 @@ fn modifiers(it: &Statement, outline: &Outline<'_>) -> usize {
                 it.behind(at + 1 + brace)
             }
             b"async" | b"unsafe" | b"default" | b"safe" | b"auto" => at + 1,
-            b"extern" => at + 1 + usize::from(is_string(it, at + 1)),
+            b"extern" => at + 1 + usize::from(it.is_string(at + 1)),
             b"const"
                 if matches!(
                     it.word(at + 1, outline),
@@ -167,10 +167,6 @@ fn modifiers(it: &Statement, outline: &Outline<'_>) -> usize {
             _ => return at,
         }
     }
-}
-
-fn is_string(it: &Statement, at: usize) -> bool {
-    it.get(at).is_some_and(|token| token.role == Role::String)
 }
 
 /// Name at an index: a word, or that of `r#type`.

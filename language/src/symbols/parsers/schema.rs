@@ -71,7 +71,7 @@ impl Grammar for Schema {
         }
     }
 
-    fn is_end(&self, it: &Statement, sign: u8) -> bool {
+    fn is_end(&self, it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
         let has_commas =
             it.scope == Scope::Values || *self == Schema::Thrift && it.scope != Scope::Top;
         sign == b';' || sign == b',' && has_commas

@@ -47,7 +47,10 @@ impl Grammar for Zig {
             }
             b"const" => Kind::Constant,
             b"var" => Kind::Variable,
-            _ if is_members(it.scope) => return drop(field(it, at, outline)),
+            _ if is_members(it.scope) => {
+                field(it, at, outline);
+                return;
+            }
             _ => return,
         };
         let value = it.get(at + 3).filter(|value| value.role == Role::Meta);
@@ -56,7 +59,7 @@ impl Grammar for Zig {
             .and_then(|name| outline.define(name.range(), kind));
     }
 
-    fn is_end(&self, it: &Statement, sign: u8) -> bool {
+    fn is_end(&self, it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
         sign == b';' || sign == b',' && is_members(it.scope)
     }
 
@@ -98,7 +101,7 @@ fn field(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u32> {
 fn modifiers(it: &Statement, outline: &Outline<'_>) -> usize {
     let mut at = 0;
     loop {
-        let is_name = it.get(at).is_some_and(|token| token.role == Role::String);
+        let is_name = it.is_string(at);
         at += match it.word(at, outline) {
             b"pub" | b"export" | b"extern" | b"inline" | b"noinline" | b"threadlocal" => 1,
             b"comptime" if it.is_word(at + 1) => 1,

@@ -1,0 +1,151 @@
+//! SQL: statements `create … table name`, with names in quotes and behind a schema.
+
+use super::super::Kind;
+use super::super::blocks::{Grammar, Open, Scope, Statement};
+use super::super::outline::Outline;
+use super::super::parser::Role;
+use std::ops::Range;
+
+/// Tokens between `create` and the word for the object.
+const MODIFIERS_MAX: usize = 16;
+
+pub(in super::super) struct Sql;
+
+impl Grammar for Sql {
+    fn open(&mut self, _it: &Statement, _outline: &mut Outline<'_>) -> Open {
+        Open::Part
+    }
+
+    fn end(&mut self, it: &Statement, _sign: u8, outline: &mut Outline<'_>) {
+        if !it.word(0, outline).eq_ignore_ascii_case(b"create") {
+            return;
+        }
+        let Some((at, kind)) = object(it, outline) else {
+            return;
+        };
+        let name = name(it, behind_options(it, at + 1, outline), outline);
+        if let Some(index) = name.and_then(|name| outline.define(name, kind)) {
+            outline.definition(index).end = it.end();
+        }
+    }
+
+    fn is_end(&self, _it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
+        sign == b';'
+    }
+
+    fn restart(&self, word: &[u8]) -> Option<Scope> {
+        word.eq_ignore_ascii_case(b"create").then_some(Scope::Top)
+    }
+}
+
+/// Place and kind of the object that a statement creates.
+fn object(it: &Statement, outline: &Outline<'_>) -> Option<(usize, Kind)> {
+    const KINDS: &[(&[u8], Kind)] = &[
+        (b"table", Kind::Table),
+        (b"view", Kind::Table),
+        (b"index", Kind::Table),
+        (b"sequence", Kind::Table),
+        (b"synonym", Kind::Table),
+        (b"function", Kind::Function),
+        (b"procedure", Kind::Function),
+        (b"proc", Kind::Function),
+        (b"aggregate", Kind::Function),
+        (b"trigger", Kind::Function),
+        (b"event", Kind::Function),
+        (b"macro", Kind::Macro),
+        (b"type", Kind::Type),
+        (b"domain", Kind::Type),
+        (b"schema", Kind::Module),
+        (b"database", Kind::Module),
+        (b"package", Kind::Module),
+    ];
+    const OTHERS: &[&[u8]] = &[
+        b"user",
+        b"role",
+        b"extension",
+        b"server",
+        b"login",
+        b"policy",
+        b"cast",
+        b"operator",
+        b"publication",
+        b"subscription",
+        b"on",
+        b"as",
+        b"for",
+        b"rule",
+        b"statistics",
+    ];
+    for at in 1..it.tokens().len().min(MODIFIERS_MAX) {
+        let word = it.word(at, outline);
+        let is_it = |other: &[u8]| word.eq_ignore_ascii_case(other);
+        if OTHERS.iter().any(|other| is_it(other)) {
+            return None;
+        }
+        if let Some((_, kind)) = KINDS.iter().find(|(object, _)| is_it(object)) {
+            return Some((at, *kind));
+        }
+    }
+    None
+}
+
+/// Index behind `if not exists` and the like.
+fn behind_options(it: &Statement, mut at: usize, outline: &Outline<'_>) -> usize {
+    const OPTIONS: &[&[u8]] = &[b"if", b"not", b"exists", b"concurrently", b"body"];
+    let is_option = |at| {
+        OPTIONS
+            .iter()
+            .any(|option| it.word(at, outline).eq_ignore_ascii_case(option))
+    };
+    while is_option(at) {
+        at += 1;
+    }
+    at
+}
+
+/// Last part of `"schema".name`, without quotes.
+fn name(it: &Statement, mut at: usize, outline: &Outline<'_>) -> Option<Range<u32>> {
+    loop {
+        let bracket = usize::from(it.is(at, b'['));
+        let name = it.get(at + bracket)?;
+        let next = at + 1 + 2 * bracket;
+        if it.is(next, b'.') {
+            at = next + 1;
+            continue;
+        }
+        return match name.role {
+            Role::String => (name.end - name.start > 2).then(|| name.start + 1..name.end - 1),
+            // An index without a name.
+            _ if name.text(outline).eq_ignore_ascii_case(b"on") => None,
+            _ => name.is_word().then(|| name.range()),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::symbols::tests::check;
+
+    #[test]
+    fn objects_have_names() {
+        check(
+            "sql",
+            "-- create table no (\nCREATE TABLE IF NOT EXISTS public.\"User List\" (\n  id int PRIMARY KEY,\n  name text DEFAULT 'create table x;'\n);\ncreate temporary table `a`.`b` (x int);\ncreate unique index concurrently if not exists idx_a on t (a);\ncreate index on t (b);\nCREATE OR REPLACE VIEW v AS SELECT 1;\ncreate materialized view mv as select 2;\ncreate or replace function f(a int) returns trigger as $$\nbegin\n  create table no (x int);\nend;\n$$ language plpgsql;\ncreate function g() returns int as $body$\n  select 1;\n$body$ language sql;\ncreate definer = `root`@`%` procedure p() begin select 1; end;\ncreate trigger tr before insert on t for each row execute function f();\ncreate type mood as enum ('a', 'b');\nCREATE PROCEDURE [dbo].[proc_x] @a int AS SELECT 1\nGO\nCREATE SCHEMA s\nGO\ncreate user u;\nalter table t add column c int;\ncreate virtual table ft using fts5(a);\ncreate domain d as int;\nselect * from x where y = 'it''s';\ncreate package body pkg as end;\n",
+            "table User List 2-5
+             table b 6
+             table idx_a 7
+             table v 9
+             table mv 10
+             function f 11-15
+             function g 16-17
+             function p 19
+             function tr 20
+             type mood 21
+             function proc_x 22-23
+             module s 24-25
+             table ft 28
+             type d 29
+             module pkg 31",
+        );
+    }
+}
