@@ -8,6 +8,7 @@ use schema::Schema;
 mod antlr;
 mod config;
 mod go;
+mod nim;
 mod php;
 mod rust;
 mod schema;
@@ -21,6 +22,7 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "Rust" => Box::new(Blocks::of(rust::Rust)),
         "PHP" => Box::new(Blocks::of(php::Php)),
         "Zig" => Box::new(Blocks::of(zig::Zig)),
+        "Nim" => Box::<nim::Nim>::default(),
         "ANTLR" => Box::new(Blocks::of(antlr::Antlr::default())),
         "SQL" => Box::new(Blocks::of(sql::Sql)),
         "HCL" => Box::new(Blocks::of(config::Hcl)),
