@@ -144,4 +144,4 @@ pub(crate) static AWK: Family = Family::new(&[line("#"), string("\"")])
     .words(&[(Keyword, "BEGIN END BEGINFILE ENDFILE break continue delete do else exit for func function getline if in next nextfile print printf return switch case default while FS NF NR OFS ORS RS FNR FILENAME SUBSEP ENVIRON")])
     .features(REGEX).names_with("$");
 pub(crate) static PUPPET: Family = Family::new(&[line("#"), line("//"), block("/*", "*/"), text("|||", "|||"), text("\"", "\""), text("'", "'")])
-    .words(&[(Keyword, "and case class default define else elsif false if import importstr in inherits node or undef unless true local null function for self super tailstrict then assert error")]).names_with("$");
+    .words(&[(Keyword, "and case class default define else elsif false if import importstr in inherits node or undef unless true local null function for self super tailstrict then assert error")]).features(REGEX).names_with("$");
