@@ -27,6 +27,8 @@ pub(in super::super) struct Nim {
     routine: Option<u32>,
     /// End of the last token.
     end: u32,
+    /// True behind a `when` in the first column: its entries are the file's, too.
+    is_in_when: bool,
 }
 
 impl Parser for Nim {
@@ -114,7 +116,11 @@ impl Nim {
             }
             _ => {}
         }
-        let is_local = self.scopes.iter().any(|it| it.inside == Inside::Routine);
+        if indent == 0 {
+            self.is_in_when = matches!(word, b"when" | b"elif" | b"else");
+        }
+        let is_local = indent > 0 && !self.is_in_when
+            || self.scopes.iter().any(|it| it.inside == Inside::Routine);
         let kind = match word {
             b"type" => None,
             b"const" if !is_local => Some(Kind::Constant),
@@ -218,7 +224,7 @@ mod tests {
     fn routines_and_types_have_members() {
         check(
             "nim",
-            "import strutils\nconst\n  Version* = \"1.0\"\n  A, B = (1, 2)\nlet x* = 5\nvar\n  count, total: int\n  table = {\n    \"a\": 1,\n  }.toTable\ntype\n  Point* = object of RootObj\n    ## Doc: comment\n    x*, y*: float\n    case kind: Kind\n    of a: name: string\n    else: discard\n  Color {.pure.} = enum\n    red, green = 2,\n    blue\n  Ref[T] = ref object\n    value: T\n  Callback = proc (x: int): int\n  Inline = enum one, two\n\nproc forward(a: int): int\nproc add*[T](a, b: T;\n    c = 1): T {.inline.} =\n  let local = 1\n  proc nested(x: int) = discard\n  result = a\n\nfunc `+`(a, b: Point): Point = a\nproc `name=`*(p: Point) =\n  discard\nmethod draw(p: Point) {.base.} =\n  echo \"\"\"\nproc no() =\n\"\"\"\ntemplate t(x: untyped) =\n  x\nmacro m(x): untyped = x\niterator items*(p: Point): int =\n  yield 1\nwhen defined(windows):\n  proc c_exit(x: cint) {.importc.}\n",
+            "import strutils\nconst\n  Version* = \"1.0\"\n  A, B = (1, 2)\nlet x* = 5\nvar\n  count, total: int\n  table = {\n    \"a\": 1,\n  }.toTable\ntype\n  Point* = object of RootObj\n    ## Doc: comment\n    x*, y*: float\n    case kind: Kind\n    of a: name: string\n    else: discard\n  Color {.pure.} = enum\n    red, green = 2,\n    blue\n  Ref[T] = ref object\n    value: T\n  Callback = proc (x: int): int\n  Inline = enum one, two\n\nproc forward(a: int): int\nproc add*[T](a, b: T;\n    c = 1): T {.inline.} =\n  let local = 1\n  proc nested(x: int) = discard\n  result = a\n\nfunc `+`(a, b: Point): Point = a\nproc `name=`*(p: Point) =\n  discard\nmethod draw(p: Point) {.base.} =\n  echo \"\"\"\nproc no() =\n\"\"\"\ntemplate t(x: untyped) =\n  x\nmacro m(x): untyped = x\niterator items*(p: Point): int =\n  yield 1\nwhen defined(windows):\n  proc c_exit(x: cint) {.importc.}\n  const W = 1\ntest \"x\":\n  let local = 1\n",
             "constant Version 3
              constant A 4
              constant B 4
@@ -248,7 +254,8 @@ mod tests {
              macro t 40-41
              macro m 42
              function items 43-44
-             function c_exit; 46",
+             function c_exit; 46
+             constant W 47",
         );
     }
 }

@@ -23,10 +23,20 @@ impl Grammar for Sql {
         let Some((at, kind)) = object(it, outline) else {
             return;
         };
-        let name = name(it, behind_options(it, at + 1, outline), outline);
-        if let Some(index) = name.and_then(|name| outline.define(name, kind)) {
-            outline.definition(index).end = it.end();
+        let Some((name, next)) = name(it, behind_options(it, at + 1, outline), outline) else {
+            return;
+        };
+        let Some(index) = outline.define(name, kind) else {
+            return;
+        };
+        outline.enter(Some(index));
+        if it.word(at, outline).eq_ignore_ascii_case(b"table") && it.is(next, b'(') {
+            columns(it, next + 1, outline);
         }
+        outline.leave(it.end());
+        // A shell type of PostgreSQL.
+        let is_shell = kind == Kind::Type && it.get(next).is_none();
+        outline.definition(index).is_declaration = is_shell;
     }
 
     fn is_end(&self, _it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
@@ -61,6 +71,7 @@ fn object(it: &Statement, outline: &Outline<'_>) -> Option<(usize, Kind)> {
     ];
     const OTHERS: &[&[u8]] = &[
         b"user",
+        b"access",
         b"role",
         b"extension",
         b"server",
@@ -103,8 +114,8 @@ fn behind_options(it: &Statement, mut at: usize, outline: &Outline<'_>) -> usize
     at
 }
 
-/// Last part of `"schema".name`, without quotes.
-fn name(it: &Statement, mut at: usize, outline: &Outline<'_>) -> Option<Range<u32>> {
+/// Last part of `"schema".name`, without quotes, and the index behind it.
+fn name(it: &Statement, mut at: usize, outline: &Outline<'_>) -> Option<(Range<u32>, usize)> {
     loop {
         let bracket = usize::from(it.is(at, b'['));
         let name = it.get(at + bracket)?;
@@ -113,12 +124,46 @@ fn name(it: &Statement, mut at: usize, outline: &Outline<'_>) -> Option<Range<u3
             at = next + 1;
             continue;
         }
-        return match name.role {
-            Role::String => (name.end - name.start > 2).then(|| name.start + 1..name.end - 1),
-            // An index without a name.
-            _ if name.text(outline).eq_ignore_ascii_case(b"on") => None,
-            _ => name.is_word().then(|| name.range()),
+        // An index without a name.
+        let is_none = name.text(outline).eq_ignore_ascii_case(b"on");
+        let range = if name.role == Role::String {
+            name.start + 1..name.end.saturating_sub(1)
+        } else {
+            name.range()
         };
+        let is_name = name.is_word() || name.role == Role::String && range.start < range.end;
+        return (is_name && !is_none).then_some((range, next));
+    }
+}
+
+/// Defines the columns of a table: the first word of each part between commas.
+fn columns(it: &Statement, mut at: usize, outline: &mut Outline<'_>) {
+    const CONSTRAINTS: &[&[u8]] = &[
+        b"constraint",
+        b"primary",
+        b"foreign",
+        b"unique",
+        b"check",
+        b"key",
+        b"index",
+        b"like",
+        b"exclude",
+        b"period",
+        b"fulltext",
+        b"spatial",
+    ];
+    let mut is_begin = true;
+    while let Some(token) = it.get(at).filter(|token| !token.is(b')')) {
+        let word = it.word(at, outline);
+        let is_constraint = CONSTRAINTS.iter().any(|it| it.eq_ignore_ascii_case(word));
+        if is_begin
+            && !is_constraint
+            && let Some((name, _)) = name(it, at, outline)
+        {
+            outline.define(name, Kind::Field);
+        }
+        is_begin = token.is(b',');
+        at = it.behind(at).max(at + 1);
     }
 }
 
@@ -130,22 +175,26 @@ mod tests {
     fn objects_have_names() {
         check(
             "sql",
-            "-- create table no (\nCREATE TABLE IF NOT EXISTS public.\"User List\" (\n  id int PRIMARY KEY,\n  name text DEFAULT 'create table x;'\n);\ncreate temporary table `a`.`b` (x int);\ncreate unique index concurrently if not exists idx_a on t (a);\ncreate index on t (b);\nCREATE OR REPLACE VIEW v AS SELECT 1;\ncreate materialized view mv as select 2;\ncreate or replace function f(a int) returns trigger as $$\nbegin\n  create table no (x int);\nend;\n$$ language plpgsql;\ncreate function g() returns int as $body$\n  select 1;\n$body$ language sql;\ncreate definer = `root`@`%` procedure p() begin select 1; end;\ncreate trigger tr before insert on t for each row execute function f();\ncreate type mood as enum ('a', 'b');\nCREATE PROCEDURE [dbo].[proc_x] @a int AS SELECT 1\nGO\nCREATE SCHEMA s\nGO\ncreate user u;\nalter table t add column c int;\ncreate virtual table ft using fts5(a);\ncreate domain d as int;\nselect * from x where y = 'it''s';\ncreate package body pkg as end;\n",
-            "table User List 2-5
-             table b 6
-             table idx_a 7
-             table v 9
-             table mv 10
-             function f 11-15
-             function g 16-17
-             function p 19
-             function tr 20
-             type mood 21
-             function proc_x 22-23
-             module s 24-25
-             table ft 28
-             type d 29
-             module pkg 31",
+            "-- create table no (\nCREATE TABLE IF NOT EXISTS public.\"User List\" (\n  id int PRIMARY KEY,\n  name text DEFAULT 'create table x;',\n  PRIMARY KEY (id, name)\n);\ncreate temporary table `a`.`b` (x int);\ncreate unique index concurrently if not exists idx_a on t (a);\ncreate index on t (b);\nCREATE OR REPLACE VIEW v AS SELECT 1;\ncreate materialized view mv as select 2;\ncreate or replace function f(a int) returns trigger as $$\nbegin\n  create table no (x int);\nend;\n$$ language plpgsql;\ncreate function g() returns int as $body$\n  select 1;\n$body$ language sql;\ncreate definer = `root`@`%` procedure p() begin select 1; end;\ncreate trigger tr before insert on t for each row execute function f();\ncreate type mood as enum ('a', 'b');\nCREATE PROCEDURE [dbo].[proc_x] @a int AS SELECT 1\nGO\nCREATE SCHEMA s\nGO\ncreate user u;\nalter table t add column c int;\ncreate virtual table ft using fts5(a);\ncreate domain d as int;\nselect * from x where y = 'it''s';\ncreate type shell;\ncreate access method m type index handler h;\ncreate package body pkg as end;\n",
+            "table User List 2-6
+             field User List.id 3
+             field User List.name 4
+             table b 7
+             field b.x 7
+             table idx_a 8
+             table v 10
+             table mv 11
+             function f 12-16
+             function g 17-18
+             function p 20
+             function tr 21
+             type mood 22
+             function proc_x 23-24
+             module s 25-26
+             table ft 29
+             type d 30
+             type shell; 32
+             module pkg 34",
         );
     }
 }
