@@ -152,7 +152,15 @@ impl Statement {
         self.tokens.len()
     }
 
-    pub(super) fn is_arrow(&self, at: usize) -> bool {
+    /// Index of the next token outside of round and square brackets.
+    pub(super) fn next(&self, at: usize) -> usize {
+        match self.get(at).map(|token| token.role) {
+            Some(Role::Sign(b'(' | b'[')) => self.behind(at),
+            _ => at + 1,
+        }
+    }
+
+    fn is_arrow(&self, at: usize) -> bool {
         let before = at.checked_sub(1);
         before.is_some_and(|before| self.is(before, b'-') || self.is(before, b'='))
     }
@@ -163,8 +171,7 @@ impl Statement {
         while let Some(token) = self.get(at) {
             match token.role {
                 Role::Sign(sign) if signs.contains(&sign) => return Some(at),
-                Role::Sign(b'(' | b'[') => at = self.behind(at),
-                _ => at += 1,
+                _ => at = self.next(at),
             }
         }
         None
@@ -377,6 +384,98 @@ impl<G: Grammar> Blocks<G> {
         self.end(b'\n', outline);
         while !may_stay(self.statement.scope) && !self.around.is_empty() {
             self.leave(at, outline);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Language;
+    use crate::symbols::Symbols;
+
+    const LANGUAGES: [&str; 18] = [
+        "go", "rust", "zig", "php", "nim", "nix", "proto", "thrift", "capnp", "fbs", "webidl",
+        "graphql", "hcl", "puppet", "antlr", "sql", "tfvars", "tf",
+    ];
+
+    /// Definitions of a hostile text, in each language.
+    fn count(text: &[u8]) -> usize {
+        let of = |name| Symbols::of(Language::named(name), text).definitions.len();
+        LANGUAGES.map(of).iter().sum()
+    }
+
+    #[test]
+    fn hostile_texts_end() {
+        let open = [
+            "{",
+            "(",
+            "[",
+            "<",
+            "\"",
+            "'",
+            "`",
+            "fn a(",
+            "func f(x interface {",
+            "struct s {",
+            "type T struct {",
+            "a = {",
+            "with ",
+            "class a {",
+            "create table t(",
+            "<?php ",
+            "#[",
+            "  proc a =\n    ",
+            "a:",
+            "/*",
+            "enum e { a,",
+            "union {",
+            "const (",
+            "= ",
+            "x ? {",
+        ];
+        for part in open {
+            count(part.repeat(5_000).as_bytes());
+            count(format!("{}{}", part.repeat(2000), "}])>".repeat(9000)).as_bytes());
+        }
+        let mut state = 1_u32;
+        let bytes = b"{}()[]<>;:,=.#\"'`@$&|\n\n\t -/*\\afntype0\xff\0";
+        let random = (0..100_000).map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            bytes[(state >> 16) as usize % bytes.len()]
+        });
+        count(&random.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn definitions_behind_an_open_bracket_are_found() {
+        for (language, head) in [
+            ("go", "func NAME() {}\n"),
+            ("rust", "pub fn NAME() {}\n"),
+            ("zig", "pub fn NAME() void {}\n"),
+            ("php", "class NAME {}\n"),
+            ("nim", "proc NAME() = 1\n"),
+            ("proto", "message NAME {}\n"),
+            ("thrift", "struct NAME {}\n"),
+            ("capnp", "struct NAME {}\n"),
+            ("fbs", "table NAME {}\n"),
+            ("webidl", "interface NAME {};\n"),
+            ("graphql", "type NAME {}\n"),
+            ("hcl", "resource \"a\" \"NAME\" {}\n"),
+            ("puppet", "class NAME {}\n"),
+            ("antlr", "fragment NAME : 'a' ;\n"),
+            ("sql", "create table NAME (a int);\n"),
+        ] {
+            let php = if language == "php" { "<?php\n" } else { "" };
+            let text = format!("{php}a = ((\n\n{head}");
+            let symbols = Symbols::of(Language::named(language), text.as_bytes());
+            let mut names = symbols.definitions.iter().map(|it| it.name.clone());
+            let is_name = |it| {
+                &text[std::ops::Range {
+                    start: it,
+                    end: it + 4,
+                }] == "NAME"
+            };
+            assert!(names.any(|it| is_name(it.start as usize)), "{language}");
         }
     }
 }

@@ -3,6 +3,10 @@
 use super::super::Kind;
 use super::super::outline::{Outline, SCOPES_MAX};
 use super::super::parser::{Line, Parser, Role, Token};
+use std::ops::Range;
+
+/// Tokens in back quotes.
+const OPERATOR_TOKENS_MAX: usize = 8;
 
 /// Open scope: it ends with a line of at most its indentation.
 struct Scope {
@@ -97,7 +101,7 @@ impl Nim {
         let word = tokens[0].text(outline);
         let inside = self.scopes.last().map(|it| it.inside);
         if let Some(kind) = routine(word) {
-            let name = name(tokens, 1).and_then(|name| outline.define(name.range(), kind));
+            let name = name(tokens, 1).and_then(|name| outline.define(name, kind));
             self.routine = name;
             return self.enter(name, indent, Inside::Routine, outline);
         }
@@ -164,7 +168,7 @@ impl Nim {
             Some(b"concept") => (Kind::Interface, Inside::Section(None, Some(usize::MAX))),
             _ => (Kind::Type, Inside::Section(None, Some(usize::MAX))),
         };
-        let definition = outline.define(name.range(), kind);
+        let definition = outline.define(name, kind);
         self.enter(definition, indent, inside, outline);
         if inside == Inside::Values {
             list(value.get(1..).unwrap_or(&[]), Kind::Enumerator, outline);
@@ -181,10 +185,15 @@ fn routine(word: &[u8]) -> Option<Kind> {
     }
 }
 
-/// Name, also in back quotes.
-fn name(tokens: &[Token], at: usize) -> Option<Token> {
-    let quote = usize::from(tokens.get(at)?.is(b'`'));
-    tokens.get(at + quote).copied().filter(Token::is_word)
+/// Name; in back quotes also an operator.
+fn name(tokens: &[Token], at: usize) -> Option<Range<u32>> {
+    let first = tokens.get(at)?;
+    if !first.is(b'`') {
+        return first.is_word().then(|| first.range());
+    }
+    let mut rest = tokens.iter().skip(at + 1).take(OPERATOR_TOKENS_MAX);
+    let end = rest.find(|token| token.is(b'`'))?;
+    Some(first.end..end.start)
 }
 
 /// `name*: T`; `case kind: T`. A branch `of x:` has no name.
@@ -249,7 +258,8 @@ mod tests {
              function forward; 26
              function add 27-31
              function add.nested 30
-             function name 34-35
+             function + 33
+             function name= 34-35
              method draw 36-39
              macro t 40-41
              macro m 42

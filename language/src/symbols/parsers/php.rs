@@ -71,7 +71,7 @@ fn head(it: &Statement, outline: &Outline<'_>) -> Option<(Option<Token>, Kind)> 
         if let Some(head) = head_at(it, at, outline) {
             return Some(head);
         }
-        at = it.behind(at).max(at + 1);
+        at = it.next(at);
     }
     None
 }
@@ -136,7 +136,7 @@ fn constants(it: &Statement, outline: &mut Outline<'_>) {
         {
             outline.define(name.range(), Kind::Constant);
         }
-        at = it.behind(at).max(at + 1);
+        at = it.next(at);
     }
 }
 
@@ -153,7 +153,7 @@ fn properties(it: &Statement, outline: &mut Outline<'_>) {
             is_expected = false;
         }
         is_expected |= token.is(b',');
-        at = it.behind(at).max(at + 1);
+        at = it.next(at);
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
     fn types_have_members() {
         check(
             "php",
-            "<?php\ndeclare(strict_types=1);\nnamespace App\\Models;\nuse Foo\\Bar;\nuse function Foo\\baz;\n#[Attr([1, \"]\"])]\nabstract class A extends B implements C {\n    use T { x as y; }\n    const X = 1, Y = [2, 3];\n    final public const string Z = 'z';\n    public ?int $a = 1, $b;\n    private static array $c = ['x' => 'y'];\n    abstract protected function f(int $x): ?string;\n    public static function &g(array $y = []): static {\n        $local = 1;\n        $h = function () use ($x) { return new class { function deep() {} }; };\n        return $x::class;\n    }\n    public function list() { foo(function ($x) { }); }\n    public string $hook { get => 1; }\n}\ninterface I { const K = 1; function m(); }\ntrait T { private $p; function t() {} }\nenum Suit: string { case Hearts = 'H'; case Spades; public function s() {} }\nfinal readonly class V {}\nnamespace Other\\Name { function n() {} }\n",
+            "<?php\ndeclare(strict_types=1);\nnamespace App\\Models;\nuse Foo\\Bar;\nuse function Foo\\baz;\n#[Attr([1, \"]\"])]\nabstract class A extends B implements C {\n    use T { x as y; }\n    const X = 1 << 2, Y = [2, 3];\n    final public const string Z = 'z';\n    public ?int $a = 1, $b;\n    private static array $c = ['x' => 'y'];\n    abstract protected function f(int $x): ?string;\n    public static function &g(array $y = []): static {\n        $local = 1;\n        $h = function () use ($x) { return new class { function deep() {} }; };\n        return $x::class;\n    }\n    public function list() { foo(function ($x) { }); }\n    public string $hook { get => 1; }\n}\ninterface I { const K = 1; function m(); }\ntrait T { private $p; function t() {} }\nenum Suit: string { case Hearts = 'H'; case Spades; public function s() {} }\nfinal readonly class V {}\nnamespace Other\\Name { function n() {} }\n",
             "module App\\Models 3
              class A 7-21
              constant A.X 9

@@ -255,7 +255,7 @@ fn graph_fields(it: &Statement, mut at: usize, outline: &mut Outline<'_>) -> Opt
             last = outline.define(token.range(), Kind::Field);
             at += 1;
         }
-        at = it.behind(at).max(at + 1);
+        at = it.next(at);
     }
     last
 }

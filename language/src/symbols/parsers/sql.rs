@@ -163,7 +163,7 @@ fn columns(it: &Statement, mut at: usize, outline: &mut Outline<'_>) {
             outline.define(name, Kind::Field);
         }
         is_begin = token.is(b',');
-        at = it.behind(at).max(at + 1);
+        at = it.next(at);
     }
 }
 
