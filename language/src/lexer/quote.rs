@@ -33,6 +33,8 @@ pub(super) const CLOSES_IN_COLUMN: u16 = 256;
 pub(super) const BRACKETS: u16 = 512;
 /// A `?>` ends it.
 pub(super) const TAG: u16 = 1024;
+/// A `'`, `$` or `\` behind the end makes it content.
+pub(super) const INDENTED: u16 = 2048;
 
 impl Quote {
     const fn with(self, rule: u16) -> Quote {
@@ -112,6 +114,8 @@ forms! {
     text(open, close): close, String, LINES | BACKSLASH;
     /// Several lines, without escapes.
     raw(open, close): close, String, LINES;
+    /// Indented string of Nix.
+    indented(open): open, String, LINES | INDENTED;
     /// Single line. Doubling escapes the end.
     doubled(open, close): close, String, DOUBLED;
     one(open): open, String, BACKSLASH | ONE;

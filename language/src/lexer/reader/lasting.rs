@@ -69,6 +69,10 @@ impl<T: Tokens> Reader<'_, T> {
                     self.at += close.len();
                     continue;
                 }
+                if quote.has(quote::INDENTED) && matches!(self.byte(0), b'\'' | b'$' | b'\\') {
+                    self.at += 1;
+                    continue;
+                }
                 depth -= 1;
                 if depth == 0 {
                     if quote.has(quote::CLOSES_IN_COLUMN) {

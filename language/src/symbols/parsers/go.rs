@@ -86,6 +86,9 @@ fn end_at_top(it: &Statement, outline: &mut Outline<'_>) {
 fn function(it: &Statement, outline: &mut Outline<'_>) -> Option<u32> {
     let at = it.behind(1);
     let name = it.get(at).filter(Token::is_word)?;
+    if name.text(outline) == b"_" {
+        return None;
+    }
     if at == 1 {
         return outline.define(name.range(), Kind::Function);
     }
@@ -162,7 +165,6 @@ mod tests {
              method S.G 15
              function Map 16-18
              function asm; 19
-             method pkg._ 20
              function many 21-27",
         );
     }
