@@ -9,6 +9,47 @@ use std::ops::Range;
 /// Tokens between `create` and the word for the object.
 const MODIFIERS_MAX: usize = 16;
 
+/// Words for objects.
+const KINDS: &[(&[u8], Kind)] = &[
+    (b"table", Kind::Table),
+    (b"view", Kind::Table),
+    (b"index", Kind::Table),
+    (b"sequence", Kind::Table),
+    (b"synonym", Kind::Table),
+    (b"function", Kind::Function),
+    (b"procedure", Kind::Function),
+    (b"proc", Kind::Function),
+    (b"aggregate", Kind::Function),
+    (b"trigger", Kind::Function),
+    (b"event", Kind::Function),
+    (b"macro", Kind::Macro),
+    (b"type", Kind::Type),
+    (b"domain", Kind::Type),
+    (b"schema", Kind::Module),
+    (b"database", Kind::Module),
+    (b"package", Kind::Module),
+];
+
+/// Words that end the search.
+const OTHERS: &[&[u8]] = &[
+    b"user",
+    b"access",
+    b"role",
+    b"extension",
+    b"server",
+    b"login",
+    b"policy",
+    b"cast",
+    b"operator",
+    b"publication",
+    b"subscription",
+    b"on",
+    b"as",
+    b"for",
+    b"rule",
+    b"statistics",
+];
+
 pub(in super::super) struct Sql;
 
 impl Grammar for Sql {
@@ -50,43 +91,6 @@ impl Grammar for Sql {
 
 /// Place and kind of the object that a statement creates.
 fn object(it: &Statement, outline: &Outline<'_>) -> Option<(usize, Kind)> {
-    const KINDS: &[(&[u8], Kind)] = &[
-        (b"table", Kind::Table),
-        (b"view", Kind::Table),
-        (b"index", Kind::Table),
-        (b"sequence", Kind::Table),
-        (b"synonym", Kind::Table),
-        (b"function", Kind::Function),
-        (b"procedure", Kind::Function),
-        (b"proc", Kind::Function),
-        (b"aggregate", Kind::Function),
-        (b"trigger", Kind::Function),
-        (b"event", Kind::Function),
-        (b"macro", Kind::Macro),
-        (b"type", Kind::Type),
-        (b"domain", Kind::Type),
-        (b"schema", Kind::Module),
-        (b"database", Kind::Module),
-        (b"package", Kind::Module),
-    ];
-    const OTHERS: &[&[u8]] = &[
-        b"user",
-        b"access",
-        b"role",
-        b"extension",
-        b"server",
-        b"login",
-        b"policy",
-        b"cast",
-        b"operator",
-        b"publication",
-        b"subscription",
-        b"on",
-        b"as",
-        b"for",
-        b"rule",
-        b"statistics",
-    ];
     for at in 1..it.tokens().len().min(MODIFIERS_MAX) {
         let word = it.word(at, outline);
         let is_it = |other: &[u8]| word.eq_ignore_ascii_case(other);
