@@ -157,7 +157,7 @@ fn properties(it: &Statement, outline: &mut Outline<'_>) {
     }
 }
 
-/// `define('NAME', …)`, also behind `defined('NAME') or`.
+/// `define('path\NAME', …)`, also behind `defined('NAME') or`.
 fn defined(it: &Statement, outline: &mut Outline<'_>) {
     for at in 0..it.tokens().len().min(DEFINE_TOKENS_MAX) {
         let name = it.get(at + 2).filter(|name| name.role == Role::String);
@@ -165,7 +165,12 @@ fn defined(it: &Statement, outline: &mut Outline<'_>) {
             && it.word(at, outline) == b"define"
             && let Some(name) = name.filter(|name| name.end > name.start + 2)
         {
-            outline.define(name.start + 1..name.end - 1, Kind::Constant);
+            let text = name.text(outline);
+            let path = text[..text.len() - 1]
+                .iter()
+                .rposition(|byte| *byte == b'\\')
+                .unwrap_or(0) as u32;
+            outline.define(name.start + 1 + path..name.end - 1, Kind::Constant);
             return;
         }
     }
@@ -213,7 +218,7 @@ mod tests {
     fn templates_have_functions_and_no_text() {
         check(
             "php",
-            "<html>function no() { it's }\n<?php // comment ?>\n<p>don't class Nope {</p>\n<?php if ($x == 1): ?>\n<b>\n<?php function shown() { ?>\n  <i>{ class No { }</i>\n<?php } ?>\n<?php endif;\n$config = array();\n$config['a'] = 1;\nif (!function_exists('old')) {\n    function old() { return \"{$a['b']}\"; }\n}\ndefine('ONE', 1);\ndefined('TWO') or define(\"TWO\", 2);\nconst THREE = 3;\n$t = <<<EOT\nfunction no() {\nEOT;\n$f = fn($x) => $x;\nfunction\nlast_one(\n  $a\n)\n{\n}\n",
+            "<html>function no() { it's }\n<?php // comment ?>\n<p>don't class Nope {</p>\n<?php if ($x == 1): ?>\n<b>\n<?php function shown() { ?>\n  <i>{ class No { }</i>\n<?php } ?>\n<?php endif;\n$config = array();\n$config['a'] = 1;\nif (!function_exists('old')) {\n    function old() { return \"{$a['b']}\"; }\n}\ndefine('A\\ONE', 1);\ndefined('TWO') or define(\"TWO\", 2);\nconst THREE = 3;\n$t = <<<EOT\nfunction no() {\nEOT;\n$f = fn($x) => $x;\nfunction\nlast_one(\n  $a\n)\n{\n}\n",
             "function shown 6-8
              variable config 10
              function old 13
