@@ -25,17 +25,12 @@ pub(super) enum Scope {
     Top,
     /// Code of a function.
     Body,
-    /// Fields.
     Record,
-    /// Values of an enumeration.
     Values,
     /// Methods: class, trait, `impl`.
     Methods,
-    /// Group of constants.
     Constants,
-    /// Group of variables.
     Variables,
-    /// Group of types.
     Types,
 }
 
@@ -57,23 +52,20 @@ pub(super) trait Grammar {
     /// Takes a statement before its end: a sign, or `\n`.
     fn end(&mut self, statement: &Statement, sign: u8, outline: &mut Outline<'_>);
 
-    /// True if a sign ends a statement.
     fn is_end(&self, statement: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
         sign == b';' || sign == b',' && statement.scope == Scope::Values
     }
 
-    /// True if the end of the line ends a statement.
     fn is_end_of_line(&self, _statement: &Statement, _outline: &Outline<'_>) -> bool {
         false
     }
 
-    /// Scope that a `(` opens.
     fn group(&self, _statement: &Statement, _outline: &Outline<'_>) -> Option<Scope> {
         None
     }
 
-    /// For a word in the first column that begins a definition: the deepest scope that may be
-    /// around it, besides [`Scope::Top`].
+    /// Deepest scope, besides [`Scope::Top`], around a definition that this word begins in the
+    /// first column.
     fn restart(&self, _word: &[u8]) -> Option<Scope> {
         None
     }

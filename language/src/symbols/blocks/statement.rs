@@ -8,12 +8,10 @@ use crate::symbols::parser::{Role, Token};
 /// Tokens of a statement; the rest of a longer one is dropped.
 const STATEMENT_TOKENS_MAX: usize = 256;
 
-/// Tokens of a statement.
 #[derive(Default)]
 pub(in crate::symbols) struct Statement {
     tokens: Vec<Token>,
     pub(in crate::symbols) scope: Scope,
-    /// Open round and square brackets.
     pub(in crate::symbols) brackets: usize,
     /// End of the last token, also of a dropped one.
     end: u32,
@@ -32,7 +30,6 @@ impl Statement {
         self.tokens.last().copied()
     }
 
-    /// Index of one of its tokens.
     pub(in crate::symbols) fn index(&self, token: Token) -> Option<usize> {
         let starts = self
             .tokens
@@ -54,7 +51,6 @@ impl Statement {
         self.get(at).is_some_and(|token| token.is_word())
     }
 
-    /// True if no byte is between a token and the one before.
     pub(in crate::symbols) fn is_adjacent(&self, at: usize) -> bool {
         let before = at.checked_sub(1).and_then(|before| self.get(before));
         let both = before.zip(self.get(at));
@@ -97,7 +93,6 @@ impl Statement {
         before.is_some_and(|before| self.is(before, b'-') || self.is(before, b'='))
     }
 
-    /// First of these signs outside of brackets.
     pub(in crate::symbols) fn find(&self, signs: &[u8]) -> Option<usize> {
         let mut at = 0;
         while let Some(token) = self.get(at) {
@@ -109,7 +104,6 @@ impl Statement {
         None
     }
 
-    /// Last word before an index.
     pub(in crate::symbols) fn word_before(&self, at: usize) -> Option<Token> {
         let word = self.get(at.checked_sub(1)?)?;
         word.is_word().then_some(word)
@@ -135,7 +129,6 @@ impl Statement {
         at
     }
 
-    /// End of the last token, also of one beyond the bound.
     pub(in crate::symbols) fn end(&self) -> u32 {
         self.end
     }

@@ -169,7 +169,6 @@ impl Grammar for Nix {
     }
 }
 
-/// Place of the `=` of a binding.
 fn equals(it: &Statement) -> Option<usize> {
     let at = it.find(b"=")?;
     let is_binding =
@@ -177,7 +176,6 @@ fn equals(it: &Statement) -> Option<usize> {
     is_binding.then_some(at)
 }
 
-/// String without its quotes.
 fn unquoted(token: Token) -> Option<Range<u32>> {
     let is_string = token.role == Role::String && token.end - token.start > 2;
     is_string.then(|| token.start + 1..token.end - 1)

@@ -5,7 +5,6 @@ use super::super::outline::{Outline, SCOPES_MAX};
 use super::super::parser::{Line, Parser, Role, Token};
 use std::ops::Range;
 
-/// Tokens in back quotes.
 const OPERATOR_TOKENS_MAX: usize = 8;
 
 /// Open scope: it ends with a line of at most its indentation.
@@ -29,7 +28,6 @@ pub(in super::super) struct Nim {
     brackets: usize,
     /// Routine whose `=` has not come.
     routine: Option<u32>,
-    /// End of the last token.
     end: u32,
     /// True behind a `when` in the first column: its entries are the file's, too.
     is_in_when: bool,
@@ -42,7 +40,6 @@ impl Parser for Nim {
         };
         if line.is_begin && !line.begins_inside {
             let indent = line.indent(outline);
-            // A routine in the first column is not inside of brackets.
             let restarts = indent == 0 && routine(line.tokens[0].text(outline)).is_some();
             if self.brackets == 0 || restarts {
                 self.brackets = 0;
@@ -65,7 +62,6 @@ impl Nim {
         while self.scopes.last().is_some_and(|it| it.indent >= indent) {
             self.scopes.pop();
             outline.leave(self.end);
-            // Without `=`: a prototype.
             if let Some(index) = self.routine.take() {
                 outline.definition(index).is_declaration = true;
             }
@@ -96,7 +92,6 @@ impl Nim {
         }
     }
 
-    /// Reads the first line of a statement.
     fn head(&mut self, tokens: &[Token], indent: usize, outline: &mut Outline<'_>) {
         let word = tokens[0].text(outline);
         let inside = self.scopes.last().map(|it| it.inside);

@@ -81,7 +81,6 @@ fn head_at(it: &Statement, at: usize, outline: &Outline<'_>) -> Option<(Option<T
     let (text, name) = (word.text(outline), it.get(at + 1));
     let before = at.checked_sub(1);
     let is_new = before.is_some_and(|before| it.word(before, outline) == b"new");
-    // `X::class`
     let is_value = before.is_some_and(|before| it.is(before, b':') && it.is_adjacent(at));
     let kind = match text {
         b"function" => {

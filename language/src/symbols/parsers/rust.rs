@@ -63,7 +63,6 @@ impl Grammar for Rust {
 }
 
 fn field(it: &Statement, outline: &mut Outline<'_>) {
-    // `bitflags!` has constants.
     if it.word(0, outline) == b"const" {
         let name = name(it, 1, outline);
         name.and_then(|name| outline.define(name.range(), Kind::Constant));
@@ -186,7 +185,6 @@ fn implemented(it: &Statement, at: usize, outline: &Outline<'_>) -> Option<Token
                 at = it.behind(at);
                 continue;
             }
-            // A lifetime.
             Role::Sign(b'\'') => at += 1,
             _ if !token.is_word() => {}
             _ => match token.text(outline) {

@@ -87,7 +87,6 @@ impl Grammar for Schema {
         let last = it.last().map(|last| last.role);
         let goes_on = matches!(last, Some(Role::Sign(b'=' | b'|' | b'&' | b':' | b',')));
         let has_only_text = last == Some(Role::String) && it.tokens().len() == 1;
-        // The `{` of a type may be on the next line.
         let is_head = self.head(it.word(begin(it, outline), outline)).is_some();
         let needs_brace = is_head && it.scope == Scope::Top && it.find(b"=").is_none();
         !(goes_on || has_only_text || needs_brace)
@@ -100,7 +99,6 @@ impl Grammar for Schema {
 }
 
 impl Schema {
-    /// Kind of a type, and the scope of its members.
     fn head(self, word: &[u8]) -> Option<(Kind, Option<Scope>)> {
         let (kind, scope) = match word {
             b"message" | b"struct" | b"table" | b"exception" | b"dictionary" => {
@@ -168,7 +166,6 @@ impl Schema {
         true
     }
 
-    /// Defines the field or method of a statement.
     fn member(self, it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u32> {
         let in_interface = it.scope == Scope::Methods;
         let kind = if in_interface {
@@ -201,7 +198,6 @@ fn begin(it: &Statement, outline: &Outline<'_>) -> usize {
             Some(Role::String) => at + 1,
             Some(Role::Sign(b'[')) => it.behind(at),
             _ => match it.word(at, outline) {
-                // Not a field that is named so.
                 b"partial" | b"extend" | b"callback" | b"interface"
                     if matches!(
                         it.word(at + 1, outline),
@@ -238,7 +234,6 @@ fn web_member(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u3
         let end = it.find(b"=").unwrap_or(it.tokens().len());
         return outline.define(it.word_before(end)?.range(), Kind::Field);
     }
-    // The type may be `(A or B)`.
     let mut open = it.behind(at);
     while !it.is(open, b'(') {
         it.get(open)?;

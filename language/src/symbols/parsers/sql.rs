@@ -9,7 +9,6 @@ use std::ops::Range;
 /// Tokens between `create` and the word for the object.
 const MODIFIERS_MAX: usize = 16;
 
-/// Words for objects.
 const KINDS: &[(&[u8], Kind)] = &[
     (b"table", Kind::Table),
     (b"view", Kind::Table),
@@ -75,7 +74,6 @@ impl Grammar for Sql {
             columns(it, next + 1, outline);
         }
         outline.leave(it.end());
-        // A shell type of PostgreSQL.
         let is_shell = kind == Kind::Type && it.get(next).is_none();
         outline.definition(index).is_declaration = is_shell;
     }
@@ -89,7 +87,6 @@ impl Grammar for Sql {
     }
 }
 
-/// Place and kind of the object that a statement creates.
 fn object(it: &Statement, outline: &Outline<'_>) -> Option<(usize, Kind)> {
     for at in 1..it.tokens().len().min(MODIFIERS_MAX) {
         let word = it.word(at, outline);
@@ -104,7 +101,6 @@ fn object(it: &Statement, outline: &Outline<'_>) -> Option<(usize, Kind)> {
     None
 }
 
-/// Index behind `if not exists` and the like.
 fn behind_options(it: &Statement, mut at: usize, outline: &Outline<'_>) -> usize {
     const OPTIONS: &[&[u8]] = &[b"if", b"not", b"exists", b"concurrently", b"body"];
     let is_option = |at| {
@@ -128,7 +124,6 @@ fn name(it: &Statement, mut at: usize, outline: &Outline<'_>) -> Option<(Range<u
             at = next + 1;
             continue;
         }
-        // An index without a name.
         let is_none = name.text(outline).eq_ignore_ascii_case(b"on");
         let range = if name.role == Role::String {
             name.start + 1..name.end.saturating_sub(1)

@@ -90,7 +90,6 @@ fn field(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u32> {
         .filter(|name| name.role != Role::Keyword && name.is_word())?;
     match it.scope {
         Scope::Values => outline.define(name.range(), Kind::Enumerator),
-        // A field of a tagged union may have no type.
         _ if it.is(at + 1, b':') || it.tokens().len() == at + 1 => {
             outline.define(name.range(), Kind::Field)
         }
@@ -114,7 +113,6 @@ fn modifiers(it: &Statement, outline: &Outline<'_>) -> usize {
 /// Kind and scope of the container that a `{` behind the statement opens.
 fn container(it: &Statement, outline: &Outline<'_>) -> Option<(Kind, Scope)> {
     let end = it.tokens().len();
-    // `union(enum)`
     let from = end.saturating_sub(4);
     let at = (from..end).find(|at| {
         let kind = kind_of(it.word(*at, outline));
