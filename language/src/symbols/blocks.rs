@@ -49,6 +49,11 @@ pub(super) trait Grammar {
     /// Takes a statement before a `{`.
     fn open(&mut self, statement: &Statement, outline: &mut Outline<'_>) -> Open;
 
+    /// Takes a statement before a `{` in brackets.
+    fn open_in_brackets(&mut self, _statement: &Statement, _outline: &Outline<'_>) -> Open {
+        Open::Part
+    }
+
     /// Takes a statement before its end: a sign, or `\n`.
     fn end(&mut self, statement: &Statement, sign: u8, outline: &mut Outline<'_>);
 
@@ -75,8 +80,8 @@ pub(super) trait Grammar {
 pub(super) struct Blocks<G> {
     grammar: G,
     statement: Statement,
-    /// Scopes around the statement's; each is one of the outline, too.
-    around: Vec<Scope>,
+    /// Scopes around the statement's, with open brackets; each is one of the outline, too.
+    around: Vec<(Scope, usize)>,
     /// Open braces of an ignored part.
     ignored: usize,
     is_scope_ignored: bool,
@@ -177,7 +182,7 @@ impl<G: Grammar> Blocks<G> {
 
     fn open(&mut self, outline: &mut Outline<'_>) {
         let open = if self.statement.brackets > 0 {
-            Open::Part
+            self.grammar.open_in_brackets(&self.statement, outline)
         } else {
             self.grammar.open(&self.statement, outline)
         };
@@ -195,9 +200,10 @@ impl<G: Grammar> Blocks<G> {
     }
 
     fn enter(&mut self, definition: Option<u32>, scope: Scope, outline: &mut Outline<'_>) {
+        let brackets = self.statement.brackets;
+        self.around.push((self.statement.scope, brackets));
         self.statement.clear();
         outline.enter(definition);
-        self.around.push(self.statement.scope);
         self.statement.scope = scope;
     }
 
@@ -207,8 +213,9 @@ impl<G: Grammar> Blocks<G> {
     }
 
     fn leave(&mut self, end: u32, outline: &mut Outline<'_>) {
-        if let Some(scope) = self.around.pop() {
+        if let Some((scope, brackets)) = self.around.pop() {
             self.statement.scope = scope;
+            self.statement.brackets = brackets;
             outline.leave(end);
         }
     }
@@ -231,5 +238,6 @@ impl<G: Grammar> Blocks<G> {
         while !may_stay(self.statement.scope) && !self.around.is_empty() {
             self.leave(at, outline);
         }
+        self.statement.brackets = 0;
     }
 }

@@ -35,6 +35,18 @@ impl Grammar for Rust {
         }
     }
 
+    fn open_in_brackets(&mut self, it: &Statement, outline: &Outline<'_>) -> Open {
+        let last = it.last().filter(|_| it.scope == Scope::Body);
+        let is_closure = last.is_some_and(|last| {
+            last.is(b'|') || matches!(last.text(outline), b"async" | b"move" | b"unsafe")
+        });
+        if is_closure {
+            Open::Scope(None, Scope::Body)
+        } else {
+            Open::Part
+        }
+    }
+
     fn end(&mut self, it: &Statement, sign: u8, outline: &mut Outline<'_>) {
         match it.scope {
             Scope::Record => field(it, outline),
@@ -207,7 +219,7 @@ mod tests {
     fn items_have_kinds_bodies_and_parents() {
         check(
             "rust",
-            "pub struct A<T> {\n    a: ::T<[T; 3]>,\n    pub(crate) b: HashMap<K, B::C>,\n    #[serde(rename = \"]\")]\n    pub r#type: Box<dyn Fn(u8) -> u8>\n}\nimpl<T: Fn() -> u8> Display for &'a mut a::A<T> where T: X {\n    const N: usize = 1;\n    type Out = u8;\n    fn f(&self) -> u8 {\n        let g = |x| { 1 };\n        fn nested<'a>(x: &'a str) -> [u8; 2] { [0; 2] }\n        const LOCAL: &[fn(u8)] = &[];\n        quote! { fn not() {} struct No; }\n        for i in 0..1 { if let X { y } = z {} }\n    }\n}\nextern \"C\" {\n    pub fn g(x: *const c_char, ...) -> c_int;\n    static ENV: u8;\n}\npub(in a::b) const unsafe extern \"C\" fn h() {}\nconst C: u8 = 1;\nstatic mut S: X = X { a: 1 };\nmacro_rules! m { ($x:expr) => { fn no() {} } }\nmacro_rules! n (() => (struct No;));\nunion U { a: u8, b: f32 }\nstruct Unit;\nstruct Tuple(pub u8, String);\nmod file;\n",
+            "pub struct A<T> {\n    a: ::T<[T; 3]>,\n    pub(crate) b: HashMap<K, B::C>,\n    #[serde(rename = \"]\")]\n    pub r#type: Box<dyn Fn(u8) -> u8>\n}\nimpl<T: Fn() -> u8> Display for &'a mut a::A<T> where T: X {\n    const N: usize = 1;\n    type Out = u8;\n    fn f(&self) -> u8 {\n        let g = map(|x| { fn inner() {} }, [async { [1] }]);\n        fn nested<'a>(x: &'a str) -> [u8; 2] { [0; 2] }\n        const LOCAL: &[fn(u8)] = &[];\n        quote! { fn not() {} struct No; }\n        for i in 0..1 { if let X { y } = z {} }\n    }\n}\nextern \"C\" {\n    pub fn g(x: *const c_char, ...) -> c_int;\n    static ENV: u8;\n}\npub(in a::b) const unsafe extern \"C\" fn h() {}\nconst C: u8 = 1;\nstatic mut S: X = X { a: 1 };\nmacro_rules! m { ($x:expr) => { fn no() {} } }\nmacro_rules! n (() => (struct No;));\nunion U { a: u8, b: f32 }\nstruct Unit;\nstruct Tuple(pub u8, String);\nmod file;\n",
             "struct A 1-6
              field A.a 2
              field A.b 3
@@ -216,6 +228,7 @@ mod tests {
              constant A.N 8
              type A.Out 9
              method A.f 10-16
+             function A.f.inner 11
              function A.f.nested 12
              function g; 19
              constant ENV 20
