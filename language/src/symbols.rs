@@ -8,6 +8,7 @@
 //! hostile text gives wrong definitions at worst. Definitions ascend by name, and all ranges are
 //! inside of the text.
 
+mod blocks;
 pub mod class;
 pub mod kind;
 mod outline;

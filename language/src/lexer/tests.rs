@@ -79,6 +79,20 @@ fn comments_strings_numbers_and_words_have_colours() {
             "let s = r#\"a\"b\"#; // c",
             "<k let> s = <s r#\"a\"b\"#>; <c // c>",
         ),
+        (
+            "Rust",
+            "#[a = \"]\", [1]] mod t;",
+            "<p #[a = \"]\", [1]]> <k mod> t;",
+        ),
+        ("PHP", "<?php // a ?>b", "<?<k php> <c // a >?>b"),
+        (
+            "PHP",
+            "<?php $a = <<<eot\n'\neot;",
+            "<?<k php> $a = <<<eot\n<s '>\n<s eot>;",
+        ),
+        ("Nix", "''a ''${b} ''' c'';", "<s ''a ''${b} ''' c''>;"),
+        ("ANTLR", "A : ~[\"'] ;", "A : ~<s [\"']> ;"),
+        ("Puppet", "/['{]/ => $a", "<s /['{]/> => $a"),
         ("Rust", "#[cfg(test)] mod t;", "<p #[cfg(test)]> <k mod> t;"),
         (
             "Python",

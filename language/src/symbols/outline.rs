@@ -125,6 +125,7 @@ impl<'t> Outline<'t> {
     }
 
     /// Kind of the innermost definition with an open body.
+    #[allow(dead_code)]
     pub(super) fn innermost_kind(&self) -> Option<Kind> {
         let index = self.innermost()?;
         Some(self.definitions[index as usize].kind)

@@ -56,7 +56,7 @@ impl Language {
 pub(super) static LANGUAGES: &[Language] = &[
     code("Ada", &["ads", "adb", "ada", "gpr"], &[]).family(&scripts::ADA),
     code("Agda", &["agda"], &[]).family(&functional::HASKELL),
-    code("ANTLR", &["g4"], &[]).family(&brackets::ANTLR),
+    code("ANTLR", &["g4"], &[]).family(&brackets::ANTLR_4),
     code("AppleScript", &["applescript"], &[]).family(&scripts::APPLESCRIPT),
     prose("AsciiDoc", &["adoc", "asciidoc"], &[]).family(&documents::ASCIIDOC),
     code("ASP.NET", &["aspx", "ascx", "asax"], &[]).family(&scripts::VISUAL_BASIC),

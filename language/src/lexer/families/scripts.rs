@@ -2,7 +2,7 @@
 
 use crate::lexer::Colour::{Comment, Keyword, Meta, Type};
 use crate::lexer::quote::{
-    Quote, block, column_block, doubled, line, nested, one, raw, string, text,
+    Quote, block, column_block, doubled, indented, line, nested, one, raw, string, text,
 };
 use super::{
     ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DOLLAR, Family, HEREDOC, KEYS, LONG, PERCENT, QUOTING, REGEX, SIGILS,
@@ -141,7 +141,7 @@ pub(crate) static FORTH: Family = Family::new(&[line("\\ ").blank(), block("( ",
 pub(crate) static SED: Family = Family::new(&[line("#").first()]);
 pub(crate) static POSTSCRIPT: Family = Family::new(&[line("%"), raw("(", ")")])
     .words(&[(Keyword, "def dup pop exch begin end if ifelse for repeat loop exit gsave grestore moveto lineto curveto stroke fill show findfont setfont translate scale rotate newpath closepath setgray setrgbcolor showpage bind array dict get put roll index copy true false null")]).names_with("/");
-pub(crate) static NIX: Family = Family::new(&[line("#"), block("/*", "*/"), raw("''", "''"), text("\"", "\"")])
+pub(crate) static NIX: Family = Family::new(&[line("#"), block("/*", "*/"), indented("''"), text("\"", "\"")])
     .words(&[(Keyword, "assert builtins else false if import in inherit let null or rec then true with")]).names_with("-'");
 pub(crate) static DOCKERFILE: Family = Family::new(&[line("#").first(), string("\""), raw("'", "'")])
     .words(&[(Keyword, "FROM AS RUN CMD LABEL MAINTAINER EXPOSE ENV ADD COPY ENTRYPOINT VOLUME USER WORKDIR ARG ONBUILD STOPSIGNAL HEALTHCHECK SHELL")])

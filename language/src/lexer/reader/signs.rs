@@ -116,6 +116,7 @@ impl<T: Tokens> Reader<'_, T> {
             return;
         };
         let is_shell = self.syntax.has(BACKSLASH);
+        let is_php = name.starts_with(b"<");
         let name = match name {
             // A here-string of shells, and a here-document of PHP.
             [b'<', ..] if is_shell => return,
@@ -131,7 +132,7 @@ impl<T: Tokens> Reader<'_, T> {
         let is_escaped = name.first() == Some(&b'\\');
         let quoted = is_escaped || matches!(name.first(), Some(b'"' | b'\''));
         let is_first = |byte: u8| {
-            let any = quoted || is_shell;
+            let any = quoted || is_shell || is_php;
             byte == b'_' || byte.is_ascii_uppercase() || any && byte.is_ascii_alphabetic()
         };
         let name = &name[usize::from(quoted)..];

@@ -1,0 +1,151 @@
+//! Tokens of a statement, read by place.
+
+use super::Scope;
+use crate::symbols::Kind;
+use crate::symbols::outline::Outline;
+use crate::symbols::parser::{Role, Token};
+
+/// Tokens of a statement; the rest of a longer one is dropped.
+const STATEMENT_TOKENS_MAX: usize = 256;
+
+#[derive(Default)]
+pub(in crate::symbols) struct Statement {
+    tokens: Vec<Token>,
+    pub(in crate::symbols) scope: Scope,
+    pub(in crate::symbols) brackets: usize,
+    /// End of the last token, also of a dropped one.
+    end: u32,
+}
+
+impl Statement {
+    pub(in crate::symbols) fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    pub(in crate::symbols) fn get(&self, at: usize) -> Option<Token> {
+        self.tokens.get(at).copied()
+    }
+
+    pub(in crate::symbols) fn last(&self) -> Option<Token> {
+        self.tokens.last().copied()
+    }
+
+    pub(in crate::symbols) fn index(&self, token: Token) -> Option<usize> {
+        let starts = self
+            .tokens
+            .binary_search_by_key(&token.start, |it| it.start);
+        starts.ok()
+    }
+
+    /// Bytes of a word; empty for other tokens.
+    pub(in crate::symbols) fn word<'t>(&self, at: usize, outline: &Outline<'t>) -> &'t [u8] {
+        let word = self.get(at).filter(Token::is_word);
+        word.map_or(b"", |word| word.text(outline))
+    }
+
+    pub(in crate::symbols) fn is(&self, at: usize, sign: u8) -> bool {
+        self.get(at).is_some_and(|token| token.is(sign))
+    }
+
+    pub(in crate::symbols) fn is_word(&self, at: usize) -> bool {
+        self.get(at).is_some_and(|token| token.is_word())
+    }
+
+    pub(in crate::symbols) fn is_adjacent(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|before| self.get(before));
+        let both = before.zip(self.get(at));
+        both.is_some_and(|(before, token)| before.end == token.start)
+    }
+
+    /// Index behind the bracket that opens at `at`; `at` itself if none does.
+    pub(in crate::symbols) fn behind(&self, at: usize) -> usize {
+        let Some(Role::Sign(open @ (b'(' | b'[' | b'<' | b'{'))) = self.get(at).map(|it| it.role)
+        else {
+            return at;
+        };
+        let close = if open == b'(' { b')' } else { open + 2 };
+        let mut depth = 0;
+        for (index, token) in self.tokens.iter().enumerate().skip(at) {
+            match token.role {
+                Role::Sign(sign) if sign == open => depth += 1,
+                // The end of an arrow is no bracket.
+                Role::Sign(b'>') if close == b'>' && self.is_arrow(index) => {}
+                Role::Sign(sign) if sign == close => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return index + 1;
+            }
+        }
+        self.tokens.len()
+    }
+
+    /// Index of the next token outside of round and square brackets.
+    pub(in crate::symbols) fn next(&self, at: usize) -> usize {
+        match self.get(at).map(|token| token.role) {
+            Some(Role::Sign(b'(' | b'[')) => self.behind(at),
+            _ => at + 1,
+        }
+    }
+
+    fn is_arrow(&self, at: usize) -> bool {
+        let before = at.checked_sub(1);
+        before.is_some_and(|before| self.is(before, b'-') || self.is(before, b'='))
+    }
+
+    pub(in crate::symbols) fn find(&self, signs: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        while let Some(token) = self.get(at) {
+            match token.role {
+                Role::Sign(sign) if signs.contains(&sign) => return Some(at),
+                _ => at = self.next(at),
+            }
+        }
+        None
+    }
+
+    pub(in crate::symbols) fn word_before(&self, at: usize) -> Option<Token> {
+        let word = self.get(at.checked_sub(1)?)?;
+        word.is_word().then_some(word)
+    }
+
+    /// Defines words with commas between, from `at`. Returns the index behind them.
+    pub(in crate::symbols) fn define_list(
+        &self,
+        mut at: usize,
+        kind: Kind,
+        outline: &mut Outline<'_>,
+    ) -> usize {
+        while let Some(word) = self.get(at).filter(Token::is_word) {
+            if word.text(outline) != b"_" {
+                outline.define(word.range(), kind);
+            }
+            at += 1;
+            if !self.is(at, b',') {
+                break;
+            }
+            at += 1;
+        }
+        at
+    }
+
+    pub(in crate::symbols) fn end(&self) -> u32 {
+        self.end
+    }
+
+    pub(in crate::symbols) fn is_string(&self, at: usize) -> bool {
+        self.get(at).is_some_and(|token| token.role == Role::String)
+    }
+
+    pub(in crate::symbols) fn push(&mut self, token: Token) {
+        self.end = token.end;
+        if self.tokens.len() < STATEMENT_TOKENS_MAX {
+            self.tokens.push(token);
+        }
+    }
+
+    pub(in crate::symbols) fn clear(&mut self) {
+        self.tokens.clear();
+        self.brackets = 0;
+    }
+}

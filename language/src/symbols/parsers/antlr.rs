@@ -1,0 +1,76 @@
+//! ANTLR: a rule is a name, `:`, and alternatives up to `;`. Actions in braces are ignored.
+
+use super::super::Kind;
+use super::super::blocks::{Grammar, Open, Scope, Statement};
+use super::super::outline::Outline;
+use super::super::parser::Token;
+
+#[derive(Default)]
+pub(in super::super) struct Antlr {
+    /// True behind the `:` of a rule.
+    is_in_rule: bool,
+    rule: Option<u32>,
+}
+
+impl Grammar for Antlr {
+    fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
+        let is_block = matches!(
+            it.word(0, outline),
+            b"options" | b"tokens" | b"channels" | b"catch" | b"finally"
+        );
+        let is_apart = it.is(0, b'@') || it.is(0, b':') || is_block;
+        if is_apart && !self.is_in_rule {
+            Open::Ignored(None)
+        } else {
+            Open::Part
+        }
+    }
+
+    fn end(&mut self, it: &Statement, sign: u8, outline: &mut Outline<'_>) {
+        if let Some(rule) = self.rule.take() {
+            outline.definition(rule).end = it.end();
+        }
+        let at = usize::from(matches!(
+            it.word(0, outline),
+            b"fragment" | b"protected" | b"public" | b"private"
+        ));
+        let name = |at| it.get(at).filter(Token::is_word);
+        if self.is_in_rule || sign == b'\n' {
+            self.is_in_rule = false;
+        } else if sign == b':' {
+            self.rule = name(at).and_then(|name| outline.define(name.range(), Kind::Rule));
+            self.is_in_rule = self.rule.is_some();
+        } else if let Some(at) = (0..2).find(|at| it.word(*at, outline) == b"grammar") {
+            name(at + 1).and_then(|name| outline.define(name.range(), Kind::Module));
+        }
+    }
+
+    fn is_end(&self, it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
+        sign == b';' || sign == b':' && !self.is_in_rule && !it.is(0, b'@')
+    }
+
+    fn restart(&self, word: &[u8]) -> Option<Scope> {
+        matches!(word, b"fragment" | b"grammar" | b"lexer" | b"parser").then_some(Scope::Top)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::symbols::tests::check;
+
+    #[test]
+    fn grammars_have_rules() {
+        check(
+            "antlr",
+            "lexer grammar Expr;\noptions { tokenVocab = X; }\nimport Common;\n@header {\npackage a; // no : x;\n}\n@parser::members { int x() { return 1; } }\ntokens { A, B }\nprog: stat+ EOF ;\nstat\n    : expr NEWLINE # print\n    | ID '=' expr ';' { a: b; }\n    ;\nexpr returns [int v] locals [int i]\n@init { x = 1; }\n    : left=expr op=('*'|'/') expr {f();}\n    ;\nfragment DIGIT : [0-9] ;\nSTRING : '\"' ~[\"\\\\\\r\\n;:]* '\"' -> type(X) ;\nBRACKET : '[' | [\\]] | '\\'' ;\nmode INSIDE;\nWS : [ \\t]+ -> skip ; // : c;\n",
+            "module Expr 1
+             rule prog 9
+             rule stat 10-12
+             rule expr 14-16
+             rule DIGIT 18
+             rule STRING 19
+             rule BRACKET 20
+             rule WS 22",
+        );
+    }
+}
