@@ -124,6 +124,12 @@ impl<'t> Outline<'t> {
         Some(self.definitions[index as usize].kind)
     }
 
+    /// Name of the innermost definition with an open body.
+    pub(super) fn innermost_name(&self) -> Option<&'t [u8]> {
+        let index = self.innermost()?;
+        Some(self.bytes(self.definitions[index as usize].name.clone()))
+    }
+
     pub(super) fn incomplete(&self) -> Option<Incomplete> {
         self.is_full.then_some(Incomplete::TooManyDefinitions)
     }
