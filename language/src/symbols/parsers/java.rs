@@ -77,6 +77,8 @@ pub(in super::super) struct Java {
     head: Head,
     last: Option<Token>,
     branches: Branches,
+    /// True behind a brace in column 0 that closed a scope behind it.
+    is_suspect: bool,
 }
 
 impl Java {
@@ -88,6 +90,7 @@ impl Java {
             head: Head::default(),
             last: None,
             branches: Branches::default(),
+            is_suspect: false,
         }
     }
 

@@ -4,7 +4,7 @@
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
-use super::head::Form;
+use super::head::{Form, Head};
 use super::{Dialect, Java, Place};
 
 /// Open `#if`; deeper ones are ignored.
@@ -52,9 +52,11 @@ impl Java {
             }
             self.pop_indented(Some(indent), outline);
         }
-        if indent == 0 && first.is(b'}') {
-            self.close_nested_until_outer(outline);
+        if self.is_suspect && indent == 0 && !first.is(b'}') {
+            self.close_outer(outline);
         }
+        let is_nested = self.scopes.last().is_some_and(|it| it.head.indent > 0);
+        self.is_suspect = indent == 0 && first.is(b'}') && is_nested;
         if self.is_begin() {
             self.head.indent = indent;
         }
@@ -130,7 +132,7 @@ impl Java {
         {
             let end = self.last.map_or(0, |last| last.end);
             self.pop(end, outline);
-            self.head = super::head::Head::default();
+            self.head = Head::default();
         }
     }
 
@@ -145,11 +147,12 @@ impl Java {
         self.close_to(kept, outline);
     }
 
-    /// Closes scopes that begin behind column 0, before a brace in column 0.
-    fn close_nested_until_outer(&mut self, outline: &mut Outline<'_>) {
+    /// Closes scopes that a brace in column 0 left open, before a statement in column 0.
+    fn close_outer(&mut self, outline: &mut Outline<'_>) {
         let outer = self.scopes.iter().rposition(|scope| scope.head.indent == 0);
         if let Some(outer) = outer {
-            self.close_to(outer + 1, outline);
+            self.close_to(outer, outline);
+            self.head = Head::default();
         }
     }
 
