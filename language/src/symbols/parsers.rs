@@ -4,9 +4,11 @@ use super::parser::Parser;
 use crate::Language;
 
 mod java;
+mod javascript;
 mod rust;
 
 use java::{Dialect, Java};
+use javascript::{Dialect as Script, JavaScript};
 
 /// Parser of a language. `None`: it has no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
@@ -22,6 +24,10 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "Swift" => Box::new(Java::new(Dialect::Swift)),
         "Haxe" => Box::new(Java::new(Dialect::Haxe)),
         "Solidity" => Box::new(Java::new(Dialect::Solidity)),
+        "JavaScript" => Box::new(JavaScript::new(Script::JavaScript)),
+        "TypeScript" | "TSX" => Box::new(JavaScript::new(Script::TypeScript)),
+        "QML" => Box::new(JavaScript::new(Script::Qml)),
+        "Vue" | "Svelte" => Box::new(JavaScript::new(Script::Tagged)),
         "Rust" => Box::<rust::Rust>::default(),
         _ => return None,
     };

@@ -1,0 +1,80 @@
+//! Lines: statements that end with them, recovery after unbalanced braces, and tags of scripts.
+
+use super::super::super::outline::Outline;
+use super::super::super::parser::{Line, Role, Token};
+use super::head::{Form, Head};
+use super::{JavaScript, Place};
+
+impl JavaScript {
+    /// Takes the first token of a line.
+    pub(super) fn begin_line(&mut self, first: Token, indent: usize, outline: &mut Outline<'_>) {
+        let ends = match self.place() {
+            Place::Object | Place::NamedObject | Place::Enum => false,
+            _ => self.head.brackets == 0 && !self.continues(first, outline),
+        };
+        if ends {
+            self.end_statement(outline);
+        }
+        if ends || self.head.form == Form::Statement && self.head.name.is_none() {
+            self.head.indent = indent;
+        }
+    }
+
+    /// True if a line goes on with the statement before it.
+    fn continues(&self, first: Token, outline: &Outline<'_>) -> bool {
+        if self.last_is_of(b"=,.(+-*/&|?:<~^%") || self.is_arrow {
+            return true;
+        }
+        if let Some(last) = self.last.filter(|last| last.role == Role::Keyword) {
+            let ends = matches!(
+                last.text(outline),
+                b"return" | b"break" | b"continue" | b"this" | b"null" | b"true" | b"false"
+                    | b"undefined" | b"super" | b"get" | b"set" | b"of" | b"from" | b"debugger"
+            );
+            let is_name = self.head.name.is_some_and(|name| Some(name) == self.last);
+            return !ends && !is_name;
+        }
+        match first.role {
+            Role::Sign(b'{') => self.head.awaited.is_some() || self.head.is_call,
+            Role::Sign(sign) => b".?:=,)]&|+%<>".contains(&sign),
+            Role::Keyword => matches!(
+                first.text(outline),
+                b"in" | b"instanceof" | b"extends" | b"implements"
+            ),
+            _ => false,
+        }
+    }
+
+    /// Closes scopes that a declaration in column 0 cannot be in.
+    pub(super) fn close_nested(&mut self, outline: &mut Outline<'_>) {
+        let place = self.place();
+        if self.head.indent > 0 || !matches!(place, Place::Top | Place::Body | Place::Class) {
+            return;
+        }
+        let holds = |scope: &super::Scope| {
+            let is_wrapper = scope.head.form != Form::Declaration && scope.place == Place::Body;
+            scope.head.indent == 0 && (is_wrapper || scope.place == Place::Top)
+        };
+        let kept = self.scopes.iter().take_while(|scope| holds(scope)).count();
+        let end = self.last.map_or(0, |last| last.end);
+        while self.scopes.len() > kept {
+            self.deeper = 0;
+            self.scopes.pop();
+            outline.leave(end);
+        }
+    }
+
+    /// True for lines outside of `<script>`.
+    pub(super) fn is_outside_script(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) -> bool {
+        let text = outline.bytes(line.range.clone()).trim_ascii_start();
+        let is_tag = text.starts_with(b"<script") || text.starts_with(b"</script");
+        if is_tag {
+            self.scopes.clear();
+            (self.deeper, self.last) = (0, None);
+            self.head = Head::default();
+            outline.leave_to(0, line.range.start);
+            self.in_script = text.starts_with(b"<script");
+        }
+        is_tag || !self.in_script
+    }
+}
