@@ -132,14 +132,17 @@ impl JavaScript {
             return false;
         }
         let is_path = awaited.place == Place::Top && last.is_some_and(|last| last.is(b'.'));
-        if let Some(index) = awaited.definition {
-            if is_path {
-                let definition = outline.definition(index);
-                (definition.name.end, definition.end) = (token.end, token.end);
-            }
-            return is_path;
-        }
         let is_behind = last.is_some_and(|it| it.role == Role::Keyword || it.is(b'*'));
+        if let Some(index) = awaited.definition {
+            let definition = outline.definition(index);
+            let name = definition.name.clone();
+            if is_path {
+                (definition.name.end, definition.end) = (token.end, token.end);
+            } else if is_behind && outline.bytes(name) != token.text(outline) {
+                outline.define(token.range(), Kind::Function);
+            }
+            return is_path || is_behind;
+        }
         let is_module = awaited.place == Place::Top;
         if !is_behind && !is_module || token.role == Role::Keyword {
             return false;

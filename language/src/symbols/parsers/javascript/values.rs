@@ -126,7 +126,7 @@ impl JavaScript {
 
     /// Defines the name as a function or class, or changes the kind of its definition.
     pub(super) fn define_value(&mut self, kind: Kind, outline: &mut Outline<'_>) -> Option<u32> {
-        let name = self.head.name?;
+        let name = self.head.name.filter(|name| name.text(outline) != b"exports")?;
         let is_member = self.is_in_members();
         let kind_of = |of: Kind| if kind == Kind::Class { kind } else { of };
         if let Some(index) = self.head.definition {
