@@ -29,8 +29,14 @@ pub(super) const FIRST: u16 = 64;
 pub(super) const COLUMN: u16 = 128;
 /// Ends in the first column.
 pub(super) const CLOSES_IN_COLUMN: u16 = 256;
+/// `${…}` has code.
+pub(super) const HOLES: u16 = 512;
 
 impl Quote {
+    pub(super) const fn holes(self) -> Quote {
+        self.with(HOLES)
+    }
+
     const fn with(self, rule: u16) -> Quote {
         Quote {
             rules: self.rules | rule,

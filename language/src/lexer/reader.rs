@@ -1,5 +1,6 @@
 //! The lexer: reads a line, from state to state.
 
+pub(super) mod holes;
 mod lasting;
 mod signs;
 
@@ -10,6 +11,7 @@ use super::families::{
 use super::quote::{self, Quote};
 use super::syntax::Syntax;
 use super::{Colour, LineState, Tokens, markup};
+use holes::Holes;
 
 /// Bytes of a C++ raw string's delimiter, by the standard.
 const DELIMITER_BYTES_MAX: usize = 16;
@@ -40,6 +42,7 @@ impl Syntax {
             last: 0,
             heredoc: None,
             no_regex_before: 0,
+            holes: Holes::default(),
         };
         let inside = match state {
             LineState::Code => None,
@@ -48,7 +51,7 @@ impl Syntax {
         let state = inside.unwrap_or_else(|| reader.code());
         match (state, reader.heredoc) {
             (LineState::Code, Some(end)) => LineState::Heredoc(end),
-            (state, _) => state,
+            (state, _) => reader.holes.around(state, self.family),
         }
     }
 }
@@ -64,6 +67,7 @@ struct Reader<'a, T> {
     heredoc: Option<u32>,
     /// No regular expression begins before it.
     no_regex_before: usize,
+    holes: Holes,
 }
 
 impl<T: Tokens> Reader<'_, T> {
@@ -102,9 +106,7 @@ impl<T: Tokens> Reader<'_, T> {
             && let Some((form, quote)) = self.form()
         {
             self.at += quote.open.len();
-            let state = self.quoted(form, quote, start, 1);
-            self.last = b'"';
-            return state;
+            return self.text(form, quote, start);
         }
         if byte.is_ascii_digit() {
             self.number();
@@ -133,6 +135,10 @@ impl<T: Tokens> Reader<'_, T> {
                     self.at = (self.at + 1).min(self.line.len());
                 }
                 return None;
+            }
+            b'{' | b'}' if self.ends_hole(byte) => {
+                self.at += 1;
+                return self.template(start);
             }
             b'/' if syntax.has(REGEX) && self.regex() => return None,
             b'<' if syntax.has(HEREDOC) && self.heredoc.is_none() => self.here_document(),

@@ -45,7 +45,10 @@ impl Dialect {
 
     /// True if the end of a line may end a statement.
     fn has_lines(self) -> bool {
-        matches!(self, Self::Kotlin | Self::Scala | Self::Swift | Self::Groovy)
+        matches!(
+            self,
+            Self::Kotlin | Self::Scala | Self::Swift | Self::Groovy
+        )
     }
 }
 

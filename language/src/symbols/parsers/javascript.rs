@@ -121,7 +121,10 @@ impl JavaScript {
     /// Opens a block, an object, or the body of a definition.
     fn open(&mut self, outline: &mut Outline<'_>) {
         let is_in_type = self.last_is_of(b":|&<,.=") && !self.is_arrow;
-        let awaited = self.head.awaited.filter(|it| it.brackets == self.head.brackets);
+        let awaited = self
+            .head
+            .awaited
+            .filter(|it| it.brackets == self.head.brackets);
         if let Some(Awaited {
             place, definition, ..
         }) = awaited.filter(|_| !is_in_type)
@@ -139,7 +142,12 @@ impl JavaScript {
         }
         if is_outside && self.head.is_call && !is_in_type {
             let definition = self.define_method(true, outline);
-            return self.push(Place::Body, definition, self.place() != Place::Object, outline);
+            return self.push(
+                Place::Body,
+                definition,
+                self.place() != Place::Object,
+                outline,
+            );
         }
         self.open_object(is_outside && value == Value::Start, outline);
     }
@@ -158,7 +166,9 @@ impl JavaScript {
             _ if matches!(outer, Place::Class | Place::Interface) && !is_value => Place::Body,
             _ => Place::Object,
         };
-        let owner = self.owner(outline).filter(|_| is_value && definition.is_none());
+        let owner = self
+            .owner(outline)
+            .filter(|_| is_value && definition.is_none());
         let is_end = place == Place::Body && !is_object && self.head.is_outside_value();
         self.push(place, definition, is_end, outline);
         if let Some(scope) = self.scopes.last_mut().filter(|_| self.deeper == 0) {

@@ -111,8 +111,7 @@ impl Java {
     fn last_is_type(&self, outline: &Outline<'_>) -> bool {
         self.last.is_some_and(|last| {
             last.role == Role::Type
-                || last.role == Role::Word
-                    && outline.bytes(last.range())[0].is_ascii_uppercase()
+                || last.role == Role::Word && outline.bytes(last.range())[0].is_ascii_uppercase()
         })
     }
 
@@ -257,7 +256,11 @@ impl Java {
         if !is_enough {
             return;
         }
-        let kind = if of_type { Kind::Method } else { Kind::Function };
+        let kind = if of_type {
+            Kind::Method
+        } else {
+            Kind::Function
+        };
         let kind = head.kind.unwrap_or(kind);
         let is_complete = has_body
             || !matches!(kind, Kind::Function | Kind::Method)

@@ -79,7 +79,8 @@ impl Java {
         if head.angles > 0 && !head.in_value {
             return true;
         }
-        let is_open = |last: Token| matches!(last.role, Role::Sign(sign) if b"=,:.<&|+-*?".contains(&sign));
+        let is_open =
+            |last: Token| matches!(last.role, Role::Sign(sign) if b"=,:.<&|+-*?".contains(&sign));
         if self.last.is_some_and(is_open) && head.tick.is_none() {
             return true;
         }

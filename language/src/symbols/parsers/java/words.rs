@@ -80,7 +80,9 @@ impl Java {
         let is_form = self.head.name.is_none() && self.head.form != Form::Other;
         if is_form && let Some(form) = self.form(text, next) {
             self.begin(form, text, outline);
-        } else if self.dialect == Dialect::D && text == b"this" && next.is_some_and(|it| it.is(b'('))
+        } else if self.dialect == Dialect::D
+            && text == b"this"
+            && next.is_some_and(|it| it.is(b'('))
         {
             self.head.name = Some(token);
         } else {
@@ -124,7 +126,9 @@ impl Java {
             }
             b"let" if dialect == Swift && self.place() == Place::Top => Form::Value(Kind::Constant),
             b"let" | b"val" => Form::Value(Kind::Variable),
-            b"var" if matches!(dialect, Kotlin | Scala | Swift | Haxe) => Form::Value(Kind::Variable),
+            b"var" if matches!(dialect, Kotlin | Scala | Swift | Haxe) => {
+                Form::Value(Kind::Variable)
+            }
             b"final" if dialect == Haxe => Form::Value(Kind::Variable),
             b"given" => Form::Value(Kind::Variable),
             b"case" => Form::Case,
@@ -175,11 +179,18 @@ impl Java {
 
     /// Takes a word in the brackets of a head: `class A(val b: Int)`.
     fn parameter(&mut self, text: &[u8], next: Option<&Token>, outline: &mut Outline<'_>) {
-        let Head { form, definition, .. } = self.head;
-        if let (Form::Type(_), Some(of), b"val" | b"var", Some(name)) = (form, definition, text, next)
+        let Head {
+            form, definition, ..
+        } = self.head;
+        if let (Form::Type(_), Some(of), b"val" | b"var", Some(name)) =
+            (form, definition, text, next)
             && name.role == Role::Word
         {
-            outline.define_in(super::super::super::Parent::Definition(of), name.range(), Kind::Field);
+            outline.define_in(
+                super::super::super::Parent::Definition(of),
+                name.range(),
+                Kind::Field,
+            );
         }
     }
 }
@@ -188,13 +199,66 @@ impl Java {
 fn is_contextual(text: &[u8]) -> bool {
     matches!(
         text,
-        b"record" | b"sealed" | b"permits" | b"yield" | b"def" | b"in" | b"as" | b"value" | b"get"
-            | b"set" | b"add" | b"remove" | b"partial" | b"where" | b"when" | b"global" | b"async"
-            | b"await" | b"event" | b"alias" | b"error" | b"modifier" | b"module" | b"package"
-            | b"library" | b"mixin" | b"extension" | b"on" | b"part" | b"type" | b"given"
-            | b"inline" | b"open" | b"infix" | b"data" | b"inner" | b"internal" | b"external"
-            | b"annotation" | b"operator" | b"out" | b"delegate" | b"signal" | b"emit" | b"from"
-            | b"of" | b"show" | b"is" | b"native" | b"override" | b"body" | b"debug" | b"actual"
-            | b"expect" | b"reified" | b"vararg" | b"some" | b"any" | b"left" | b"export" | b"let"
+        b"record"
+            | b"sealed"
+            | b"permits"
+            | b"yield"
+            | b"def"
+            | b"in"
+            | b"as"
+            | b"value"
+            | b"get"
+            | b"set"
+            | b"add"
+            | b"remove"
+            | b"partial"
+            | b"where"
+            | b"when"
+            | b"global"
+            | b"async"
+            | b"await"
+            | b"event"
+            | b"alias"
+            | b"error"
+            | b"modifier"
+            | b"module"
+            | b"package"
+            | b"library"
+            | b"mixin"
+            | b"extension"
+            | b"on"
+            | b"part"
+            | b"type"
+            | b"given"
+            | b"inline"
+            | b"open"
+            | b"infix"
+            | b"data"
+            | b"inner"
+            | b"internal"
+            | b"external"
+            | b"annotation"
+            | b"operator"
+            | b"out"
+            | b"delegate"
+            | b"signal"
+            | b"emit"
+            | b"from"
+            | b"of"
+            | b"show"
+            | b"is"
+            | b"native"
+            | b"override"
+            | b"body"
+            | b"debug"
+            | b"actual"
+            | b"expect"
+            | b"reified"
+            | b"vararg"
+            | b"some"
+            | b"any"
+            | b"left"
+            | b"export"
+            | b"let"
     )
 }

@@ -28,8 +28,20 @@ impl JavaScript {
         if let Some(last) = self.last.filter(|last| last.role == Role::Keyword) {
             let ends = matches!(
                 last.text(outline),
-                b"return" | b"break" | b"continue" | b"this" | b"null" | b"true" | b"false"
-                    | b"undefined" | b"super" | b"get" | b"set" | b"of" | b"from" | b"debugger"
+                b"return"
+                    | b"break"
+                    | b"continue"
+                    | b"this"
+                    | b"null"
+                    | b"true"
+                    | b"false"
+                    | b"undefined"
+                    | b"super"
+                    | b"get"
+                    | b"set"
+                    | b"of"
+                    | b"from"
+                    | b"debugger"
             );
             let is_name = self.head.name.is_some_and(|name| Some(name) == self.last);
             return !ends && !is_name;

@@ -11,7 +11,8 @@ impl JavaScript {
     /// True if a keyword before this token is the name of a member.
     pub(super) fn is_member_name(&self, next: Option<&Token>) -> bool {
         let is_at_name = self.is_in_members() && self.head.is_outside_value();
-        let ends = |next: &Token| matches!(next.role, Role::Sign(sign) if b":=;,?(".contains(&sign));
+        let ends =
+            |next: &Token| matches!(next.role, Role::Sign(sign) if b":=;,?(".contains(&sign));
         is_at_name && next.is_none_or(ends)
     }
 
@@ -28,13 +29,19 @@ impl JavaScript {
                 b"if" | b"for" | b"while" | b"switch" | b"catch" | b"with" | b"return" | b"new"
             );
         let is_computed = next.is_some_and(|next| next.is(b'['));
-        if next.is_none_or(ends) && !(is_statement && self.place() != Place::Class) && !is_computed {
+        if next.is_none_or(ends) && !(is_statement && self.place() != Place::Class) && !is_computed
+        {
             self.head.name = Some(token);
         }
     }
 
     /// Takes a string or number outside of brackets.
-    pub(super) fn literal(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+    pub(super) fn literal(
+        &mut self,
+        token: Token,
+        next: Option<&Token>,
+        outline: &mut Outline<'_>,
+    ) {
         if token.role == Role::Meta {
             return;
         }
@@ -130,6 +137,11 @@ fn unquoted(token: Token, outline: &Outline<'_>) -> Option<Token> {
     if inside.start >= inside.end {
         return None;
     }
-    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$-".contains(byte) || *byte >= 0x80;
-    outline.bytes(inside.range()).iter().all(is_of_name).then_some(inside)
+    let is_of_name =
+        |byte: &u8| byte.is_ascii_alphanumeric() || b"_$-".contains(byte) || *byte >= 0x80;
+    outline
+        .bytes(inside.range())
+        .iter()
+        .all(is_of_name)
+        .then_some(inside)
 }

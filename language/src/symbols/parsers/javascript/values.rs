@@ -126,12 +126,19 @@ impl JavaScript {
 
     /// Defines the name as a function or class, or changes the kind of its definition.
     pub(super) fn define_value(&mut self, kind: Kind, outline: &mut Outline<'_>) -> Option<u32> {
-        let name = self.head.name.filter(|name| name.text(outline) != b"exports")?;
+        let name = self
+            .head
+            .name
+            .filter(|name| name.text(outline) != b"exports")?;
         let is_member = self.is_in_members();
         let kind_of = |of: Kind| if kind == Kind::Class { kind } else { of };
         if let Some(index) = self.head.definition {
             if self.head.form != Form::Alias {
-                let kind = if is_member { Kind::Method } else { Kind::Function };
+                let kind = if is_member {
+                    Kind::Method
+                } else {
+                    Kind::Function
+                };
                 outline.definition(index).kind = kind_of(kind);
             }
         } else if is_member {
@@ -164,7 +171,10 @@ impl JavaScript {
 
     /// Takes `=>`.
     fn arrow(&mut self, outline: &mut Outline<'_>) {
-        if matches!(self.head.value, Value::Word | Value::Group | Value::Annotation) {
+        if matches!(
+            self.head.value,
+            Value::Word | Value::Group | Value::Annotation
+        ) {
             self.define_value(Kind::Function, outline);
             self.head.value = Value::Arrow;
         }
