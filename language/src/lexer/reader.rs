@@ -144,7 +144,8 @@ impl<T: Tokens> Reader<'_, T> {
             b'<' if syntax.has(HEREDOC) && self.heredoc.is_none() => self.here_document(),
             b'$' if syntax.has(DOLLAR) && self.variable() => return None,
             b'@' if syntax.has(AT) => {
-                self.at += 1;
+                let is_meta = self.byte(1) == b':' && syntax.is_in_name(self.byte(2));
+                self.at += 1 + usize::from(is_meta);
                 self.skip(|byte| syntax.is_in_name(byte) || byte == b'.');
                 self.push(start, Some(Colour::Meta));
                 self.last = byte;

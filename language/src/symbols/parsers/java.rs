@@ -149,7 +149,8 @@ impl Java {
             self.deeper += usize::from(has_brace);
             return;
         }
-        let head = std::mem::take(&mut self.head);
+        let inside = Head::at(self.head.indent.saturating_add(1));
+        let head = std::mem::replace(&mut self.head, inside);
         self.scopes.push(Scope {
             place,
             head,
@@ -173,9 +174,9 @@ impl Java {
             Form::Type(Kind::Enum) => Place::Enum,
             Form::Type(Kind::Module) => Place::Top,
             Form::Type(_) => Place::Type,
-            Form::Case if outer == Place::Enum => Place::Type,
+            Form::Plain if outer == Place::Enum => Place::Type,
             Form::Plain if outer != Place::Body => {
-                if head.is_call {
+                if head.is_function() {
                     self.define_function(true, outline);
                 } else if head.name.is_some() {
                     self.define_property(outline);
@@ -208,7 +209,7 @@ impl Java {
             self.pop(token.end, outline);
         }
         if self.head.brackets == 0 && !self.head.in_value && self.place() != Place::Enum {
-            self.head = Head::default();
+            self.head = Head::at(self.head.indent);
         }
     }
 
@@ -222,13 +223,14 @@ impl Java {
     fn meta(&mut self, token: Token, outline: &mut Outline<'_>) {
         match token.text(outline) {
             b"@interface" => self.head.form = Form::Type(Kind::Interface),
+            b"@Field" => self.head.is_final = true,
             text if text.starts_with(b"#") => {
                 let depth = self.scopes.len();
                 if let Some(depth) = self.branches.directive(text, depth) {
                     self.deeper = 0;
                     while self.scopes.len() > depth {
                         self.pop(token.start, outline);
-                        self.head = Head::default();
+                        self.head = Head::at(self.head.indent);
                     }
                 }
             }

@@ -202,7 +202,8 @@ impl JavaScript {
             self.deeper += 1;
             return;
         }
-        let head = std::mem::take(&mut self.head);
+        let inside = Head::at(self.head.indent.saturating_add(1));
+        let head = std::mem::replace(&mut self.head, inside);
         self.scopes.push(Scope {
             place,
             head,
@@ -224,7 +225,7 @@ impl JavaScript {
         outline.leave(token.end);
         self.head = scope.head;
         if scope.is_end {
-            self.head = Head::default();
+            self.head = Head::at(self.head.indent);
         } else if self.head.value == Value::Start {
             self.head.value = Value::Other;
         }

@@ -34,9 +34,13 @@ pub(super) struct Head {
     pub(super) has_type: bool,
     /// Parameters follow the name.
     pub(super) is_call: bool,
+    /// `get` or `set` came before the name.
+    pub(super) is_accessor: bool,
     /// Behind `=`.
     pub(super) in_value: bool,
     pub(super) is_static: bool,
+    /// Parameters are fields.
+    pub(super) is_record: bool,
     pub(super) is_final: bool,
     /// Kind of a function or variable with a special word.
     pub(super) kind: Option<Kind>,
@@ -53,6 +57,10 @@ pub(super) struct Head {
 }
 
 impl Head {
+    pub(super) fn is_function(&self) -> bool {
+        self.is_call || self.is_accessor
+    }
+
     /// True outside of all brackets.
     pub(super) fn is_outside(&self) -> bool {
         self.brackets == 0 && self.angles == 0
@@ -62,6 +70,14 @@ impl Head {
         self.brackets = self.brackets.saturating_sub(1);
         if self.brackets + 1 < self.created {
             self.created = 0;
+        }
+    }
+
+    /// Head without tokens.
+    pub(super) fn at(indent: usize) -> Head {
+        Head {
+            indent,
+            ..Head::default()
         }
     }
 
@@ -84,7 +100,9 @@ impl Java {
     pub(super) fn sign(&mut self, token: Token, sign: u8, outline: &mut Outline<'_>) {
         let is_arrow = self.last_is(b'-') || self.last_is(b'=');
         match sign {
-            b'<' if !self.head.in_value || self.last_is_type(outline) => self.head.angles += 1,
+            b'<' if !self.head.in_value || self.touches_word(token) => {
+                self.head.angles = self.head.angles.saturating_add(1);
+            }
             b'>' if !is_arrow => self.head.angles = self.head.angles.saturating_sub(1),
             b'`' => self.tick(token),
             _ if self.head.angles > 0 || self.head.tick.is_some() => {}
@@ -100,19 +118,21 @@ impl Java {
                 self.end_name(sign, outline);
                 self.assign(outline);
             }
-            b':' if self.head.form == Form::Plain && self.head.name.is_none() => {
-                self.head = Head::default();
+            b':' if self.head.form == Form::Plain
+                && self.head.name.is_none()
+                && self.head.created == 0 =>
+            {
+                self.head = Head::at(self.head.indent);
             }
             b'?' | b'!' | b'*' | b'>' | b'-' | b'~' => {}
             _ => self.end_name(sign, outline),
         }
     }
 
-    fn last_is_type(&self, outline: &Outline<'_>) -> bool {
-        self.last.is_some_and(|last| {
-            last.role == Role::Type
-                || last.role == Role::Word && outline.bytes(last.range())[0].is_ascii_uppercase()
-        })
+    /// True for the `<` of generics in a value: `f<T>`.
+    fn touches_word(&self, token: Token) -> bool {
+        self.last
+            .is_some_and(|last| last.is_word() && last.end == token.start)
     }
 
     /// Takes a backtick: names in Kotlin, Scala and Swift may have any signs.
@@ -136,7 +156,7 @@ impl Java {
                 self.end_name(b',', outline);
                 self.head.next_name();
             }
-            Form::Plain if self.place() == Place::Enum => self.head = Head::default(),
+            Form::Plain if self.place() == Place::Enum => self.head = Head::at(self.head.indent),
             Form::Plain if !self.head.is_call => {
                 self.define_variable(outline);
                 self.head.next_name();
@@ -151,7 +171,7 @@ impl Java {
             return;
         }
         if self.head.form == Form::Plain && self.place() != Place::Body {
-            if self.head.is_call {
+            if self.head.is_function() {
                 self.define_function(true, outline);
             } else {
                 self.define_variable(outline);
@@ -167,6 +187,9 @@ impl Java {
             return self.end_name(b'(', outline);
         }
         let (name, last) = (self.head.name, self.last);
+        if self.dialect == Dialect::CSharp && name.is_none() && token.is(b'(') {
+            self.head.has_type = true;
+        }
         let is_behind_name = name.is_some() && (name == last || self.last_is(b'>'));
         self.head.is_call |= token.is(b'(') && is_behind_name;
     }
@@ -184,15 +207,16 @@ impl Java {
             Form::Function if place == Place::Type => Kind::Method,
             Form::Function => Kind::Function,
             Form::Value(kind) if kind != Kind::Variable => kind,
-            Form::Value(_) if place == Place::Type => Kind::Field,
+            Form::Value(_) if head.is_static && head.is_final => Kind::Constant,
+            Form::Value(_) if matches!(place, Place::Type | Place::Enum) => Kind::Field,
             Form::Value(_) => Kind::Variable,
             Form::Case => Kind::Enumerator,
             Form::Plain | Form::Other => return,
         };
         let kind = head.kind.unwrap_or(kind);
-        let is_function = matches!(kind, Kind::Function | Kind::Method);
+        let has_receiver = matches!(head.form, Form::Function | Form::Value(_));
         self.head.definition = match head.qualifier {
-            Some(of) if is_function || kind == Kind::Field => {
+            Some(of) if has_receiver => {
                 outline.define_in(Parent::Name(of.range()), name.range(), kind)
             }
             _ => outline.define(name.range(), kind),
@@ -204,9 +228,9 @@ impl Java {
         self.end_name(b';', outline);
         let (place, head) = (self.place(), &self.head);
         match head.form {
-            Form::Plain if place == Place::Body || head.in_value => {}
             Form::Plain if place == Place::Enum => self.end_enumerators(has_sign),
-            Form::Plain if head.is_call => self.define_function(false, outline),
+            Form::Plain if place == Place::Body || head.in_value => {}
+            Form::Plain if head.is_function() => self.define_function(false, outline),
             Form::Plain => self.define_variable(outline),
             Form::Function if !head.in_value && head.kind.is_none() => {
                 if let Some(index) = head.definition {
@@ -220,11 +244,7 @@ impl Java {
             }
             _ => {}
         }
-        let indent = self.head.indent;
-        self.head = Head {
-            indent,
-            ..Head::default()
-        };
+        self.head = Head::at(self.head.indent);
     }
 
     /// Members follow the `;` behind enumerators.
@@ -262,9 +282,8 @@ impl Java {
             Kind::Function
         };
         let kind = head.kind.unwrap_or(kind);
-        let is_complete = has_body
-            || !matches!(kind, Kind::Function | Kind::Method)
-            || is_constructor && self.dialect == Dialect::Dart;
+        let is_complete =
+            has_body || head.kind.is_some() || is_constructor && self.dialect == Dialect::Dart;
         self.head.definition = if is_complete {
             outline.define(name.range(), kind)
         } else {

@@ -80,7 +80,7 @@ impl Java {
             return true;
         }
         let is_open =
-            |last: Token| matches!(last.role, Role::Sign(sign) if b"=,:.<&|+-*?".contains(&sign));
+            |last: Token| matches!(last.role, Role::Sign(sign) if b"=,:.<&|+".contains(&sign));
         if self.last.is_some_and(is_open) && head.tick.is_none() {
             return true;
         }
@@ -123,6 +123,7 @@ impl Java {
         };
         let definition = self.head.definition;
         self.push(place, definition, false, outline);
+        self.last = None;
     }
 
     /// Closes the innermost blocks by indentation; all of them without an indent.
@@ -133,7 +134,7 @@ impl Java {
         {
             let end = self.last.map_or(0, |last| last.end);
             self.pop(end, outline);
-            self.head = Head::default();
+            self.head = Head::at(self.head.indent);
         }
     }
 
@@ -153,7 +154,7 @@ impl Java {
         let outer = self.scopes.iter().rposition(|scope| scope.head.indent == 0);
         if let Some(outer) = outer {
             self.close_to(outer, outline);
-            self.head = Head::default();
+            self.head = Head::at(self.head.indent);
         }
     }
 

@@ -1,9 +1,9 @@
 //! Words of a statement's head.
 
-use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
-use super::head::{Form, Head};
+use super::super::super::{Kind, Parent};
+use super::head::Form;
 use super::{Dialect, Java, Place};
 
 impl Java {
@@ -13,11 +13,15 @@ impl Java {
         }
         if token.role == Role::Keyword {
             let text = token.text(outline);
-            if !is_contextual(text) || next.is_some_and(|next| next.is_word()) {
+            let is_extension = text == b"extension" && self.dialect == Dialect::Scala;
+            let is_keyword = next.is_some_and(|next| next.is_word()) || is_extension;
+            if is_keyword || !is_contextual(text) {
                 return self.keyword(token, text, next, outline);
             }
         }
-        if self.head.is_outside() && !self.head.in_value {
+        if self.head.brackets == 1 {
+            self.parameter(token, next, outline);
+        } else if self.head.is_outside() && !self.head.in_value {
             self.name(token, outline);
         }
     }
@@ -43,7 +47,11 @@ impl Java {
                     name.end = token.end;
                 }
             }
-            _ if head.name.is_none() || is_in_path || self.dialect == Dialect::D => {
+            _ if head.name.is_none()
+                || is_in_path
+                || self.dialect == Dialect::D
+                || head.form == Form::Value(Kind::Type) =>
+            {
                 if head.definition.is_none() {
                     head.name = Some(token);
                 }
@@ -60,14 +68,17 @@ impl Java {
         outline: &mut Outline<'_>,
     ) {
         let created = self.head.brackets + 1;
-        if text == b"new" || text == b"object" && (self.head.in_value || created > 1) {
+        let is_anonymous = || next.is_none_or(|next| !next.is_word());
+        let is_name = self.head.form == Form::Function && self.head.name.is_none();
+        if is_name && text == b"new" {
+            self.head.name = Some(token);
+            return;
+        }
+        if text == b"new" || text == b"object" && is_anonymous() {
             self.head.created = created;
             return;
         }
         if !self.head.is_outside() {
-            if self.head.brackets == 1 {
-                self.parameter(text, next, outline);
-            }
             return;
         }
         if self.head.in_value || self.last_is(b':') || self.last_is(b'.') {
@@ -77,16 +88,17 @@ impl Java {
             // `extends` ends a name.
             return self.end_name(b' ', outline);
         }
-        let is_form = self.head.name.is_none() && self.head.form != Form::Other;
+        let is_template = text == b"template" && self.head.form == Form::Other;
+        let is_form = self.head.name.is_none() && self.head.form != Form::Other || is_template;
         if is_form && let Some(form) = self.form(text, next) {
-            self.begin(form, text, outline);
+            self.begin(form, token, text, outline);
         } else if self.dialect == Dialect::D
             && text == b"this"
             && next.is_some_and(|it| it.is(b'('))
         {
             self.head.name = Some(token);
         } else {
-            self.modifier(token, text);
+            self.modifier(text);
         }
     }
 
@@ -120,7 +132,6 @@ impl Java {
             b"function" if dialect != D => Form::Function,
             b"event" | b"modifier" | b"error" if dialect == Solidity => Form::Function,
             b"init" | b"deinit" | b"subscript" if dialect == Swift => Form::Function,
-            b"typedef" if dialect == Dart => Form::Other,
             b"typealias" | b"type" | b"alias" | b"associatedtype" | b"typedef" => {
                 Form::Value(Kind::Type)
             }
@@ -137,8 +148,12 @@ impl Java {
         Some(form)
     }
 
-    fn begin(&mut self, form: Form, text: &[u8], outline: &mut Outline<'_>) {
+    fn begin(&mut self, form: Form, token: Token, text: &[u8], outline: &mut Outline<'_>) {
         let place = self.place();
+        self.head.is_record = text == b"record" || self.head.form == Form::Case;
+        if matches!(text, b"init" | b"deinit" | b"subscript") {
+            self.head.name = Some(token);
+        }
         let form = match form {
             Form::Value(Kind::Type) | Form::Type(_) | Form::Function => form,
             _ if place == Place::Body => Form::Other,
@@ -155,7 +170,7 @@ impl Java {
     }
 
     /// Takes a word that is no form: `static`, `throws`.
-    fn modifier(&mut self, token: Token, text: &[u8]) {
+    fn modifier(&mut self, text: &[u8]) {
         let head = &mut self.head;
         match text {
             b"const" | b"constant" | b"immutable" | b"enum" => {
@@ -168,29 +183,35 @@ impl Java {
             }
             b"delegate" => head.kind = Some(Kind::Type),
             b"signal" => head.kind = Some(Kind::Method),
-            b"get" | b"set" if self.dialect == Dialect::Dart => head.is_call = true,
+            b"get" | b"set" if self.dialect == Dialect::Dart => head.is_accessor = true,
+            b"operator" => head.form = Form::Other,
             b"mapping" | b"dynamic" => head.has_type = true,
-            b"init" | b"deinit" | b"subscript" if self.dialect == Dialect::Swift => {
-                head.name = Some(token);
-            }
             _ => {}
         }
     }
 
-    /// Takes a word in the brackets of a head: `class A(val b: Int)`.
-    fn parameter(&mut self, text: &[u8], next: Option<&Token>, outline: &mut Outline<'_>) {
-        let Head {
-            form, definition, ..
-        } = self.head;
-        if let (Form::Type(_), Some(of), b"val" | b"var", Some(name)) =
-            (form, definition, text, next)
-            && name.role == Role::Word
-        {
-            outline.define_in(
-                super::super::super::Parent::Definition(of),
-                name.range(),
-                Kind::Field,
-            );
+    /// Takes a word in the brackets of a head: `class A(val b: Int)`, `record A(int b)`.
+    fn parameter(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+        let (Form::Type(_), Some(of), Role::Word) =
+            (self.head.form, self.head.definition, token.role)
+        else {
+            return;
+        };
+        let (last, is_next) = (self.last, |sign| next.is_some_and(|next| next.is(sign)));
+        let is_word = |last: Token| last.is_word() || last.is(b'>') || last.is(b']');
+        let is_field = match self.dialect {
+            Dialect::Kotlin | Dialect::Scala => {
+                let text = last.map_or(&b""[..], |last| last.text(outline));
+                let is_first = matches!(text, b"(" | b",") && self.head.is_record;
+                is_next(b':') && (is_first || matches!(text, b"val" | b"var"))
+            }
+            _ => {
+                let ends = is_next(b',') || is_next(b')');
+                self.head.is_record && ends && last.is_some_and(is_word)
+            }
+        };
+        if is_field {
+            outline.define_in(Parent::Definition(of), token.range(), Kind::Field);
         }
     }
 }
@@ -238,7 +259,6 @@ fn is_contextual(text: &[u8]) -> bool {
             | b"internal"
             | b"external"
             | b"annotation"
-            | b"operator"
             | b"out"
             | b"delegate"
             | b"signal"

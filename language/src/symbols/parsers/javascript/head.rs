@@ -58,6 +58,14 @@ pub(super) struct Head {
 }
 
 impl Head {
+    /// Head without tokens.
+    pub(super) fn at(indent: usize) -> Head {
+        Head {
+            indent,
+            ..Head::default()
+        }
+    }
+
     pub(super) fn is_outside_value(&self) -> bool {
         self.brackets == 0 && self.value == Value::None
     }
@@ -260,11 +268,7 @@ impl JavaScript {
             }
             _ => {}
         }
-        let indent = self.head.indent;
-        self.head = Head {
-            indent,
-            ..Head::default()
-        };
+        self.head = Head::at(self.head.indent);
     }
 
     /// Name that an object is assigned to: `A` of `A.prototype = {`.
