@@ -3,6 +3,7 @@
 use super::parser::Parser;
 use crate::Language;
 
+mod coffeescript;
 mod java;
 mod javascript;
 mod rust;
@@ -24,6 +25,7 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "Swift" => Box::new(Java::new(Dialect::Swift)),
         "Haxe" => Box::new(Java::new(Dialect::Haxe)),
         "Solidity" => Box::new(Java::new(Dialect::Solidity)),
+        "CoffeeScript" => Box::<coffeescript::CoffeeScript>::default(),
         "JavaScript" => Box::new(JavaScript::new(Script::JavaScript)),
         "TypeScript" | "TSX" => Box::new(JavaScript::new(Script::TypeScript)),
         "QML" => Box::new(JavaScript::new(Script::Qml)),

@@ -120,7 +120,7 @@ impl JavaScript {
 
     /// Opens a block, an object, or the body of a definition.
     fn open(&mut self, outline: &mut Outline<'_>) {
-        let is_in_type = self.last_is_of(b":|&<,.=") && !self.is_arrow;
+        let is_in_type = self.last_is_of(b":|&<,.=") && !self.is_arrow || self.head.angles > 0;
         let awaited = self
             .head
             .awaited
@@ -169,7 +169,8 @@ impl JavaScript {
         let owner = self
             .owner(outline)
             .filter(|_| is_value && definition.is_none());
-        let is_end = place == Place::Body && !is_object && self.head.is_outside_value();
+        let is_open = self.head.awaited.is_some() || is_object;
+        let is_end = place == Place::Body && !is_open && self.head.is_outside_value();
         self.push(place, definition, is_end, outline);
         if let Some(scope) = self.scopes.last_mut().filter(|_| self.deeper == 0) {
             scope.owner = owner;
@@ -183,7 +184,16 @@ impl JavaScript {
         };
         matches!(
             last.text(outline),
-            b"return" | b"default" | b"yield" | b"await" | b"new" | b"in" | b"of" | b"typeof"
+            b"return"
+                | b"default"
+                | b"yield"
+                | b"export"
+                | b"import"
+                | b"await"
+                | b"new"
+                | b"in"
+                | b"of"
+                | b"typeof"
         )
     }
 

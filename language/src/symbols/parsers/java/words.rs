@@ -85,7 +85,8 @@ impl Java {
             return;
         }
         if self.head.name.is_some() && self.head.form != Form::Plain {
-            // `extends` ends a name.
+            // `extends` ends a name. Haxe has bodies without braces.
+            self.head.in_value |= text == b"return";
             return self.end_name(b' ', outline);
         }
         let is_template = text == b"template" && self.head.form == Form::Other;
@@ -279,6 +280,5 @@ fn is_contextual(text: &[u8]) -> bool {
             | b"any"
             | b"left"
             | b"export"
-            | b"let"
     )
 }

@@ -139,20 +139,26 @@ impl JavaScript {
         if awaited.brackets != brackets {
             return false;
         }
+        let is_function = awaited.place == Place::Body;
         let is_path = awaited.place == Place::Top && last.is_some_and(|last| last.is(b'.'));
-        let is_behind = last.is_some_and(|it| it.role == Role::Keyword || it.is(b'*'));
+        let is_behind = last.is_some_and(|last| {
+            let text = last.text(outline);
+            let is_word = last.role == Role::Keyword && text != b"extends";
+            last.is(b'*') || is_word && text != b"implements"
+        });
+        let is_behind = is_behind && token.role != Role::Keyword;
         if let Some(index) = awaited.definition {
             let definition = outline.definition(index);
             let name = definition.name.clone();
             if is_path {
                 (definition.name.end, definition.end) = (token.end, token.end);
-            } else if is_behind && outline.bytes(name) != token.text(outline) {
+            } else if is_behind && is_function && outline.bytes(name) != token.text(outline) {
                 outline.define(token.range(), Kind::Function);
             }
             return is_path || is_behind;
         }
         let is_module = awaited.place == Place::Top;
-        if !is_behind && !is_module || token.role == Role::Keyword {
+        if !is_behind && !is_module {
             return false;
         }
         let kind = match awaited.place {

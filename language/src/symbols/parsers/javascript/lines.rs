@@ -42,6 +42,7 @@ impl JavaScript {
                     | b"of"
                     | b"from"
                     | b"debugger"
+                    | b"void"
             );
             let is_name = self.head.name.is_some_and(|name| Some(name) == self.last);
             return !ends && !is_name;

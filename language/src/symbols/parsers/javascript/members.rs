@@ -10,7 +10,8 @@ use super::{Dialect, JavaScript, Place};
 impl JavaScript {
     /// True if a keyword before this token is the name of a member.
     pub(super) fn is_member_name(&self, next: Option<&Token>) -> bool {
-        let is_at_name = self.is_in_members() && self.head.is_outside_value();
+        let has_name = self.head.name.is_some() || self.head.is_call;
+        let is_at_name = self.is_in_members() && self.head.is_outside_value() && !has_name;
         let ends =
             |next: &Token| matches!(next.role, Role::Sign(sign) if b":=;,?(".contains(&sign));
         is_at_name && next.is_none_or(ends)
@@ -18,7 +19,7 @@ impl JavaScript {
 
     /// Takes a word where the name of a member may be.
     pub(super) fn member(&mut self, token: Token, text: &[u8], next: Option<&Token>) {
-        if self.head.name.is_some() {
+        if self.head.name.is_some() || self.head.is_call {
             return;
         }
         let ends =

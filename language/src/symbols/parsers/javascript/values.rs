@@ -236,8 +236,15 @@ impl JavaScript {
         match self.head.value {
             Value::Start | Value::Generic if is_round => self.head.value = Value::Group,
             Value::None if self.is_in_members() => {
-                let is_behind = self.last == self.head.name || self.last_is_of(b">?");
-                self.head.is_call |= is_round && self.head.name.is_some() && is_behind;
+                let is_decorator = self.last.is_some_and(|last| last.role == Role::Meta);
+                let is_behind = self.last == self.head.name
+                    || self.last_is_of(b">?")
+                    || self.last.is_some_and(|last| last.role == Role::String);
+                self.head.is_call |= match self.head.name {
+                    Some(_) => is_round && is_behind,
+                    // A computed name, or a signature without one.
+                    None => !is_decorator,
+                };
             }
             Value::None if matches!(self.head.form, Form::Property(_)) => {
                 self.end_statement(outline);
