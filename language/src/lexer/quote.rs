@@ -29,10 +29,16 @@ pub(super) const FIRST: u16 = 64;
 pub(super) const COLUMN: u16 = 128;
 /// Ends in the first column.
 pub(super) const CLOSES_IN_COLUMN: u16 = 256;
+/// Ends in its line: an apostrophe in the text of JSX does not.
+pub(super) const CLOSED: u16 = 1024;
 /// `${…}` has code.
 pub(super) const HOLES: u16 = 512;
 
 impl Quote {
+    pub(super) const fn closed(self) -> Quote {
+        self.with(CLOSED)
+    }
+
     pub(super) const fn holes(self) -> Quote {
         self.with(HOLES)
     }

@@ -283,6 +283,10 @@ impl<T: Tokens> Reader<'_, T> {
 
     fn form(&self) -> Option<(u8, &'static Quote)> {
         let (rest, mut forms) = (self.rest(), (0..).zip(self.syntax.family.quotes));
+        let is_closed = |quote: &Quote| {
+            let inside = &rest[quote.open.len()..];
+            inside.ends_with(b"\\") || memchr::memchr(quote.open.as_bytes()[0], inside).is_some()
+        };
         let fits = |quote: &Quote| {
             let open = quote.open.as_bytes();
             let before = &self.line[..self.at];
@@ -299,6 +303,7 @@ impl<T: Tokens> Reader<'_, T> {
                 && (!quote.has(quote::BLANK) || is_apart())
                 && (!quote.has(quote::COLUMN) || self.at == 0)
                 && (!quote.has(quote::FIRST) || before.trim_ascii_start().is_empty())
+                && (!quote.has(quote::CLOSED) || is_closed(quote))
                 && (!quote.has(quote::ONE) || is_character(&rest[open.len()..], open[0]))
         };
         forms.find(|(_, quote)| fits(quote))

@@ -100,6 +100,7 @@ fn comments_strings_numbers_and_words_have_colours() {
             "`a\n${{\n}}`\n} `${",
             "<s `a>\n<s ${>{\n}<s }`>\n} <s `${>",
         ),
+        ("TSX", "<b>Don't {a}</b>", "<b>Don't {a}</b>"),
         ("JavaScript", "a => /'/ / 1", "a => <s /'/> / <n 1>"),
         (
             "Shell",

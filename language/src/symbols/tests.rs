@@ -48,27 +48,8 @@ pub(super) fn check(language: &str, text: &str, expected: &str) {
     assert_eq!(found.trim().lines().collect::<Vec<_>>(), expected, "{text}");
 }
 
-#[test]
-fn temp_dump() {
-    for (l, f) in [
-        ("kotlin", "a.kt"),
-        ("scala", "a.scala"),
-        ("swift", "a.swift"),
-        ("csharp", "a.cs"),
-        ("dart", "a.dart"),
-        ("groovy", "a.groovy"),
-        ("d", "a.d"),
-        ("vala", "a.vala"),
-        ("haxe", "a.hx"),
-        ("solidity", "a.sol"),
-        ("typescript", "a.ts"),
-        ("javascript", "a.js"),
-        ("java", "a.java"),
-        ("qml", "a.qml"),
-        ("vue", "a.vue"),
-        ("tsx", "a.tsx"),
-    ] {
-        let text = std::fs::read_to_string(format!("/tmp/s/{f}")).unwrap();
-        std::fs::write(format!("/tmp/s/{f}.out"), outline(l, &text)).unwrap();
-    }
+/// Like [`check`], with several definitions in a row.
+#[track_caller]
+pub(super) fn check_rows(language: &str, text: &str, expected: &str) {
+    check(language, text, &expected.replace(" | ", "\n"));
 }

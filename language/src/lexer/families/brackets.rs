@@ -14,7 +14,7 @@ const JAVA_QUOTES: &[Quote] = &[
     line("//"), block("/*", "*/"), text("\"\"\"", "\"\"\""), string("\""), string("'"),
 ];
 const SCRIPT_QUOTES: &[Quote] = &[
-    line("//"), block("/*", "*/"), string("\""), string("'"), text("`", "`").holes(),
+    line("//"), block("/*", "*/"), string("\""), string("'").closed(), text("`", "`").holes(),
 ];
 
 const C_WORDS: &str = "break case const continue default do else enum extern for goto if inline \

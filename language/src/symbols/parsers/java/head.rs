@@ -191,7 +191,7 @@ impl Java {
             self.head.has_type = true;
         }
         let is_behind_name = name.is_some() && (name == last || self.last_is(b'>'));
-        self.head.is_call |= token.is(b'(') && is_behind_name;
+        self.head.is_call |= token.is(b'(') && is_behind_name && !self.head.in_value;
     }
 
     /// Defines a name that begins with a word such as `class`; `sign` follows it.

@@ -37,6 +37,7 @@ impl Java {
                 }
             }
             Form::Plain if token.role == Role::Type && !is_in_path => head.has_type = true,
+            Form::Plain if !self.dialect.has_types_first() => {}
             Form::Plain if !head.is_call => {
                 head.has_type |= head.name.is_some() && !is_in_path;
                 head.name = Some(token);

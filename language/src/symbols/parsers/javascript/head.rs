@@ -116,7 +116,6 @@ impl JavaScript {
             self.head.value = Value::Other;
         } else if self.head.is_outside_value() {
             self.head.form = Form::Declaration;
-            self.close_nested(outline);
         }
         self.expect(place, definition);
     }

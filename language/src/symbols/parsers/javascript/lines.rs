@@ -8,6 +8,9 @@ use super::{JavaScript, Place};
 impl JavaScript {
     /// Takes the first token of a line.
     pub(super) fn begin_line(&mut self, first: Token, indent: usize, outline: &mut Outline<'_>) {
+        if indent == 0 && self.is_declaration(first, outline) {
+            self.close_nested(outline);
+        }
         let ends = match self.place() {
             Place::Object | Place::NamedObject | Place::Enum => false,
             _ => self.head.brackets == 0 && !self.continues(first, outline),
@@ -58,23 +61,42 @@ impl JavaScript {
         }
     }
 
+    /// True for a word that begins a declaration.
+    fn is_declaration(&self, first: Token, outline: &Outline<'_>) -> bool {
+        let is_open = self.head.brackets > 0 || !self.scopes.is_empty();
+        is_open
+            && first.role == Role::Keyword
+            && matches!(
+                first.text(outline),
+                b"function"
+                    | b"class"
+                    | b"export"
+                    | b"import"
+                    | b"interface"
+                    | b"namespace"
+                    | b"abstract"
+                    | b"declare"
+            )
+    }
+
     /// Closes scopes that a declaration in column 0 cannot be in.
     pub(super) fn close_nested(&mut self, outline: &mut Outline<'_>) {
-        let place = self.place();
-        if self.head.indent > 0 || !matches!(place, Place::Top | Place::Body | Place::Class) {
-            return;
-        }
         let holds = |scope: &super::Scope| {
-            let is_wrapper = scope.head.form != Form::Declaration && scope.place == Place::Body;
+            let Head {
+                form, definition, ..
+            } = scope.head;
+            let is_inner = definition.is_none() || scope.head.brackets > 0;
+            let is_wrapper = form != Form::Declaration && scope.place == Place::Body && is_inner;
             scope.head.indent == 0 && (is_wrapper || scope.place == Place::Top)
         };
         let kept = self.scopes.iter().take_while(|scope| holds(scope)).count();
         let end = self.last.map_or(0, |last| last.end);
+        self.deeper = 0;
         while self.scopes.len() > kept {
-            self.deeper = 0;
             self.scopes.pop();
             outline.leave(end);
         }
+        self.head = Head::default();
     }
 
     /// True for lines outside of `<script>`.

@@ -12,8 +12,12 @@ impl JavaScript {
     pub(super) fn is_member_name(&self, next: Option<&Token>) -> bool {
         let has_name = self.head.name.is_some() || self.head.is_call;
         let is_at_name = self.is_in_members() && self.head.is_outside_value() && !has_name;
-        let ends =
-            |next: &Token| matches!(next.role, Role::Sign(sign) if b":=;,?(".contains(&sign));
+        let is_object = !matches!(self.place(), Place::Class | Place::Interface);
+        let ends = |next: &Token| match next.role {
+            Role::Sign(b'(') => !is_object,
+            Role::Sign(sign) => b":=;,?".contains(&sign),
+            _ => false,
+        };
         is_at_name && next.is_none_or(ends)
     }
 
