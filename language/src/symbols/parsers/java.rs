@@ -224,17 +224,19 @@ impl Java {
         match token.text(outline) {
             b"@interface" => self.head.form = Form::Type(Kind::Interface),
             b"@Field" => self.head.is_final = true,
-            text if text.starts_with(b"#") => {
-                let depth = self.scopes.len();
-                if let Some(depth) = self.branches.directive(text, depth) {
-                    self.deeper = 0;
-                    while self.scopes.len() > depth {
-                        self.pop(token.start, outline);
-                        self.head = Head::at(self.head.indent);
-                    }
-                }
-            }
             _ => {}
+        }
+    }
+
+    fn directive(&mut self, token: Token, text: &[u8], outline: &mut Outline<'_>) {
+        let depth = self.scopes.len();
+        let Some(depth) = self.branches.directive(text, depth) else {
+            return;
+        };
+        self.deeper = 0;
+        while self.scopes.len() > depth {
+            self.pop(token.start, outline);
+            self.head = Head::at(self.head.indent);
         }
     }
 }
@@ -245,6 +247,10 @@ impl Parser for Java {
             && !line.begins_inside
             && let Some(first) = line.tokens.first()
         {
+            let text = first.text(outline);
+            if first.role == Role::Meta && lines::is_directive(text) {
+                return self.directive(*first, text, outline);
+            }
             self.begin_line(*first, line.indent(outline), outline);
         }
         for (at, token) in line.tokens.iter().enumerate() {

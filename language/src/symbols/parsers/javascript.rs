@@ -11,7 +11,6 @@ mod members;
 mod tests;
 mod values;
 
-use super::super::Kind;
 use super::super::outline::{Outline, SCOPES_MAX};
 use super::super::parser::{Line, Parser, Role, Token};
 use head::{Awaited, Form, Head};
@@ -156,7 +155,9 @@ impl JavaScript {
         let definition = self.head.definition.filter(|_| is_value);
         let is_object = self.last_is_of(b"=([,:?&|.") || self.last_is_operator(outline);
         let outer = self.place();
+        let is_parameter = self.dialect == Dialect::TypeScript && self.head.brackets > 0;
         let place = match self.head.form {
+            _ if is_parameter && self.last_is(b':') => Place::Body,
             Form::Alias if is_value => Place::Interface,
             Form::Case => Place::Body,
             _ if outer == Place::Component && self.last_is_word() => Place::Component,

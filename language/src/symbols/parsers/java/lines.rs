@@ -10,6 +10,31 @@ use super::{Dialect, Java, Place};
 /// Open `#if`; deeper ones are ignored.
 const BRANCHES_MAX: usize = 16;
 
+/// True for a directive such as `#if`: the rest of its line is no code.
+pub(super) fn is_directive(text: &[u8]) -> bool {
+    let Some(word) = text.strip_prefix(b"#") else {
+        return false;
+    };
+    matches!(
+        word.trim_ascii(),
+        b"if"
+            | b"elif"
+            | b"elseif"
+            | b"else"
+            | b"endif"
+            | b"end"
+            | b"region"
+            | b"endregion"
+            | b"define"
+            | b"undef"
+            | b"pragma"
+            | b"line"
+            | b"nullable"
+            | b"error"
+            | b"warning"
+    )
+}
+
 /// Depths of scopes around the branches of `#if`. The first branch has the braces.
 #[derive(Default)]
 pub(super) struct Branches {
@@ -21,16 +46,17 @@ impl Branches {
     /// Takes a directive. Returns the depth to go back to.
     pub(super) fn directive(&mut self, text: &[u8], depth: usize) -> Option<usize> {
         let word = text[1..].trim_ascii();
-        if word.starts_with(b"if") && self.depths.len() < BRANCHES_MAX {
-            self.depths.push(0);
-        } else if word.starts_with(b"el") {
-            let first = self.depths.last_mut()?;
-            if *first > 0 {
-                return Some(*first);
+        match word {
+            b"if" if self.depths.len() < BRANCHES_MAX => self.depths.push(0),
+            b"else" | b"elif" | b"elseif" => {
+                let first = self.depths.last_mut()?;
+                if *first > 0 {
+                    return Some(*first);
+                }
+                *first = depth;
             }
-            *first = depth;
-        } else if word.starts_with(b"end") {
-            return self.depths.pop().filter(|depth| *depth > 0);
+            b"endif" | b"end" => return self.depths.pop().filter(|depth| *depth > 0),
+            _ => {}
         }
         None
     }
@@ -139,11 +165,16 @@ impl Java {
     }
 
     /// Closes scopes that a definition in column 0 cannot be in.
-    pub(super) fn close_nested(&mut self, outline: &mut Outline<'_>) {
+    pub(super) fn close_nested(&mut self, is_type: bool, outline: &mut Outline<'_>) {
         let holds = |scope: &super::Scope| {
             let is_block = matches!(scope.head.form, Form::Plain | Form::Other);
             let is_open = is_block && scope.head.definition.is_none() && !scope.head.is_call;
-            scope.head.indent == 0 && (scope.place == Place::Top || is_open)
+            let is_around = match scope.place {
+                Place::Top => true,
+                Place::Type | Place::Enum => !is_type,
+                Place::Body => is_open,
+            };
+            scope.head.indent == 0 && (is_around || is_open)
         };
         let kept = self.scopes.iter().take_while(|scope| holds(scope)).count();
         self.close_to(kept, outline);

@@ -166,7 +166,7 @@ impl Java {
             self.head.kind = Some(Kind::Function);
         }
         if self.head.indent == 0 && self.head.brackets == 0 && form != Form::Other {
-            self.close_nested(outline);
+            self.close_nested(matches!(form, Form::Type(_)), outline);
         }
         self.head.form = form;
     }
@@ -219,67 +219,17 @@ impl Java {
 }
 
 /// True for words that are names unless another word follows.
+#[rustfmt::skip]
 fn is_contextual(text: &[u8]) -> bool {
     matches!(
         text,
-        b"record"
-            | b"sealed"
-            | b"permits"
-            | b"yield"
-            | b"def"
-            | b"in"
-            | b"as"
-            | b"value"
-            | b"get"
-            | b"set"
-            | b"add"
-            | b"remove"
-            | b"partial"
-            | b"where"
-            | b"when"
-            | b"global"
-            | b"async"
-            | b"await"
-            | b"event"
-            | b"alias"
-            | b"error"
-            | b"modifier"
-            | b"module"
-            | b"package"
-            | b"library"
-            | b"mixin"
-            | b"extension"
-            | b"on"
-            | b"part"
-            | b"type"
-            | b"given"
-            | b"inline"
-            | b"open"
-            | b"infix"
-            | b"data"
-            | b"inner"
-            | b"internal"
-            | b"external"
-            | b"annotation"
-            | b"out"
-            | b"delegate"
-            | b"signal"
-            | b"emit"
-            | b"from"
-            | b"of"
-            | b"show"
-            | b"is"
-            | b"native"
-            | b"override"
-            | b"body"
-            | b"debug"
-            | b"actual"
-            | b"expect"
-            | b"reified"
-            | b"vararg"
-            | b"some"
-            | b"any"
-            | b"left"
-            | b"export"
+        b"record" | b"sealed" | b"permits" | b"yield" | b"def" | b"in" | b"as" | b"value"
+            | b"get" | b"set" | b"add" | b"remove" | b"partial" | b"where" | b"when" | b"global"
+            | b"async" | b"await" | b"event" | b"alias" | b"error" | b"modifier" | b"module"
+            | b"package" | b"library" | b"mixin" | b"extension" | b"on" | b"part" | b"type"
+            | b"given" | b"inline" | b"open" | b"infix" | b"data" | b"inner" | b"internal"
+            | b"external" | b"annotation" | b"out" | b"delegate" | b"signal" | b"emit" | b"from"
+            | b"of" | b"show" | b"is" | b"native" | b"override" | b"body" | b"debug" | b"actual"
+            | b"expect" | b"reified" | b"vararg" | b"some" | b"any" | b"left" | b"export"
     )
 }

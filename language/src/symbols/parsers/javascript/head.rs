@@ -140,12 +140,7 @@ impl JavaScript {
         }
         let is_function = awaited.place == Place::Body;
         let is_path = awaited.place == Place::Top && last.is_some_and(|last| last.is(b'.'));
-        let is_behind = last.is_some_and(|last| {
-            let text = last.text(outline);
-            let is_word = last.role == Role::Keyword && text != b"extends";
-            last.is(b'*') || is_word && text != b"implements"
-        });
-        let is_behind = is_behind && token.role != Role::Keyword;
+        let is_behind = token.role != Role::Keyword && is_before_name(last, outline);
         if let Some(index) = awaited.definition {
             let definition = outline.definition(index);
             let name = definition.name.clone();
@@ -301,4 +296,12 @@ impl JavaScript {
             _ => (Some(Parent::Name(of.range())), Kind::Method),
         }
     }
+}
+
+/// True for `function`, its `*`, `class` and the like.
+fn is_before_name(last: Option<Token>, outline: &Outline<'_>) -> bool {
+    last.is_some_and(|last| {
+        let is_clause = || matches!(last.text(outline), b"extends" | b"implements");
+        last.is(b'*') || last.role == Role::Keyword && !is_clause()
+    })
 }

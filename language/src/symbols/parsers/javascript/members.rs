@@ -57,12 +57,11 @@ impl JavaScript {
             }
         } else if is_member && token.role == Role::String && self.head.name.is_none() {
             let is_key = next.is_some_and(|next| next.is(b':') || next.is(b'(') || next.is(b'='));
-            if let Some(name) = unquoted(token, outline).filter(|_| is_key) {
-                match self.place() {
-                    Place::Enum => self.enumerator(name, outline),
-                    _ => self.head.name = Some(name),
-                }
-                self.last = Some(name);
+            match (unquoted(token, outline).filter(|_| is_key), self.place()) {
+                (Some(name), Place::Enum) => self.enumerator(name, outline),
+                (Some(name), _) => self.head.name = Some(name),
+                // As a computed name.
+                (None, _) => self.head.is_call |= is_key,
             }
         } else if self.head.form == Form::Statement {
             self.head.name = None;
