@@ -103,7 +103,7 @@ pub(crate) static SWIFT: Family = Family::new(&[
 pub(crate) static DART: Family = Family::new(&[
     line("//"), block("/*", "*/"), text("\"\"\"", "\"\"\""), text("'''", "'''"), string("\""), string("'"),
 ]).words(&[(Keyword, JS_WORDS), (Keyword, "abstract assert covariant dynamic enum extension external factory final implements is late library mixin on operator part required rethrow sealed show typedef"),
-    (Type, "bool double int num void String List Map Set Object")]).features(AT);
+    (Type, "bool double int num void String List Map Set Object")]).features(AT).names_with("$");
 pub(crate) static D: Family = Family::new(&[
     line("//"), block("/*", "*/"), nested("/+", "+/"), raw("`", "`"), text("\"", "\""), string("'"),
 ]).words(&[(Keyword, C_WORDS), (Keyword, "abstract alias align assert auto body cast catch class debug delegate delete deprecated export final finally foreach foreach_reverse function immutable import in interface invariant is lazy macro mixin module new nothrow null out override package pragma private protected public pure ref scope shared super synchronized template this throw try typeid unittest version with"),

@@ -251,7 +251,7 @@ impl Parser for Java {
             if first.role == Role::Meta && lines::is_directive(text) {
                 return self.directive(*first, text, outline);
             }
-            self.begin_line(*first, line.indent(outline), outline);
+            self.begin_line(*first, line.tokens.get(1), line.indent(outline), outline);
         }
         for (at, token) in line.tokens.iter().enumerate() {
             self.token(*token, line.tokens.get(at + 1), outline);

@@ -170,7 +170,7 @@ impl JavaScript {
         let owner = self
             .owner(outline)
             .filter(|_| is_value && definition.is_none());
-        let is_open = self.head.awaited.is_some() || is_object;
+        let is_open = self.head.awaited.is_some() || is_object || self.head.angles > 0;
         let is_end = place == Place::Body && !is_open && self.head.is_outside_value();
         self.push(place, definition, is_end, outline);
         if let Some(scope) = self.scopes.last_mut().filter(|_| self.deeper == 0) {

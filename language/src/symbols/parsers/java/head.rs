@@ -100,6 +100,7 @@ impl Java {
     pub(super) fn sign(&mut self, token: Token, sign: u8, outline: &mut Outline<'_>) {
         let is_arrow = self.last_is(b'-') || self.last_is(b'=');
         match sign {
+            _ if self.head.form == Form::Other => {}
             b'<' if !self.head.in_value || self.touches_word(token) => {
                 self.head.angles = self.head.angles.saturating_add(1);
             }
@@ -114,6 +115,8 @@ impl Java {
             b',' if self.place() != Place::Body || self.head.form == Form::Case => {
                 self.comma(outline);
             }
+            // `where Self == A`
+            b'=' if matches!(self.head.form, Form::Type(_)) && self.dialect == Dialect::Swift => {}
             b'=' => {
                 self.end_name(sign, outline);
                 self.assign(outline);
@@ -204,6 +207,8 @@ impl Java {
         let kind = match head.form {
             Form::Type(Kind::Enum) if sign == b'=' && self.dialect == Dialect::D => Kind::Constant,
             Form::Type(kind) => kind,
+            // `using Name =`, not `using Name;`
+            Form::Value(Kind::Type) if sign != b'=' && self.dialect == Dialect::CSharp => return,
             Form::Function if place == Place::Type => Kind::Method,
             Form::Function => Kind::Function,
             Form::Value(kind) if kind != Kind::Variable => kind,

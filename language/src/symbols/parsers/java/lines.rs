@@ -69,11 +69,17 @@ impl Branches {
 
 impl Java {
     /// Takes the first token of a line.
-    pub(super) fn begin_line(&mut self, first: Token, indent: usize, outline: &mut Outline<'_>) {
+    pub(super) fn begin_line(
+        &mut self,
+        first: Token,
+        next: Option<&Token>,
+        indent: usize,
+        outline: &mut Outline<'_>,
+    ) {
         if self.dialect.has_lines() && self.head.brackets == 0 {
             if self.dialect == Dialect::Scala && self.opens_block(indent) {
                 self.open_indented(outline);
-            } else if !self.continues(first, outline) {
+            } else if !self.continues(first, outline) && !self.is_constructor_of(next, outline) {
                 self.end_statement(false, outline);
             }
             self.pop_indented(Some(indent), outline);
@@ -116,10 +122,23 @@ impl Java {
             Role::Sign(sign) => b".?:=,)]&|-".contains(&sign),
             Role::Keyword | Role::Word => matches!(
                 first.text(outline),
-                b"where" | b"extends" | b"implements" | b"with" | b"throws" | b"rethrows" | b"by"
+                b"where"
+                    | b"extends"
+                    | b"implements"
+                    | b"with"
+                    | b"throws"
+                    | b"rethrows"
+                    | b"by"
+                    | b"constructor"
             ),
             _ => false,
         }
+    }
+
+    /// True for the `constructor` of a class that began in an earlier line of Kotlin.
+    fn is_constructor_of(&self, next: Option<&Token>, outline: &Outline<'_>) -> bool {
+        matches!(self.head.form, Form::Type(_))
+            && next.is_some_and(|next| next.text(outline) == b"constructor")
     }
 
     /// True if the lines of this indentation are the body of the statement before.

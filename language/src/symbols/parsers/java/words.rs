@@ -28,6 +28,8 @@ impl Java {
 
     fn name(&mut self, token: Token, outline: &mut Outline<'_>) {
         let is_in_path = self.last_is(b'.');
+        let is_type = token.role == Role::Type
+            || self.dialect == Dialect::Dart && token.text(outline) == b"Function";
         let head = &mut self.head;
         match head.form {
             Form::Plain if self.scopes.last().is_some_and(|it| it.place == Place::Enum) => {
@@ -36,7 +38,7 @@ impl Java {
                     head.definition = outline.define(token.range(), Kind::Enumerator);
                 }
             }
-            Form::Plain if token.role == Role::Type && !is_in_path => head.has_type = true,
+            Form::Plain if is_type && !is_in_path => head.has_type = true,
             Form::Plain if !self.dialect.has_types_first() => {}
             Form::Plain if !head.is_call => {
                 head.has_type |= head.name.is_some() && !is_in_path;
@@ -50,7 +52,7 @@ impl Java {
             }
             _ if head.name.is_none()
                 || is_in_path
-                || self.dialect == Dialect::D
+                || matches!(self.dialect, Dialect::D | Dialect::Dart)
                 || head.form == Form::Value(Kind::Type) =>
             {
                 if head.definition.is_none() {
@@ -106,7 +108,7 @@ impl Java {
 
     /// Form that a word begins.
     fn form(&self, text: &[u8], next: Option<&Token>) -> Option<Form> {
-        use Dialect::{D, Dart, Haxe, Kotlin, Scala, Solidity, Swift};
+        use Dialect::{CSharp, D, Dart, Haxe, Kotlin, Scala, Solidity, Swift};
         let (dialect, before) = (self.dialect, self.head.form);
         let is_enum = before == Form::Type(Kind::Enum);
         let form = match text {
@@ -123,7 +125,9 @@ impl Java {
             b"union" => Form::Type(Kind::Union),
             b"extension" => Form::Type(Kind::Implementation),
             b"mixin" if dialect == Dart => Form::Type(Kind::Class),
-            b"mixin" | b"operator" | b"import" | b"unittest" | b"invariant" => Form::Other,
+            b"operator" if dialect != Kotlin => Form::Other,
+            b"mixin" | b"import" | b"unittest" | b"invariant" => Form::Other,
+            b"using" if dialect == CSharp && self.place() == Place::Top => Form::Value(Kind::Type),
             b"using" if matches!(self.place(), Place::Top | Place::Type) => Form::Other,
             b"library" if dialect == Dart => Form::Type(Kind::Module),
             b"namespace" | b"package" | b"module" | b"template" | b"library" => {
@@ -144,7 +148,7 @@ impl Java {
             }
             b"final" if dialect == Haxe => Form::Value(Kind::Variable),
             b"given" => Form::Value(Kind::Variable),
-            b"case" => Form::Case,
+            b"case" if matches!(self.place(), Place::Type | Place::Enum) => Form::Case,
             _ => return None,
         };
         Some(form)
@@ -152,7 +156,8 @@ impl Java {
 
     fn begin(&mut self, form: Form, token: Token, text: &[u8], outline: &mut Outline<'_>) {
         let place = self.place();
-        self.head.is_record = text == b"record" || self.head.form == Form::Case;
+        let is_case = self.last.is_some_and(|last| last.text(outline) == b"case");
+        self.head.is_record = text == b"record" || is_case;
         if matches!(text, b"init" | b"deinit" | b"subscript") {
             self.head.name = Some(token);
         }
@@ -186,7 +191,7 @@ impl Java {
             b"delegate" => head.kind = Some(Kind::Type),
             b"signal" => head.kind = Some(Kind::Method),
             b"get" | b"set" if self.dialect == Dialect::Dart => head.is_accessor = true,
-            b"operator" => head.form = Form::Other,
+            b"operator" if self.dialect != Dialect::Kotlin => head.form = Form::Other,
             b"mapping" | b"dynamic" => head.has_type = true,
             _ => {}
         }
