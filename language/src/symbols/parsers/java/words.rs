@@ -3,7 +3,7 @@
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
 use super::super::super::{Kind, Parent};
-use super::head::Form;
+use super::head::{Form, Head};
 use super::{Dialect, Java, Place};
 
 impl Java {
@@ -50,6 +50,7 @@ impl Java {
                     name.end = token.end;
                 }
             }
+            Form::Type(_) if is_in_path && self.dialect == Dialect::Dart => {}
             _ if head.name.is_none()
                 || is_in_path
                 || matches!(self.dialect, Dialect::D | Dialect::Dart)
@@ -93,7 +94,11 @@ impl Java {
             return self.end_name(b' ', outline);
         }
         let is_template = text == b"template" && self.head.form == Form::Other;
-        let is_form = self.head.name.is_none() && self.head.form != Form::Other || is_template;
+        let Head { form, has_type, .. } = self.head;
+        // A name so far may be an unknown modifier: `base class A`.
+        let is_unknown = form == Form::Plain && !has_type && next.is_some_and(Token::is_word);
+        let is_begin = self.head.name.is_none() || is_unknown;
+        let is_form = is_begin && form != Form::Other || is_template;
         if is_form && let Some(form) = self.form(text, next) {
             self.begin(form, token, text, outline);
         } else if self.dialect == Dialect::D
@@ -113,7 +118,6 @@ impl Java {
         let is_enum = before == Form::Type(Kind::Enum);
         let form = match text {
             b"class" | b"record" | b"object" | b"actor" | b"contract" if is_enum => return None,
-            b"class" if before == Form::Type(Kind::Interface) => return None,
             b"class" | b"record" | b"object" | b"actor" | b"contract" => Form::Type(Kind::Class),
             b"abstract" if dialect == Haxe => {
                 let is_type = !is_enum && next.is_some_and(|next| next.role == Role::Word);
@@ -158,9 +162,8 @@ impl Java {
         let place = self.place();
         let is_case = self.last.is_some_and(|last| last.text(outline) == b"case");
         self.head.is_record = text == b"record" || is_case;
-        if matches!(text, b"init" | b"deinit" | b"subscript") {
-            self.head.name = Some(token);
-        }
+        let is_name = matches!(text, b"init" | b"deinit" | b"subscript");
+        self.head.name = is_name.then_some(token);
         let form = match form {
             Form::Value(Kind::Type) | Form::Type(_) | Form::Function => form,
             _ if place == Place::Body => Form::Other,

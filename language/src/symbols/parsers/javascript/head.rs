@@ -140,7 +140,8 @@ impl JavaScript {
         }
         let is_function = awaited.place == Place::Body;
         let is_path = awaited.place == Place::Top && last.is_some_and(|last| last.is(b'.'));
-        let is_behind = token.role != Role::Keyword && is_before_name(last, outline);
+        let is_clause = matches!(token.text(outline), b"extends" | b"implements");
+        let is_behind = !is_clause && is_before_name(last, outline);
         if let Some(index) = awaited.definition {
             let definition = outline.definition(index);
             let name = definition.name.clone();

@@ -29,13 +29,16 @@ impl JavaScript {
         let ends =
             |next: &Token| matches!(next.role, Role::Sign(sign) if b"(=:;,?!<}".contains(&sign));
         let is_statement = token.role == Role::Keyword
-            && matches!(
-                text,
-                b"if" | b"for" | b"while" | b"switch" | b"catch" | b"with" | b"return" | b"new"
-            );
+            && match self.place() {
+                Place::Class => false,
+                Place::Interface => text == b"new",
+                _ => matches!(
+                    text,
+                    b"if" | b"for" | b"while" | b"switch" | b"catch" | b"with" | b"return" | b"new"
+                ),
+            };
         let is_computed = next.is_some_and(|next| next.is(b'['));
-        if next.is_none_or(ends) && !(is_statement && self.place() != Place::Class) && !is_computed
-        {
+        if next.is_none_or(ends) && !is_statement && !is_computed {
             self.head.name = Some(token);
         }
     }
@@ -63,7 +66,7 @@ impl JavaScript {
                 // As a computed name.
                 (None, _) => self.head.is_call |= is_key,
             }
-        } else if self.head.form == Form::Statement {
+        } else if self.head.form == Form::Statement && !is_member {
             self.head.name = None;
         }
     }

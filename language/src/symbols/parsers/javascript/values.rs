@@ -86,6 +86,8 @@ impl JavaScript {
             return self.other_value();
         }
         match self.head.value {
+            // The default of a type parameter.
+            Value::None if self.head.angles > 0 => {}
             Value::None => self.begin_value(outline),
             Value::Word => {
                 let (name, qualifier) = self.head.next;

@@ -90,6 +90,7 @@ fn csharp() {
 using static System.Math;
 #if NET6
 using X;
+using Alias = System.Text;
 #endif
 namespace Acme.Widgets
 {
@@ -117,6 +118,9 @@ namespace Acme.Widgets
             return await Task.FromResult(new List<T> { x });
         }
         public static Widget<T> operator +(Widget<T> a, Widget<T> b) { return a; }
+        public static bool operator <(Widget<T> a, Widget<T> b)
+        { return false; }
+        public static implicit operator Widget<T>(int x) => null;
         int IFoo.Bar() { return 1; }
         public (int, string) Pair() => (1, $"{Name}");
         public override string ToString() => @"c:\";
@@ -143,26 +147,26 @@ namespace Acme.Widgets
 namespace Other;
 class Late { void M() { } }
 "##,
-        "module Acme.Widgets 6-54 | class Acme.Widgets.Widget 9-46
-             constant Acme.Widgets.Widget.Max 11 | constant Acme.Widgets.Widget.Cache 12
-             field Acme.Widgets.Widget.a 13 | field Acme.Widgets.Widget.b 13
-             field Acme.Widgets.Widget.Changed 14 | field Acme.Widgets.Widget.Name 15
-             field Acme.Widgets.Widget.Count 16 | method Acme.Widgets.Widget.Widget 18
-             method Acme.Widgets.Widget.Widget 19 | method Acme.Widgets.Widget.Widget 20
-             method Acme.Widgets.Widget.Draw; 21 | method Acme.Widgets.Widget.LoadAsync 23-30
-             method Acme.Widgets.Widget.Bar 32 | method Acme.Widgets.Widget.Pair 33
-             method Acme.Widgets.Widget.ToString 34 | enum Acme.Widgets.Widget.State 35
-             enumerator Acme.Widgets.Widget.State.Idle 35
-             enumerator Acme.Widgets.Widget.State.Running 35
-             enumerator Acme.Widgets.Widget.State.Done 35 | type Acme.Widgets.Widget.Handler 36
-             struct Acme.Widgets.Widget.Point 37 | field Acme.Widgets.Widget.Point.X 37
-             field Acme.Widgets.Widget.Point.Y 37 | method Acme.Widgets.Widget.Check 39-44
-             method Acme.Widgets.Widget.After 45 | interface Acme.Widgets.IWidget 47
-             method Acme.Widgets.IWidget.Draw; 47 | field Acme.Widgets.IWidget.Name 47
-             class Acme.Widgets.Person 48 | field Acme.Widgets.Person.First 48
-             field Acme.Widgets.Person.Last 48 | struct Acme.Widgets.Pt 49
-             class Acme.Widgets.Ext 50-53 | method Acme.Widgets.Ext.IsNull 52 | module Other 55
-             class Late 56 | method Late.M 56",
+        "type Alias 5 | module Acme.Widgets 7-58 | class Acme.Widgets.Widget 10-50
+             constant Acme.Widgets.Widget.Max 12 | constant Acme.Widgets.Widget.Cache 13
+             field Acme.Widgets.Widget.a 14 | field Acme.Widgets.Widget.b 14
+             field Acme.Widgets.Widget.Changed 15 | field Acme.Widgets.Widget.Name 16
+             field Acme.Widgets.Widget.Count 17 | method Acme.Widgets.Widget.Widget 19
+             method Acme.Widgets.Widget.Widget 20 | method Acme.Widgets.Widget.Widget 21
+             method Acme.Widgets.Widget.Draw; 22 | method Acme.Widgets.Widget.LoadAsync 24-31
+             method Acme.Widgets.Widget.Bar 36 | method Acme.Widgets.Widget.Pair 37
+             method Acme.Widgets.Widget.ToString 38 | enum Acme.Widgets.Widget.State 39
+             enumerator Acme.Widgets.Widget.State.Idle 39
+             enumerator Acme.Widgets.Widget.State.Running 39
+             enumerator Acme.Widgets.Widget.State.Done 39 | type Acme.Widgets.Widget.Handler 40
+             struct Acme.Widgets.Widget.Point 41 | field Acme.Widgets.Widget.Point.X 41
+             field Acme.Widgets.Widget.Point.Y 41 | method Acme.Widgets.Widget.Check 43-48
+             method Acme.Widgets.Widget.After 49 | interface Acme.Widgets.IWidget 51
+             method Acme.Widgets.IWidget.Draw; 51 | field Acme.Widgets.IWidget.Name 51
+             class Acme.Widgets.Person 52 | field Acme.Widgets.Person.First 52
+             field Acme.Widgets.Person.Last 52 | struct Acme.Widgets.Pt 53
+             class Acme.Widgets.Ext 54-57 | method Acme.Widgets.Ext.IsNull 56 | module Other 59
+             class Late 60 | method Late.M 60",
     );
 }
 
@@ -206,6 +210,10 @@ abstract class Shape<T extends num> implements Comparable<Shape> {
   }
   static Shape? of(BuildContext context) => null;
 }
+abstract interface class Client$ {
+  final void Function(int)? onDone;
+}
+extension type Id._(int x) {}
 mixin Loud on Shape {
   void shout() {}
 }
@@ -234,9 +242,10 @@ external int native(int x);
              field Shape.index 15 | method Shape.Shape 16 | method Shape.square 17
              method Shape.fromJson 18-20 | method Shape.area; 21 | method Shape.perimeter 22
              method Shape.scale 23-25 | method Shape.load 28-34 | method Shape.of 35
-             class Loud 37-39 | method Loud.shout 38 | implementation StringX 40-42
-             method StringX.twice 41 | class _State 43-48 | method _State.build 45-47
-             function main 49-51 | function main2 52-53 | function top 54 | function native; 55",
+             class Client$ 37-39 | field Client$.onDone 38 | implementation Id 40
+             class Loud 41-43 | method Loud.shout 42 | implementation StringX 44-46
+             method StringX.twice 45 | class _State 47-52 | method _State.build 49-51
+             function main 53-55 | function main2 56-57 | function top 58 | function native; 59",
     );
 }
 

@@ -74,6 +74,12 @@ val lazyValue: String by lazy {
     "x"
 }
 internal operator fun Point.plus(o: Point) = Point(x + o.x, y + o.y, "")
+class Built<T : Enum<T>>
+internal constructor(
+    private val kind: Class<T>,
+) : Base<T?>() {
+    private val x = kind
+}
 class Tests {
     @Test
     fun `adds two numbers`() {
@@ -92,8 +98,9 @@ expect fun platform(): String
              enumerator Color.GREEN 49 | method Color.hot; 51 | class Result 54
              class Success 55 | class Marker 56 | interface Op 57 | method Op.run; 57
              function String.shout 59 | function List.second 60-62 | variable String.lastChar 63
-             variable lazyValue 65-67 | class Tests 69-74 | method Tests.adds two numbers 71-73
-             function platform; 75",
+             variable lazyValue 65-67 | function Point.plus 68 | class Built 69-74
+             field Built.kind 71 | field Built.x 73 | class Tests 75-80
+             method Tests.adds two numbers 77-79 | function platform; 81",
     );
 }
 
@@ -166,7 +173,10 @@ extension (s: String)
 given intOrd: Ord[Int] with
   def compare(x: Int, y: Int) = x - y
 
-def topLevel(x: Int) = x
+def topLevel(x: Int) = {
+  case class Local(a: Int)
+  x match { case Red => 1 }
+}
 trait Last
 "##,
         "module com.example 1 | class util 2-4 | type util.Id 3 | interface Expr 7-10
@@ -181,7 +191,8 @@ trait Last
              method Color.hex 45 | class App 47-57 | method App.main 48-52
              function App.main.helper 50-51 | field App.after 54 | class App.Nested 55-56
              method App.Nested.m 56 | method shout 60 | method quiet 61 | variable intOrd 63-64
-             method intOrd.compare 64 | function topLevel 66 | interface Last 67",
+             method intOrd.compare 64 | function topLevel 66-69 | class topLevel.Local 67
+             field topLevel.Local.a 67 | interface Last 70",
     );
 }
 
@@ -248,6 +259,9 @@ extension Array where Element: Comparable {
 extension Client.Kind: CustomStringConvertible {
     var description: String { label }
 }
+extension Box where Self == Int {
+    static var one: Int { 1 }
+}
 actor Counter {
     var value = 0
     func inc() { value += 1 }
@@ -270,8 +284,8 @@ func topLevel() {
              struct Client.Options 49-52 | field Client.Options.rawValue 50
              field Client.Options.fast 51 | implementation Array 54-56
              method Array.sortedCopy 55 | implementation Kind 57-59 | field Kind.description 58
-             class Counter 60-63 | field Counter.value 61 | method Counter.inc 62
-             function topLevel 65-66",
+             implementation Box 60-62 | field Box.one 61 | class Counter 63-66
+             field Counter.value 64 | method Counter.inc 65 | function topLevel 68-69",
     );
 }
 

@@ -80,7 +80,14 @@ export const config = {
 };
 let a1 = a < b, c1 = d > e;
 export { add as default };
-abstract class Base2 { }
+abstract class Base2 {
+  pick<M extends E<{ [k in keyof T]?: true }, M>>(m: M): Z<T, 'x', C> { }
+  rest<R extends S = D>(r: R): void;
+}
+export function readonly<T>(x: T) { }
+declare module 'z' { interface M<S> { 'a/b': W<S>; catch(x: S): void; } }
+export { type X } from 'y';
+foo(a, (x: { cb: (p) => void }) => x);
 "##,
         "type Id 3 | type Shape 4 | field Shape.kind 4 | field Shape.radius 4
              interface User 5-13 | field User.id 6 | field User.name 7 | field User.tags 8
@@ -100,7 +107,8 @@ abstract class Base2 { }
              class Main 64 | method Main.run 64 | constant config 65-72 | field config.port 66
              field config.nested 67 | method config.start 68 | method config.stop 69
              method config.on-data 70 | method config.items 71 | variable a1 73 | variable c1 73
-             class Base2 75",
+             class Base2 75-78 | method Base2.pick 76 | method Base2.rest; 77
+             function readonly 79 | interface M 80 | method M.catch; 80",
     );
 }
 
