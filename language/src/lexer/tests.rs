@@ -100,6 +100,19 @@ fn comments_strings_numbers_and_words_have_colours() {
             "`a\n${{\n}}`\n} `${",
             "<s `a>\n<s ${>{\n}<s }`>\n} <s `${>",
         ),
+        (
+            "Groovy",
+            "sh '''a'b'''; c =~ /d'/",
+            "sh <s '''a'b'''>; c =~ <s /d'/>",
+        ),
+        (
+            "Kotlin",
+            "\"\"\"a\\\"\"\" /* /* */ */ b",
+            "<s \"\"\"a\\\"\"\"> <c /* /* */ */> b",
+        ),
+        ("D", "r\"c:\\\" r", "<s r\"c:\\\"> r"),
+        ("Dart", "r'\\' + $a", "<s r'\\'> + $a"),
+        ("C#", "@$\"a\"\"b\" c", "<s @$\"a\"\"b\"> c"),
         ("TSX", "<b>Don't {a}</b>", "<b>Don't {a}</b>"),
         ("JavaScript", "a => /'/ / 1", "a => <s /'/> / <n 1>"),
         (

@@ -302,7 +302,7 @@ dependencies {
              constant Person.TYPE 8 | field Person.first 9 | field Person.last 9
              field Person.age 10 | field Person.tags 11 | method Person.Person 12
              method Person.greet 13-17 | method Person.getFull 18 | method Person.make 19-21
-             method Person.todo; 22 | interface Named 24-26 | method Named.getName; 25
+             method Person.todo; 22 | interface Named 24-26 | method Named.getName; 25 | interface Flying 27 | method Flying.fly 27
              enum Color 28 | enumerator Color.RED 28 | enumerator Color.GREEN 28
              function deploy 29-31 | function run 32-36",
     );
