@@ -138,7 +138,6 @@ impl JavaScript {
         if awaited.brackets != brackets {
             return false;
         }
-        let is_function = awaited.place == Place::Body;
         let is_path = awaited.place == Place::Top && last.is_some_and(|last| last.is(b'.'));
         let is_clause = matches!(token.text(outline), b"extends" | b"implements");
         let is_behind = !is_clause && is_before_name(last, outline);
@@ -147,10 +146,13 @@ impl JavaScript {
             let name = definition.name.clone();
             if is_path {
                 (definition.name.end, definition.end) = (token.end, token.end);
-            } else if is_behind && is_function && outline.bytes(name) != token.text(outline) {
+            }
+            // Another name than that of the variable.
+            let is_function = last.is_some_and(|it| it.is(b'*') || it.text(outline) == b"function");
+            if is_function && outline.bytes(name) != token.text(outline) {
                 outline.define(token.range(), Kind::Function);
             }
-            return is_path || is_behind;
+            return is_path || is_function;
         }
         let is_module = awaited.place == Place::Top;
         if !is_behind && !is_module {

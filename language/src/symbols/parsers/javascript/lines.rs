@@ -48,7 +48,9 @@ impl JavaScript {
                     | b"void"
             );
             let is_name = self.head.name.is_some_and(|name| Some(name) == self.last);
-            return !ends && !is_name;
+            if !ends && !is_name {
+                return true;
+            }
         }
         match first.role {
             Role::Sign(b'{') => self.head.awaited.is_some() || self.head.is_call,

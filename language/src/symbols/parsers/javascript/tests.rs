@@ -32,6 +32,26 @@ fn declarations_in_column_0_close_open_scopes() {
 }
 
 #[test]
+fn types_in_heads_are_no_bodies() {
+    for (text, expected) in [
+        (
+            "class A<T extends { a: 1 }> extends B<\n  T['x'] | undefined\n> {\n  m() { }\n}\n",
+            "class A 1-5 | method A.m 4",
+        ),
+        (
+            "function f<const T extends U = {}>(o: any): o is Record<T, 1> {\n  return 1\n}\n",
+            "function f 1-3",
+        ),
+        (
+            "const f = (a: { b: (c) => void }): Map<A, B> => {\n}\nconst g: (x) => y = h\n",
+            "function f 1-2 | constant g 3",
+        ),
+    ] {
+        check_rows("TypeScript", text, expected);
+    }
+}
+
+#[test]
 fn values_that_are_no_functions_define_nothing() {
     for text in [
         "foo(a, b => c)\nif (a) b.c(x => 1)\nreturn { a: 1 }\n",
