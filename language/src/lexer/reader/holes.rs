@@ -22,7 +22,6 @@ impl Holes {
         self.braces.get_mut(index)
     }
 
-    /// State at the end of a line.
     pub(super) fn around(self, state: LineState, family: &Family) -> LineState {
         let has_holes = |form: u8| {
             let quote = family.quotes.get(usize::from(form));

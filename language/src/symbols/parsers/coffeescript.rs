@@ -8,9 +8,7 @@ use super::super::{Kind, Parent};
 pub(in super::super) struct CoffeeScript {
     /// Indents of the lines whose bodies are open.
     indents: Vec<usize>,
-    /// Open brackets.
     brackets: usize,
-    /// End of the last token.
     end: u32,
 }
 

@@ -16,7 +16,6 @@ use super::super::parser::{Line, Parser, Role, Token};
 use head::{Form, Head};
 use lines::Branches;
 
-/// Language of the family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Dialect {
     Java,
@@ -38,12 +37,10 @@ impl Dialect {
         !matches!(self, Self::Kotlin | Self::Scala | Self::Swift | Self::Haxe)
     }
 
-    /// True if functions and variables may be outside of types.
     fn has_globals(self) -> bool {
         !matches!(self, Self::Java | Self::CSharp)
     }
 
-    /// True if the end of a line may end a statement.
     fn has_lines(self) -> bool {
         matches!(
             self,
@@ -55,7 +52,6 @@ impl Dialect {
 /// Content of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// File or namespace.
     Top,
     Type,
     /// Enumerators; members may follow.
@@ -66,7 +62,6 @@ enum Place {
 
 struct Scope {
     place: Place,
-    /// Statement around it.
     head: Head,
     /// True if a brace closes it, and not the indentation.
     has_brace: bool,

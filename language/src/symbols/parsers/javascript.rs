@@ -16,7 +16,6 @@ use super::super::parser::{Line, Parser, Role, Token};
 use head::{Awaited, Form, Head};
 use values::Value;
 
-/// Language of the family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Dialect {
     JavaScript,
@@ -29,7 +28,6 @@ pub(in super::super) enum Dialect {
 /// Content of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// File or namespace.
     Top,
     /// Statements of a function or block, or unknown.
     Body,
@@ -40,13 +38,11 @@ enum Place {
     /// Object with a name at the top of a file: its values are fields.
     NamedObject,
     Enum,
-    /// QML.
     Component,
 }
 
 struct Scope {
     place: Place,
-    /// Statement around it.
     head: Head,
     /// True if the statement ends with the scope.
     is_end: bool,
@@ -61,9 +57,7 @@ pub(in super::super) struct JavaScript {
     deeper: usize,
     head: Head,
     last: Option<Token>,
-    /// True if `=>` is the last sign.
     is_arrow: bool,
-    /// True between the tags of a script.
     in_script: bool,
 }
 
@@ -117,7 +111,6 @@ impl JavaScript {
         }
     }
 
-    /// Opens a block, an object, or the body of a definition.
     fn open(&mut self, outline: &mut Outline<'_>) {
         let is_in_type = self.last_is_of(b":|&<,.=") && !self.is_arrow || self.head.angles > 0;
         let awaited = self
@@ -178,7 +171,6 @@ impl JavaScript {
         }
     }
 
-    /// True behind a word that a value follows.
     fn last_is_operator(&self, outline: &Outline<'_>) -> bool {
         let Some(last) = self.last.filter(|last| last.role == Role::Keyword) else {
             return false;

@@ -5,19 +5,14 @@ use super::super::super::parser::{Role, Token};
 use super::super::super::{Kind, Parent};
 use super::{Dialect, Java, Place};
 
-/// Form of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Form {
     /// `Type name`, or only modifiers so far.
     #[default]
     Plain,
-    /// `class`, `namespace`
     Type(Kind),
-    /// `fun`, `def`
     Function,
-    /// `val`, `var`, `typealias`
     Value(Kind),
-    /// Enumerators.
     Case,
     /// Defines nothing: `import`.
     Other,
@@ -32,27 +27,20 @@ pub(super) struct Head {
     pub(super) definition: Option<u32>,
     /// A type, or a word in its place, came before the name.
     pub(super) has_type: bool,
-    /// Parameters follow the name.
     pub(super) is_call: bool,
     /// `get` or `set` came before the name.
     pub(super) is_accessor: bool,
-    /// Behind `=`.
     pub(super) in_value: bool,
     pub(super) is_static: bool,
-    /// Parameters are fields.
     pub(super) is_record: bool,
     pub(super) is_final: bool,
-    /// Kind of a function or variable with a special word.
     pub(super) kind: Option<Kind>,
-    /// Open round and square brackets.
     pub(super) brackets: u32,
-    /// Open `<`.
     pub(super) angles: u32,
     /// Brackets around the last `new`, plus 1.
     pub(super) created: u32,
     /// Columns before the statement's first line.
     pub(super) indent: usize,
-    /// Offset behind an opening backtick.
     pub(super) tick: Option<u32>,
 }
 
@@ -61,7 +49,6 @@ impl Head {
         self.is_call || self.is_accessor
     }
 
-    /// True outside of all brackets.
     pub(super) fn is_outside(&self) -> bool {
         self.brackets == 0 && self.angles == 0
     }
@@ -73,7 +60,6 @@ impl Head {
         }
     }
 
-    /// Head without tokens.
     pub(super) fn at(indent: usize) -> Head {
         Head {
             indent,
@@ -96,7 +82,6 @@ impl Head {
 }
 
 impl Java {
-    /// Takes a sign outside of brackets.
     pub(super) fn sign(&mut self, token: Token, sign: u8, outline: &mut Outline<'_>) {
         let is_arrow = self.last_is(b'-') || self.last_is(b'=');
         match sign {
@@ -184,7 +169,6 @@ impl Java {
         self.head.angles = 0;
     }
 
-    /// Takes `(` or `[` outside of brackets.
     pub(super) fn open_bracket(&mut self, token: Token, outline: &mut Outline<'_>) {
         if self.head.form != Form::Plain {
             return self.end_name(b'(', outline);
@@ -228,7 +212,6 @@ impl Java {
         };
     }
 
-    /// Ends a statement without a body of its own.
     pub(super) fn end_statement(&mut self, has_sign: bool, outline: &mut Outline<'_>) {
         self.end_name(b';', outline);
         let (place, head) = (self.place(), &self.head);
@@ -252,7 +235,6 @@ impl Java {
         self.head = Head::at(self.head.indent);
     }
 
-    /// Members follow the `;` behind enumerators.
     fn end_enumerators(&mut self, has_sign: bool) {
         if has_sign
             && self.dialect != Dialect::Haxe
@@ -262,7 +244,6 @@ impl Java {
         }
     }
 
-    /// Defines `Type name(…)`.
     pub(super) fn define_function(&mut self, has_body: bool, outline: &mut Outline<'_>) {
         let head = &self.head;
         let (Some(name), None) = (head.name, head.definition) else {
@@ -305,14 +286,12 @@ impl Java {
         is_this || is_it(name) || self.head.qualifier.is_some_and(is_it)
     }
 
-    /// Defines `Type name {`, with accessors.
     pub(super) fn define_property(&mut self, outline: &mut Outline<'_>) {
         if matches!(self.dialect, Dialect::CSharp | Dialect::Vala) {
             self.define_variable(outline);
         }
     }
 
-    /// Defines `Type name`.
     fn define_variable(&mut self, outline: &mut Outline<'_>) {
         let (place, head) = (self.place(), &self.head);
         let (Some(name), None, true) = (head.name, head.definition, head.has_type) else {

@@ -7,7 +7,6 @@ use super::super::super::parser::{Role, Token};
 use super::head::{Form, Head};
 use super::{Dialect, Java, Place};
 
-/// Open `#if`; deeper ones are ignored.
 const BRANCHES_MAX: usize = 16;
 
 /// True for a directive such as `#if`: the rest of its line is no code.
@@ -61,14 +60,12 @@ impl Branches {
         None
     }
 
-    /// Scopes that a later branch must not close.
     pub(super) fn floor(&self) -> usize {
         self.depths.iter().copied().max().unwrap_or(0)
     }
 }
 
 impl Java {
-    /// Takes the first token of a line.
     pub(super) fn begin_line(
         &mut self,
         first: Token,
@@ -94,7 +91,6 @@ impl Java {
         }
     }
 
-    /// True before the first token of a statement.
     fn is_begin(&self) -> bool {
         let ends = |last: Token| last.is(b';') || last.is(b'}') || last.is(b'{') || last.is(b',');
         let head = &self.head;
@@ -105,7 +101,6 @@ impl Java {
             && (self.dialect.has_lines() || self.last.is_none_or(ends))
     }
 
-    /// True if a line goes on with the statement before it.
     fn continues(&self, first: Token, outline: &Outline<'_>) -> bool {
         let head = &self.head;
         if head.angles > 0 && !head.in_value {

@@ -82,10 +82,8 @@ impl Java {
             self.head.created = created;
             return;
         }
-        if !self.head.is_outside() {
-            return;
-        }
-        if self.head.in_value || self.last_is(b':') || self.last_is(b'.') {
+        let is_in_path = self.last_is(b':') || self.last_is(b'.');
+        if !self.head.is_outside() || self.head.in_value || is_in_path {
             return;
         }
         if self.head.name.is_some() && self.head.form != Form::Plain {
@@ -111,7 +109,6 @@ impl Java {
         }
     }
 
-    /// Form that a word begins.
     fn form(&self, text: &[u8], next: Option<&Token>) -> Option<Form> {
         use Dialect::{CSharp, D, Dart, Haxe, Kotlin, Scala, Solidity, Swift};
         let (dialect, before) = (self.dialect, self.head.form);
@@ -179,7 +176,6 @@ impl Java {
         self.head.form = form;
     }
 
-    /// Takes a word that is no form: `static`, `throws`.
     fn modifier(&mut self, text: &[u8]) {
         let head = &mut self.head;
         match text {

@@ -6,19 +6,14 @@ use super::super::super::{Kind, Parent};
 use super::values::Value;
 use super::{Dialect, JavaScript, Place};
 
-/// Form of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Form {
     /// Expression, or a member of a class or object.
     #[default]
     Statement,
-    /// `var`, `let`; `const`
     Variable(Kind),
-    /// `function`, `class`, `namespace`
     Declaration,
-    /// `type Name =`
     Alias,
-    /// `case x:`
     Case,
     /// `property int name: 1` of QML.
     Property(Kind),
@@ -31,7 +26,6 @@ pub(super) enum Form {
 pub(super) struct Awaited {
     pub(super) place: Place,
     pub(super) definition: Option<u32>,
-    /// Brackets around it.
     pub(super) brackets: u32,
 }
 
@@ -47,18 +41,13 @@ pub(super) struct Head {
     pub(super) value: Value,
     /// Path that begins the value: it may be assigned to as well.
     pub(super) next: (Option<Token>, Option<Token>),
-    /// Parameters follow the name of a member.
     pub(super) is_call: bool,
-    /// Open round and square brackets.
     pub(super) brackets: u32,
-    /// Open `<` of a type.
     pub(super) angles: u32,
-    /// Columns before the statement.
     pub(super) indent: usize,
 }
 
 impl Head {
-    /// Head without tokens.
     pub(super) fn at(indent: usize) -> Head {
         Head {
             indent,
@@ -97,7 +86,6 @@ impl JavaScript {
         }
     }
 
-    /// Takes `function`: of a declaration, a value, or an argument.
     fn function(&mut self, outline: &mut Outline<'_>) {
         if self.head.brackets == 0 && self.head.value == Value::Start {
             let definition = self.define_value(Kind::Function, outline);
@@ -108,7 +96,6 @@ impl JavaScript {
         }
     }
 
-    /// Takes the word of a declaration or a class expression.
     fn declare(&mut self, place: Place, outline: &mut Outline<'_>) {
         let mut definition = None;
         if self.head.brackets == 0 && self.head.value == Value::Start {
@@ -212,7 +199,6 @@ impl JavaScript {
         self.last.is_some_and(|last| last.role == Role::Keyword)
     }
 
-    /// Takes a word of an alias or property.
     fn other_name(&mut self, token: Token, outline: &mut Outline<'_>) {
         match self.head.form {
             Form::Alias if self.head.definition.is_none() => {
@@ -223,7 +209,6 @@ impl JavaScript {
         }
     }
 
-    /// Takes a word of `a.b.c`, or the name of a variable.
     fn path(&mut self, token: Token, outline: &Outline<'_>) {
         let head = &mut self.head;
         let is_in_path = self.last.is_some_and(|last| last.is(b'.'));
@@ -240,7 +225,6 @@ impl JavaScript {
         head.name = Some(token);
     }
 
-    /// Defines a variable without a value, or with another one than a function.
     pub(super) fn define_variable(&mut self, outline: &mut Outline<'_>) {
         let (Form::Variable(kind), Some(name), None) =
             (self.head.form, self.head.name, self.head.definition)
@@ -286,7 +270,6 @@ impl JavaScript {
         (!is(name, b"exports")).then_some(name)
     }
 
-    /// Parent and kind of a function that a path gets.
     pub(super) fn parent_of_path(&self, outline: &Outline<'_>) -> (Option<Parent>, Kind) {
         let Some(of) = self.head.qualifier else {
             return (None, Kind::Function);
@@ -301,7 +284,6 @@ impl JavaScript {
     }
 }
 
-/// True for `function`, its `*`, `class` and the like.
 fn is_before_name(last: Option<Token>, outline: &Outline<'_>) -> bool {
     last.is_some_and(|last| {
         let is_clause = || matches!(last.text(outline), b"extends" | b"implements");

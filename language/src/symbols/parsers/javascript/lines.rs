@@ -6,7 +6,6 @@ use super::head::{Form, Head};
 use super::{JavaScript, Place};
 
 impl JavaScript {
-    /// Takes the first token of a line.
     pub(super) fn begin_line(&mut self, first: Token, indent: usize, outline: &mut Outline<'_>) {
         if indent == 0 && self.is_declaration(first, outline) {
             self.close_nested(outline);
@@ -23,7 +22,6 @@ impl JavaScript {
         }
     }
 
-    /// True if a line goes on with the statement before it.
     fn continues(&self, first: Token, outline: &Outline<'_>) -> bool {
         if self.last_is_of(b"=,.(+-*/&|?:<~^%") || self.is_arrow {
             return true;
@@ -63,7 +61,6 @@ impl JavaScript {
         }
     }
 
-    /// True for a word that begins a declaration.
     fn is_declaration(&self, first: Token, outline: &Outline<'_>) -> bool {
         let is_open = self.head.brackets > 0 || !self.scopes.is_empty();
         is_open
@@ -101,7 +98,6 @@ impl JavaScript {
         self.head = Head::default();
     }
 
-    /// True for lines outside of `<script>`.
     pub(super) fn is_outside_script(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) -> bool {
         let text = outline.bytes(line.range.clone()).trim_ascii_start();
         let is_tag = text.starts_with(b"<script") || text.starts_with(b"</script");

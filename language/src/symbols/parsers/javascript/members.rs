@@ -21,7 +21,6 @@ impl JavaScript {
         is_at_name && next.is_none_or(ends)
     }
 
-    /// Takes a word where the name of a member may be.
     pub(super) fn member(&mut self, token: Token, text: &[u8], next: Option<&Token>) {
         if self.head.name.is_some() || self.head.is_call {
             return;
@@ -43,7 +42,6 @@ impl JavaScript {
         }
     }
 
-    /// Takes a string or number outside of brackets.
     pub(super) fn literal(
         &mut self,
         token: Token,
@@ -63,7 +61,6 @@ impl JavaScript {
             match (unquoted(token, outline).filter(|_| is_key), self.place()) {
                 (Some(name), Place::Enum) => self.enumerator(name, outline),
                 (Some(name), _) => self.head.name = Some(name),
-                // As a computed name.
                 (None, _) => self.head.is_call |= is_key,
             }
         } else if self.head.form == Form::Statement && !is_member {
@@ -78,7 +75,6 @@ impl JavaScript {
         }
     }
 
-    /// Defines a method. Returns its definition.
     pub(super) fn define_method(
         &mut self,
         has_body: bool,
@@ -96,7 +92,6 @@ impl JavaScript {
         }
     }
 
-    /// Ends a member without a body.
     pub(super) fn end_member(&mut self, outline: &mut Outline<'_>) {
         if self.head.is_call {
             self.define_method(false, outline);
@@ -120,7 +115,6 @@ impl JavaScript {
         true
     }
 
-    /// Takes the colon of a property or binding.
     pub(super) fn component_colon(&mut self, outline: &mut Outline<'_>) {
         if matches!(self.head.form, Form::Property(_)) {
             self.end_statement(outline);

@@ -6,10 +6,9 @@ use super::super::super::{Kind, Parent};
 use super::head::{Form, Head};
 use super::{JavaScript, Place};
 
-/// What a value is so far.
+/// Value so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Value {
-    /// No value yet.
     #[default]
     None,
     Start,
@@ -26,7 +25,6 @@ pub(super) enum Value {
 }
 
 impl JavaScript {
-    /// Takes a sign outside of brackets.
     pub(super) fn sign(
         &mut self,
         token: Token,
@@ -117,7 +115,6 @@ impl JavaScript {
         }
     }
 
-    /// Defines `exports.name`.
     fn define_export(&mut self, outline: &mut Outline<'_>) {
         if let (Some(of), Some(name)) = (self.head.qualifier, self.head.name)
             && outline.bytes(of.range()) == b"exports"
@@ -158,7 +155,6 @@ impl JavaScript {
         self.head.definition
     }
 
-    /// Defines a member of the innermost class or object.
     pub(super) fn define_member(
         &mut self,
         name: Token,
@@ -171,7 +167,6 @@ impl JavaScript {
         }
     }
 
-    /// Takes `=>`.
     fn arrow(&mut self, outline: &mut Outline<'_>) {
         if matches!(
             self.head.value,
@@ -232,7 +227,6 @@ impl JavaScript {
         }
     }
 
-    /// Takes `(` or `[` outside of brackets.
     pub(super) fn open_bracket(&mut self, token: Token, outline: &mut Outline<'_>) {
         let is_round = token.is(b'(');
         match self.head.value {
