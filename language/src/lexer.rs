@@ -17,6 +17,7 @@ mod syntax;
 mod tests;
 
 pub(crate) use families::Family;
+pub use reader::holes::Holes;
 pub use syntax::Syntax;
 
 use std::ops::Range;
@@ -82,6 +83,13 @@ pub enum LineState {
         form: u8,
         /// Open forms.
         depth: u16,
+    },
+    /// Code in `${…}` of a template, or the text of a template in such code.
+    Hole {
+        /// Holes around.
+        holes: Holes,
+        /// True in the text.
+        in_text: bool,
     },
     /// Long bracket of Lua.
     Long {

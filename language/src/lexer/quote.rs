@@ -35,8 +35,20 @@ pub(super) const BRACKETS: u16 = 512;
 pub(super) const TAG: u16 = 1024;
 /// A `'`, `$` or `\` behind the end makes it content.
 pub(super) const INDENTED: u16 = 2048;
+/// Ends in its line: an apostrophe in the text of JSX does not.
+pub(super) const CLOSED: u16 = 4096;
+/// `${…}` has code.
+pub(super) const HOLES: u16 = 8192;
 
 impl Quote {
+    pub(super) const fn closed(self) -> Quote {
+        self.with(CLOSED)
+    }
+
+    pub(super) const fn holes(self) -> Quote {
+        self.with(HOLES)
+    }
+
     const fn with(self, rule: u16) -> Quote {
         Quote {
             rules: self.rules | rule,

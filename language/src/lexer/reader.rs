@@ -1,5 +1,6 @@
 //! The lexer: reads a line, from state to state.
 
+pub(super) mod holes;
 mod lasting;
 mod signs;
 
@@ -10,6 +11,7 @@ use super::families::{
 use super::quote::{self, Quote};
 use super::syntax::Syntax;
 use super::{Colour, LineState, Tokens, markup};
+use holes::Holes;
 
 /// Bytes of a C++ raw string's delimiter, by the standard.
 const DELIMITER_BYTES_MAX: usize = 16;
@@ -57,6 +59,7 @@ impl Syntax {
             last: 0,
             heredoc: None,
             no_regex_before: 0,
+            holes: Holes::default(),
         };
         let inside = match state {
             LineState::Code => None,
@@ -65,7 +68,7 @@ impl Syntax {
         let state = inside.unwrap_or_else(|| reader.code());
         match (state, reader.heredoc) {
             (LineState::Code, Some(end)) => LineState::Heredoc(end),
-            (state, _) => state,
+            (state, _) => reader.holes.around(state, self.family),
         }
     }
 }
@@ -81,6 +84,7 @@ struct Reader<'a, T> {
     heredoc: Option<u32>,
     /// No regular expression begins before it.
     no_regex_before: usize,
+    holes: Holes,
 }
 
 impl<T: Tokens> Reader<'_, T> {
@@ -119,9 +123,7 @@ impl<T: Tokens> Reader<'_, T> {
             && let Some((form, quote)) = self.form()
         {
             self.at += quote.open.len();
-            let state = self.quoted(form, quote, start, 1);
-            self.last = b'"';
-            return state;
+            return self.text(form, quote, start);
         }
         if byte.is_ascii_digit() {
             self.number();
@@ -151,11 +153,16 @@ impl<T: Tokens> Reader<'_, T> {
                 }
                 return None;
             }
+            b'{' | b'}' if self.ends_hole(byte) => {
+                self.at += 1;
+                return self.template(start);
+            }
             b'/' if syntax.has(REGEX) && self.regex() => return None,
             b'<' if syntax.has(HEREDOC) && self.heredoc.is_none() => self.here_document(),
             b'$' if syntax.has(DOLLAR) && self.variable() => return None,
             b'@' if syntax.has(AT) => {
-                self.at += 1;
+                let is_meta = self.byte(1) == b':' && syntax.is_in_name(self.byte(2));
+                self.at += 1 + usize::from(is_meta);
                 self.skip(|byte| syntax.is_in_name(byte) || byte == b'.');
                 self.push(start, Some(Colour::Meta));
                 self.last = byte;
@@ -333,6 +340,10 @@ impl<T: Tokens> Reader<'_, T> {
 
     fn form(&self) -> Option<(u8, &'static Quote)> {
         let (rest, mut forms) = (self.rest(), (0..).zip(self.syntax.family.quotes));
+        let is_closed = |quote: &Quote| {
+            let inside = &rest[quote.open.len()..];
+            inside.ends_with(b"\\") || memchr::memchr(quote.open.as_bytes()[0], inside).is_some()
+        };
         let fits = |quote: &Quote| {
             let open = quote.open.as_bytes();
             let before = &self.line[..self.at];
@@ -349,6 +360,7 @@ impl<T: Tokens> Reader<'_, T> {
                 && (!quote.has(quote::BLANK) || is_apart())
                 && (!quote.has(quote::COLUMN) || self.at == 0)
                 && (!quote.has(quote::FIRST) || before.trim_ascii_start().is_empty())
+                && (!quote.has(quote::CLOSED) || is_closed(quote))
                 && (!quote.has(quote::ONE) || is_character(&rest[open.len()..], open[0]))
         };
         forms.find(|(_, quote)| fits(quote))

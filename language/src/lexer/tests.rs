@@ -105,6 +105,31 @@ fn comments_strings_numbers_and_words_have_colours() {
             "x = <s /[/'\"]+/g>.test(a) / <n 2>;",
         ),
         (
+            "JavaScript",
+            "`a ${b({c: `}${'}'}`})} d` + /`/",
+            "<s `a ${>b({c: <s `}${'}'}`>})<s } d`> + <s /`/>",
+        ),
+        (
+            "JavaScript",
+            "`a\n${{\n}}`\n} `${",
+            "<s `a>\n<s ${>{\n}<s }`>\n} <s `${>",
+        ),
+        (
+            "Groovy",
+            "sh '''a'b'''; c =~ /d'/",
+            "sh <s '''a'b'''>; c =~ <s /d'/>",
+        ),
+        (
+            "Kotlin",
+            "\"\"\"a\\\"\"\" /* /* */ */ b",
+            "<s \"\"\"a\\\"\"\"> <c /* /* */ */> b",
+        ),
+        ("D", "r\"c:\\\" r", "<s r\"c:\\\"> r"),
+        ("Dart", "r'\\' + $a", "<s r'\\'> + $a"),
+        ("C#", "@$\"a\"\"b\" c", "<s @$\"a\"\"b\"> c"),
+        ("TSX", "<b>Don't {a}</b>", "<b>Don't {a}</b>"),
+        ("JavaScript", "a => /'/ / 1", "a => <s /'/> / <n 1>"),
+        (
             "Shell",
             "echo \"$a\" ${#b} # c",
             "<k echo> <s \"$a\"> ${#b} <c # c>",
@@ -233,7 +258,7 @@ fn what_lasts_over_lines_keeps_its_colour() {
         (
             "JavaScript",
             "`a\n${b}\n`; if",
-            "<s `a>\n<s ${b}>\n<s `>; <k if>",
+            "<s `a>\n<s ${>b<s }>\n<s `>; <k if>",
         ),
         (
             "PHP",

@@ -138,10 +138,9 @@ impl<'t> Outline<'t> {
     }
 
     /// Name of the innermost definition with an open body.
-    pub(super) fn innermost_name(&self) -> &'t [u8] {
-        let index = self.innermost();
-        let name = index.map(|index| self.definitions[index as usize].name.clone());
-        name.map_or(&[], |name| self.bytes(name))
+    pub(super) fn innermost_name(&self) -> Option<&'t [u8]> {
+        let index = self.innermost()?;
+        Some(self.bytes(self.definitions[index as usize].name.clone()))
     }
 
     /// Number of definitions.

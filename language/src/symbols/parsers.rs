@@ -7,23 +7,28 @@ use crate::Language;
 mod antlr;
 mod braces;
 mod c;
+mod coffeescript;
 mod config;
 mod devicetree;
 mod ends;
 mod go;
+mod java;
+mod javascript;
 mod lines;
 mod nim;
 mod php;
 mod python;
 mod rust;
 mod schema;
+#[cfg(test)]
+mod script_tests;
 mod sql;
 mod wgsl;
 mod zig;
-#[cfg(test)]
-mod script_tests;
 
 use c::{C, Grammar, Host};
+use java::{Dialect, Java};
+use javascript::{Dialect as Script, JavaScript};
 use schema::Schema;
 
 /// Parser of a language. `None`: it has no definitions.
@@ -82,6 +87,22 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "FlatBuffers" => Box::new(Blocks::of(Schema::FlatBuffers)),
         "WebIDL" => Box::new(Blocks::of(Schema::WebIdl)),
         "GraphQL" => Box::new(Blocks::of(Schema::GraphQl)),
+        "Java" => Box::new(Java::new(Dialect::Java)),
+        "C#" => Box::new(Java::new(Dialect::CSharp)),
+        "Kotlin" => Box::new(Java::new(Dialect::Kotlin)),
+        "Scala" => Box::new(Java::new(Dialect::Scala)),
+        "Dart" => Box::new(Java::new(Dialect::Dart)),
+        "Groovy" => Box::new(Java::new(Dialect::Groovy)),
+        "D" => Box::new(Java::new(Dialect::D)),
+        "Vala" => Box::new(Java::new(Dialect::Vala)),
+        "Swift" => Box::new(Java::new(Dialect::Swift)),
+        "Haxe" => Box::new(Java::new(Dialect::Haxe)),
+        "Solidity" => Box::new(Java::new(Dialect::Solidity)),
+        "CoffeeScript" => Box::<coffeescript::CoffeeScript>::default(),
+        "JavaScript" => Box::new(JavaScript::new(Script::JavaScript)),
+        "TypeScript" | "TSX" => Box::new(JavaScript::new(Script::TypeScript)),
+        "QML" => Box::new(JavaScript::new(Script::Qml)),
+        "Vue" | "Svelte" => Box::new(JavaScript::new(Script::Tagged)),
         _ => return None,
     };
     Some(parser)

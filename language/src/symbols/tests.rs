@@ -47,3 +47,9 @@ pub(super) fn check(language: &str, text: &str, expected: &str) {
     let found = outline(language, text);
     assert_eq!(found.trim().lines().collect::<Vec<_>>(), expected, "{text}");
 }
+
+/// Like [`check`], with several definitions in a row.
+#[track_caller]
+pub(super) fn check_rows(language: &str, text: &str, expected: &str) {
+    check(language, text, &expected.replace(" | ", "\n"));
+}

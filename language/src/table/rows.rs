@@ -100,7 +100,7 @@ pub(super) static LANGUAGES: &[Language] = &[
     code("Go", &["go"], &[]).aliases(&["golang"]).family(&brackets::GO),
     code("Go Module", &[], &["go.mod"]).family(&brackets::GO_MODULE),
     code("GraphQL", &["graphql", "gql", "graphqls"], &[]).family(&scripts::GRAPHQL),
-    code("Groovy", &["groovy", "gradle"], &["Jenkinsfile"]).family(&brackets::JAVA),
+    code("Groovy", &["groovy", "gradle"], &["Jenkinsfile"]).family(&brackets::GROOVY),
     code("Haskell", &["hs", "lhs", "hsc", "chs"], &[]).family(&functional::HASKELL),
     code("Haxe", &["hx"], &[]).family(&brackets::HAXE),
     code("HCL", &["tf", "hcl", "tfvars"], &[]).aliases(&["terraform"]).family(&scripts::HCL),

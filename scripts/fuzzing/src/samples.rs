@@ -2,12 +2,12 @@
 
 use schema::message::{
     Batch, Blame, BlameHunk, BlameSource, Change, ChangeKind, ChangeList, Commit, CommitLog,
-    DocumentKind, End, Excluded, Expr, Failure, FailureKind, Field, FileDefinition, FileRange, FileReply,
-    FileRequest, FileSource, Filter, Hello, Line, ListEntry, ListKind, ListReply, ListRequest,
-    Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
-    MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference, ReferenceKind,
-    ReferenceList, ResumePoint, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax,
-    TextBatch, TextOrder, TextParts, TextRun, TraceContext, VisibleShard, Want, Window,
+    DocumentKind, End, Excluded, Expr, Failure, FailureKind, Field, FileDefinition, FileRange,
+    FileReply, FileRequest, FileSource, Filter, Hello, Line, ListEntry, ListKind, ListReply,
+    ListRequest, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply,
+    LookupRequest, MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference,
+    ReferenceKind, ReferenceList, ResumePoint, Search, ShardEnd, ShardInfo, Skip, SpoolManifest,
+    Syntax, TextBatch, TextOrder, TextParts, TextRun, TraceContext, VisibleShard, Want, Window,
 };
 use schema::order::SEMANTICS;
 use std::num::{NonZeroU64, NonZeroU128};

@@ -14,7 +14,7 @@ const JAVA_QUOTES: &[Quote] = &[
     line("//"), block("/*", "*/"), text("\"\"\"", "\"\"\""), string("\""), string("'"),
 ];
 const SCRIPT_QUOTES: &[Quote] = &[
-    line("//"), block("/*", "*/"), string("\""), string("'"), text("`", "`"),
+    line("//"), block("/*", "*/"), string("\""), string("'").closed(), text("`", "`").holes(),
 ];
 
 const C_WORDS: &str = "break case const continue default do else enum extern for goto if inline \
@@ -66,7 +66,7 @@ pub(crate) static WGSL: Family = Family::new(&[line("//"), nested("/*", "*/")])
     .features(AT);
 pub(crate) static CSHARP: Family = Family::new(&[
     line("//"), block("/*", "*/"), raw("\"\"\"", "\"\"\""), doubled("$@\"", "\"").lines(),
-    doubled("@\"", "\"").lines(), string("\""), string("'"),
+    doubled("@$\"", "\"").lines(), doubled("@\"", "\"").lines(), string("\""), string("'"),
 ]).words(&[(Keyword, JAVA_WORDS), (Keyword, "as async await base checked delegate event explicit \
     extern fixed foreach get global implicit in internal is lock nameof namespace operator out override params \
     partial readonly ref sealed set sizeof stackalloc struct typeof unchecked unsafe using value virtual when where"),
@@ -74,7 +74,12 @@ pub(crate) static CSHARP: Family = Family::new(&[
     .features(DIRECTIVES);
 pub(crate) static JAVA: Family = Family::new(JAVA_QUOTES)
     .words(&[(Keyword, JAVA_WORDS), (Type, JAVA_TYPES), (Keyword, "def in as")]).features(AT).names_with("$");
-pub(crate) static KOTLIN: Family = Family::new(JAVA_QUOTES)
+pub(crate) static GROOVY: Family = Family::new(&[
+    line("//"), block("/*", "*/"), text("\"\"\"", "\"\"\""), text("'''", "'''"), string("\""), string("'"),
+]).words(&[(Keyword, JAVA_WORDS), (Type, JAVA_TYPES), (Keyword, "def in as trait")]).features(AT | REGEX).names_with("$");
+pub(crate) static KOTLIN: Family = Family::new(&[
+    line("//"), nested("/*", "*/"), raw("\"\"\"", "\"\"\""), string("\""), string("'"),
+])
     .words(&[(Keyword, "abstract actual annotation as break by catch class companion const constructor continue crossinline data do else enum expect external false final finally for fun get if import in infix init inline inner interface internal is lateinit noinline null object open operator out override package private protected public reified return sealed set super suspend tailrec this throw true try typealias val var vararg when where while"),
         (Type, "Any Boolean Byte Char Double Float Int Long Nothing Short String Unit")]).features(AT);
 pub(crate) static SCALA: Family = Family::new(&[
@@ -101,11 +106,12 @@ pub(crate) static SWIFT: Family = Family::new(&[
 ]).words(&[(Keyword, "actor any as associatedtype async await break case catch class continue default defer deinit do else enum extension fallthrough false fileprivate final for func get guard if import in indirect infix init inout internal is lazy let mutating nil nonisolated open operator override private protocol public repeat required rethrows return self Self set some static struct subscript super switch throw throws true try typealias unowned var weak where while"),
     (Type, "Any Bool Character Double Float Int String UInt Void")]).features(AT | DIRECTIVES);
 pub(crate) static DART: Family = Family::new(&[
-    line("//"), block("/*", "*/"), text("\"\"\"", "\"\"\""), text("'''", "'''"), string("\""), string("'"),
+    line("//"), block("/*", "*/"), text("\"\"\"", "\"\"\""), text("'''", "'''"),
+    raw("r\"", "\"").within_line(), raw("r'", "'").within_line(), string("\""), string("'"),
 ]).words(&[(Keyword, JS_WORDS), (Keyword, "abstract assert covariant dynamic enum extension external factory final implements is late library mixin on operator part required rethrow sealed show typedef"),
-    (Type, "bool double int num void String List Map Set Object")]).features(AT);
+    (Type, "bool double int num void String List Map Set Object")]).features(AT).names_with("$");
 pub(crate) static D: Family = Family::new(&[
-    line("//"), block("/*", "*/"), nested("/+", "+/"), raw("`", "`"), text("\"", "\""), string("'"),
+    line("//"), block("/*", "*/"), nested("/+", "+/"), raw("`", "`"), raw("r\"", "\""), text("\"", "\""), string("'"),
 ]).words(&[(Keyword, C_WORDS), (Keyword, "abstract alias align assert auto body cast catch class debug delegate delete deprecated export final finally foreach foreach_reverse function immutable import in interface invariant is lazy macro mixin module new nothrow null out override package pragma private protected public pure ref scope shared super synchronized template this throw try typeid unittest version with"),
     (Type, C_TYPES), (Type, "byte ubyte ushort uint ulong real dchar wchar string wstring")]).features(AT);
 pub(crate) static ZIG: Family = Family::new(&[line("//"), line("\\\\").coloured(String), string("\""), string("'")])
@@ -122,7 +128,7 @@ pub(crate) static VALA: Family = Family::new(JAVA_QUOTES).words(&[(Keyword, JAVA
 pub(crate) static ANTLR: Family = Family::new(SLASHES).words(&[(Keyword, "grammar lexer parser fragment import options tokens returns locals catch finally mode channel def theorem lemma example by have show from let in match with if then else fun variable namespace end open structure class instance where")]);
 pub(crate) static ANTLR_4: Family = Family::new(&[line("//"), block("/*", "*/"), string("'"), string("\""), text("[", "]").within_line()])
     .words(&[(Keyword, "grammar lexer parser fragment import options tokens channels returns locals catch finally mode throws")]);
-pub(crate) static SOLIDITY: Family = Family::new(C_QUOTES).words(&[(Keyword, JS_WORDS), (Keyword, "abstract anonymous assembly calldata constant constructor contract emit error event external fallback immutable indexed interface internal is library mapping memory modifier override payable pragma private public pure receive require returns revert storage struct unchecked using view virtual"),
+pub(crate) static SOLIDITY: Family = Family::new(C_QUOTES).words(&[(Keyword, JS_WORDS), (Keyword, "abstract anonymous assembly calldata constant constructor contract emit enum error event external fallback immutable indexed interface internal is library mapping memory modifier override payable pragma private public pure receive require returns revert storage struct type unchecked using view virtual"),
     (Type, "address bool bytes bytes32 int int256 string uint uint8 uint256")]);
 pub(crate) static PROTOBUF: Family = Family::new(&[
     line("//"), line("#"), block("/*", "*/"), string("\""), string("'"),

@@ -28,8 +28,21 @@ impl<T: Tokens> Reader<'_, T> {
                 self.push(0, Some(Colour::String));
                 None
             }
+            LineState::Hole { holes, in_text } => {
+                self.holes = holes;
+                if in_text { self.template(0) } else { None }
+            }
             LineState::Code | LineState::Tag { .. } | LineState::RawText(_) => None,
         }
+    }
+
+    /// Reads a form, to its end or a hole.
+    pub(super) fn text(&mut self, form: u8, quote: &Quote, start: usize) -> Option<LineState> {
+        let holes = self.holes;
+        let state = self.quoted(form, quote, start, 1);
+        let is_end = self.holes == holes;
+        self.last = if is_end { b'"' } else { b'{' };
+        state
     }
 
     pub(super) fn quoted(
@@ -82,6 +95,9 @@ impl<T: Tokens> Reader<'_, T> {
                     self.push(start, colour);
                     return None;
                 }
+            } else if byte == b'$' && quote.has(quote::HOLES) && self.open_hole() {
+                self.push(start, quote.colour);
+                return None;
             } else if byte == again
                 && quote.has(quote::NESTS)
                 && self.rest().starts_with(quote.open.as_bytes())

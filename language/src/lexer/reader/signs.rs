@@ -71,7 +71,7 @@ impl<T: Tokens> Reader<'_, T> {
     }
 
     pub(super) fn may_be_value(&self) -> bool {
-        self.last == 0 || b"(,=:[!&|?{};+*~^%".contains(&self.last)
+        self.last == 0 || b"(,=:[!&|?{};+*~^%>".contains(&self.last)
     }
 
     /// Returns false if there is none.

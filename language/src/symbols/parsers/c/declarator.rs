@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
             tokens,
             at: 0,
             is_opening,
-            class: outline.innermost_name(),
+            class: outline.innermost_name().unwrap_or_default(),
             is_typedef: false,
             is_extern: false,
             is_const: false,

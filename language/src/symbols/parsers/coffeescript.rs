@@ -1,0 +1,186 @@
+//! CoffeeScript: a name, `=` or `:`, and a function or another value; indentation has the body.
+
+use super::super::outline::{Outline, SCOPES_MAX};
+use super::super::parser::{Line, Parser, Role, Token};
+use super::super::{Kind, Parent};
+
+#[derive(Default)]
+pub(in super::super) struct CoffeeScript {
+    /// Indents of the lines whose bodies are open.
+    indents: Vec<usize>,
+    brackets: usize,
+    end: u32,
+}
+
+impl Parser for CoffeeScript {
+    fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        let Some(last) = line.tokens.last() else {
+            return;
+        };
+        let indent = line.indent(outline);
+        if indent == 0 && line.tokens.first().is_some_and(Token::is_word) {
+            // No line in brackets begins there.
+            self.brackets = 0;
+        }
+        if line.is_begin && !line.begins_inside && self.brackets == 0 {
+            while self.indents.last().is_some_and(|open| *open >= indent) {
+                self.indents.pop();
+                outline.leave(self.end);
+            }
+            if self.indents.len() < SCOPES_MAX
+                && let Some(definition) = statement(line.tokens, outline)
+            {
+                self.indents.push(indent);
+                outline.enter(Some(definition));
+            }
+        }
+        for token in line.tokens {
+            match token.role {
+                Role::Sign(b'(' | b'[') => self.brackets += 1,
+                Role::Sign(b')' | b']') => self.brackets = self.brackets.saturating_sub(1),
+                _ => {}
+            }
+        }
+        self.end = last.end;
+    }
+}
+
+/// Defines the name of a statement. Returns the definition with a body.
+fn statement(tokens: &[Token], outline: &mut Outline<'_>) -> Option<u32> {
+    let class = tokens
+        .iter()
+        .position(|token| token.role == Role::Keyword && outline.bytes(token.range()) == b"class");
+    if let Some(at) = class {
+        let (_, name, _) = path(&tokens[at + 1..], outline)?;
+        return outline.define(name.range(), Kind::Class);
+    }
+    let (parent, name, length) = path(tokens, outline)?;
+    let (sign, value) = tokens[length..].split_first()?;
+    let is_key = sign.is(b':');
+    if !is_key && (!sign.is(b'=') || touches(value, b'=', sign.end)) {
+        return None;
+    }
+    let in_class = outline.innermost_kind() == Some(Kind::Class);
+    let is_inner = is_key || parent != Parent::None || in_class;
+    if is_function(value) {
+        let kind = if is_inner {
+            Kind::Method
+        } else {
+            Kind::Function
+        };
+        return define(parent, name, kind, outline);
+    }
+    match outline.innermost() {
+        Some(_) if in_class => define(parent, name, Kind::Field, outline),
+        None if !is_key && parent == Parent::None => define(parent, name, Kind::Variable, outline),
+        _ => None,
+    }
+}
+
+fn define(parent: Parent, name: Token, kind: Kind, outline: &mut Outline<'_>) -> Option<u32> {
+    match parent {
+        Parent::None => outline.define(name.range(), kind),
+        parent => outline.define_in(parent, name.range(), kind),
+    }
+}
+
+/// Reads `a.b::c`, `@a` or `'a'`: parent, last name, and number of tokens.
+fn path(tokens: &[Token], outline: &Outline<'_>) -> Option<(Parent, Token, usize)> {
+    let (mut parent, mut name, mut length) = (Parent::None, *tokens.first()?, 1);
+    match name.role {
+        Role::Word => {}
+        Role::Keyword if tokens.get(1)?.is(b':') => {}
+        Role::Meta | Role::String if name.end - name.start > 1 => {
+            name.end -= u32::from(name.role == Role::String);
+            name.start += 1;
+        }
+        _ => return None,
+    }
+    loop {
+        let dots = match &tokens[length..] {
+            [dot, ..] if dot.is(b'.') => 1,
+            [first, second, ..] if first.is(b':') && second.is(b':') => 2,
+            _ => return Some((parent, name, length)),
+        };
+        let of = name;
+        name = *tokens.get(length + dots)?;
+        length += dots + 1;
+        if !name.is_word() {
+            return None;
+        }
+        parent = match of.text(outline) {
+            b"exports" | b"window" | b"module" | b"global" | b"root" => Parent::None,
+            b"prototype" => parent,
+            _ => Parent::Name(of.range()),
+        };
+    }
+}
+
+/// True for `->`, `(a, b) =>`.
+fn is_function(value: &[Token]) -> bool {
+    let mut depth = 0_usize;
+    let behind = value.iter().position(|token| {
+        match token.role {
+            Role::Sign(b'(') => depth += 1,
+            Role::Sign(b')') => depth = depth.saturating_sub(1),
+            _ => return depth == 0,
+        }
+        false
+    });
+    let rest = behind.map_or(&[][..], |at| &value[at..]);
+    match rest {
+        [sign, rest @ ..] if sign.is(b'-') || sign.is(b'=') => touches(rest, b'>', sign.end),
+        _ => false,
+    }
+}
+
+fn touches(tokens: &[Token], sign: u8, end: u32) -> bool {
+    tokens
+        .first()
+        .is_some_and(|token| token.is(sign) && token.start == end)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::symbols::tests::check;
+
+    #[test]
+    fn names_of_functions_and_classes_have_bodies_by_indentation() {
+        check(
+            "CoffeeScript",
+            "fs = require 'fs'
+square = (x) -> x * x
+exports.run = (a, {b}) =>
+  local = 1
+  inner = ->
+    2
+  if a == b then c
+Foo::bar = -> 1
+class App.Widget extends Base
+  count: 0
+  constructor: (@name = 'x') ->
+    super()
+  draw: =>
+    @x = 1
+  @create = (o) -> new Widget o
+  'on-click': (e) ->
+obj =
+  key: 1
+  go: -> 2
+",
+            "variable fs 1
+             function square 2
+             function run 3-7
+             function run.inner 5-6
+             method Foo.bar 8
+             class Widget 9-16
+             field Widget.count 10
+             method Widget.constructor 11-12
+             method Widget.draw 13-14
+             method Widget.create 15
+             method Widget.on-click 16
+             variable obj 17-19
+             method obj.go 19",
+        );
+    }
+}

@@ -1,0 +1,260 @@
+//! Java and its relatives: statements with modifiers, a word such as `class` or a type, a name, and
+//! a body in braces.
+//!
+//! The head of a statement is read once and kept as a few facts ([`Head`]). A brace suspends it:
+//! the statements inside belong to a [`Place`]. Only types and functions are found in bodies.
+
+mod head;
+mod lines;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use super::super::Kind;
+use super::super::outline::{Outline, SCOPES_MAX};
+use super::super::parser::{Line, Parser, Role, Token};
+use head::{Form, Head};
+use lines::Branches;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Dialect {
+    Java,
+    CSharp,
+    Kotlin,
+    Scala,
+    Dart,
+    Groovy,
+    D,
+    Vala,
+    Swift,
+    Haxe,
+    Solidity,
+}
+
+impl Dialect {
+    /// True if `Type name` defines, without a word such as `var`.
+    fn has_types_first(self) -> bool {
+        !matches!(self, Self::Kotlin | Self::Scala | Self::Swift | Self::Haxe)
+    }
+
+    fn has_globals(self) -> bool {
+        !matches!(self, Self::Java | Self::CSharp)
+    }
+
+    fn has_lines(self) -> bool {
+        matches!(
+            self,
+            Self::Kotlin | Self::Scala | Self::Swift | Self::Groovy
+        )
+    }
+}
+
+/// Content of a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Top,
+    Type,
+    /// Enumerators; members may follow.
+    Enum,
+    /// Statements, or unknown.
+    Body,
+}
+
+struct Scope {
+    place: Place,
+    head: Head,
+    /// True if a brace closes it, and not the indentation.
+    has_brace: bool,
+}
+
+pub(in super::super) struct Java {
+    dialect: Dialect,
+    scopes: Vec<Scope>,
+    /// Open braces beyond [`SCOPES_MAX`].
+    deeper: usize,
+    head: Head,
+    last: Option<Token>,
+    branches: Branches,
+    /// True behind a brace in column 0 that closed a scope behind it.
+    is_suspect: bool,
+}
+
+impl Java {
+    pub(in super::super) fn new(dialect: Dialect) -> Java {
+        Java {
+            dialect,
+            scopes: Vec::new(),
+            deeper: 0,
+            head: Head::default(),
+            last: None,
+            branches: Branches::default(),
+            is_suspect: false,
+        }
+    }
+
+    fn place(&self) -> Place {
+        match self.scopes.last() {
+            _ if self.deeper > 0 => Place::Body,
+            Some(scope) => scope.place,
+            None => Place::Top,
+        }
+    }
+
+    fn last_is(&self, sign: u8) -> bool {
+        self.last.is_some_and(|last| last.is(sign))
+    }
+
+    fn token(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+        match token.role {
+            Role::Sign(b'{') => self.open(outline),
+            Role::Sign(b'}') => self.close(token, outline),
+            Role::Sign(b'(' | b'[') => {
+                if self.head.is_outside() {
+                    self.open_bracket(token, outline);
+                }
+                self.head.brackets = self.head.brackets.saturating_add(1);
+            }
+            Role::Sign(b')' | b']') => self.head.close_bracket(),
+            Role::Sign(b';') if self.head.brackets == 0 => self.end_statement(true, outline),
+            Role::Sign(sign) if self.head.brackets == 0 => self.sign(token, sign, outline),
+            Role::Sign(b'-' | b'>') => self.head.created = 0,
+            Role::Word | Role::Keyword | Role::Type => self.word(token, next, outline),
+            Role::Meta => self.meta(token, outline),
+            _ => {}
+        }
+    }
+
+    /// Opens a body. The statement goes on behind it if it is a value.
+    fn open(&mut self, outline: &mut Outline<'_>) {
+        self.end_name(b'{', outline);
+        let place = self.place_of_body(outline);
+        let is_own = self.head.brackets == 0;
+        let definition = self.head.definition.filter(|_| is_own);
+        self.push(place, definition, true, outline);
+    }
+
+    fn push(
+        &mut self,
+        place: Place,
+        definition: Option<u32>,
+        has_brace: bool,
+        outline: &mut Outline<'_>,
+    ) {
+        if self.scopes.len() == SCOPES_MAX {
+            self.deeper += usize::from(has_brace);
+            return;
+        }
+        let inside = Head::at(self.head.indent.saturating_add(1));
+        let head = std::mem::replace(&mut self.head, inside);
+        self.scopes.push(Scope {
+            place,
+            head,
+            has_brace,
+        });
+        outline.enter(definition);
+    }
+
+    fn place_of_body(&mut self, outline: &mut Outline<'_>) -> Place {
+        let (dialect, outer, head) = (self.dialect, self.place(), &self.head);
+        if head.created == head.brackets + 1 && self.is_anonymous_class() {
+            return Place::Type;
+        }
+        if head.brackets > 0 || head.in_value {
+            return Place::Body;
+        }
+        match head.form {
+            Form::Type(Kind::Enum) if matches!(dialect, Dialect::Swift | Dialect::Scala) => {
+                Place::Type
+            }
+            Form::Type(Kind::Enum) => Place::Enum,
+            Form::Type(Kind::Module) => Place::Top,
+            Form::Type(_) => Place::Type,
+            Form::Plain if outer == Place::Enum => Place::Type,
+            Form::Plain if outer != Place::Body => {
+                if head.is_function() {
+                    self.define_function(true, outline);
+                } else if head.name.is_some() {
+                    self.define_property(outline);
+                } else if dialect == Dialect::D {
+                    return outer;
+                }
+                Place::Body
+            }
+            _ => Place::Body,
+        }
+    }
+
+    /// True for a brace behind `new Name(…)`, or `object : Name`.
+    fn is_anonymous_class(&self) -> bool {
+        match self.dialect {
+            Dialect::Java | Dialect::Groovy => self.last_is(b')'),
+            Dialect::Kotlin | Dialect::Scala | Dialect::D => true,
+            _ => false,
+        }
+    }
+
+    fn close(&mut self, token: Token, outline: &mut Outline<'_>) {
+        self.end_statement(false, outline);
+        if self.deeper > 0 {
+            self.deeper -= 1;
+            return;
+        }
+        self.pop_indented(None, outline);
+        if self.scopes.len() > self.branches.floor() {
+            self.pop(token.end, outline);
+        }
+        if self.head.brackets == 0 && !self.head.in_value && self.place() != Place::Enum {
+            self.head = Head::at(self.head.indent);
+        }
+    }
+
+    fn pop(&mut self, end: u32, outline: &mut Outline<'_>) {
+        if let Some(scope) = self.scopes.pop() {
+            outline.leave(end);
+            self.head = scope.head;
+        }
+    }
+
+    fn meta(&mut self, token: Token, outline: &mut Outline<'_>) {
+        match token.text(outline) {
+            b"@interface" => self.head.form = Form::Type(Kind::Interface),
+            b"@Field" => self.head.is_final = true,
+            _ => {}
+        }
+    }
+
+    fn directive(&mut self, token: Token, text: &[u8], outline: &mut Outline<'_>) {
+        let depth = self.scopes.len();
+        let Some(depth) = self.branches.directive(text, depth) else {
+            return;
+        };
+        self.deeper = 0;
+        while self.scopes.len() > depth {
+            self.pop(token.start, outline);
+            self.head = Head::at(self.head.indent);
+        }
+    }
+}
+
+impl Parser for Java {
+    fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        if line.is_begin
+            && !line.begins_inside
+            && let Some(first) = line.tokens.first()
+        {
+            let text = first.text(outline);
+            if first.role == Role::Meta && lines::is_directive(text) {
+                return self.directive(*first, text, outline);
+            }
+            self.begin_line(*first, line.tokens.get(1), line.indent(outline), outline);
+        }
+        for (at, token) in line.tokens.iter().enumerate() {
+            self.token(*token, line.tokens.get(at + 1), outline);
+            self.last = Some(*token);
+        }
+    }
+
+    fn finish(&mut self, outline: &mut Outline<'_>) {
+        self.end_statement(false, outline);
+    }
+}

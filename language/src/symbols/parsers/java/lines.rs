@@ -1,0 +1,217 @@
+//! Lines: statements that end with them, blocks by indentation, and recovery after unbalanced
+//! braces.
+
+use super::super::super::Kind;
+use super::super::super::outline::Outline;
+use super::super::super::parser::{Role, Token};
+use super::head::{Form, Head};
+use super::{Dialect, Java, Place};
+
+const BRANCHES_MAX: usize = 16;
+
+/// True for a directive such as `#if`: the rest of its line is no code.
+pub(super) fn is_directive(text: &[u8]) -> bool {
+    let Some(word) = text.strip_prefix(b"#") else {
+        return false;
+    };
+    matches!(
+        word.trim_ascii(),
+        b"if"
+            | b"elif"
+            | b"elseif"
+            | b"else"
+            | b"endif"
+            | b"end"
+            | b"region"
+            | b"endregion"
+            | b"define"
+            | b"undef"
+            | b"pragma"
+            | b"line"
+            | b"nullable"
+            | b"error"
+            | b"warning"
+    )
+}
+
+/// Depths of scopes around the branches of `#if`. The first branch has the braces.
+#[derive(Default)]
+pub(super) struct Branches {
+    /// Depth behind the first branch of each; 0 while in the first.
+    depths: Vec<usize>,
+}
+
+impl Branches {
+    /// Takes a directive. Returns the depth to go back to.
+    pub(super) fn directive(&mut self, text: &[u8], depth: usize) -> Option<usize> {
+        let word = text[1..].trim_ascii();
+        match word {
+            b"if" if self.depths.len() < BRANCHES_MAX => self.depths.push(0),
+            b"else" | b"elif" | b"elseif" => {
+                let first = self.depths.last_mut()?;
+                if *first > 0 {
+                    return Some(*first);
+                }
+                *first = depth;
+            }
+            b"endif" | b"end" => return self.depths.pop().filter(|depth| *depth > 0),
+            _ => {}
+        }
+        None
+    }
+
+    pub(super) fn floor(&self) -> usize {
+        self.depths.iter().copied().max().unwrap_or(0)
+    }
+}
+
+impl Java {
+    pub(super) fn begin_line(
+        &mut self,
+        first: Token,
+        next: Option<&Token>,
+        indent: usize,
+        outline: &mut Outline<'_>,
+    ) {
+        if self.dialect.has_lines() && self.head.brackets == 0 {
+            if self.dialect == Dialect::Scala && self.opens_block(indent) {
+                self.open_indented(outline);
+            } else if !self.continues(first, outline) && !self.is_constructor_of(next, outline) {
+                self.end_statement(false, outline);
+            }
+            self.pop_indented(Some(indent), outline);
+        }
+        if self.is_suspect && indent == 0 && !first.is(b'}') {
+            self.close_outer(outline);
+        }
+        let is_nested = self.scopes.last().is_some_and(|it| it.head.indent > 0);
+        self.is_suspect = indent == 0 && first.is(b'}') && is_nested;
+        if self.is_begin() {
+            self.head.indent = indent;
+        }
+    }
+
+    fn is_begin(&self) -> bool {
+        let ends = |last: Token| last.is(b';') || last.is(b'}') || last.is(b'{') || last.is(b',');
+        let head = &self.head;
+        head.form == Form::Plain
+            && head.name.is_none()
+            && !head.has_type
+            && head.brackets == 0
+            && (self.dialect.has_lines() || self.last.is_none_or(ends))
+    }
+
+    fn continues(&self, first: Token, outline: &Outline<'_>) -> bool {
+        let head = &self.head;
+        if head.angles > 0 && !head.in_value {
+            return true;
+        }
+        let is_open =
+            |last: Token| matches!(last.role, Role::Sign(sign) if b"=,:.<&|+".contains(&sign));
+        if self.last.is_some_and(is_open) && head.tick.is_none() {
+            return true;
+        }
+        match first.role {
+            Role::Sign(b'{') => head.definition.is_some() || head.name.is_some(),
+            Role::Sign(b'(') => self.dialect == Dialect::Scala && head.definition.is_some(),
+            Role::Sign(sign) => b".?:=,)]&|-".contains(&sign),
+            Role::Keyword | Role::Word => matches!(
+                first.text(outline),
+                b"where"
+                    | b"extends"
+                    | b"implements"
+                    | b"with"
+                    | b"throws"
+                    | b"rethrows"
+                    | b"by"
+                    | b"constructor"
+            ),
+            _ => false,
+        }
+    }
+
+    /// True for the `constructor` of a class that began in an earlier line of Kotlin.
+    fn is_constructor_of(&self, next: Option<&Token>, outline: &Outline<'_>) -> bool {
+        matches!(self.head.form, Form::Type(_))
+            && next.is_some_and(|next| next.text(outline) == b"constructor")
+    }
+
+    /// True if the lines of this indentation are the body of the statement before.
+    fn opens_block(&self, indent: usize) -> bool {
+        let head = &self.head;
+        if indent <= head.indent {
+            return false;
+        }
+        match head.form {
+            Form::Type(Kind::Implementation) if head.name.is_none() => self.last_is(b')'),
+            Form::Type(_) => !head.in_value && self.last_is(b':'),
+            Form::Function | Form::Value(_) => {
+                let has_with = self.last.is_some_and(|last| last.role == Role::Keyword);
+                self.last_is(b'=') || has_with && !head.in_value
+            }
+            _ => false,
+        }
+    }
+
+    fn open_indented(&mut self, outline: &mut Outline<'_>) {
+        self.end_name(b':', outline);
+        let is_type = !self.last_is(b'=');
+        let place = match self.head.form {
+            Form::Type(Kind::Module) => Place::Top,
+            _ if is_type => Place::Type,
+            _ => Place::Body,
+        };
+        let definition = self.head.definition;
+        self.push(place, definition, false, outline);
+        self.last = None;
+    }
+
+    /// Closes the innermost blocks by indentation; all of them without an indent.
+    pub(super) fn pop_indented(&mut self, indent: Option<usize>, outline: &mut Outline<'_>) {
+        while let Some(scope) = self.scopes.last()
+            && !scope.has_brace
+            && indent.is_none_or(|indent| indent <= scope.head.indent)
+        {
+            let end = self.last.map_or(0, |last| last.end);
+            self.pop(end, outline);
+            self.head = Head::at(self.head.indent);
+        }
+    }
+
+    /// Closes scopes that a definition in column 0 cannot be in.
+    pub(super) fn close_nested(&mut self, is_type: bool, outline: &mut Outline<'_>) {
+        let holds = |scope: &super::Scope| {
+            let is_block = matches!(scope.head.form, Form::Plain | Form::Other);
+            let is_open = is_block && scope.head.definition.is_none() && !scope.head.is_call;
+            let is_around = match scope.place {
+                Place::Top => true,
+                Place::Type | Place::Enum => !is_type,
+                Place::Body => is_open,
+            };
+            scope.head.indent == 0 && (is_around || is_open)
+        };
+        let kept = self.scopes.iter().take_while(|scope| holds(scope)).count();
+        self.close_to(kept, outline);
+    }
+
+    /// Closes scopes that a brace in column 0 left open, before a statement in column 0.
+    fn close_outer(&mut self, outline: &mut Outline<'_>) {
+        let outer = self.scopes.iter().rposition(|scope| scope.head.indent == 0);
+        if let Some(outer) = outer {
+            self.close_to(outer, outline);
+            self.head = Head::at(self.head.indent);
+        }
+    }
+
+    fn close_to(&mut self, depth: usize, outline: &mut Outline<'_>) {
+        if self.scopes.len() <= depth {
+            return;
+        }
+        let (head, end) = (self.head, self.last.map_or(0, |last| last.end));
+        self.deeper = 0;
+        while self.scopes.len() > depth {
+            self.pop(end, outline);
+        }
+        self.head = head;
+    }
+}

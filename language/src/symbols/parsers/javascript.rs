@@ -1,0 +1,260 @@
+//! JavaScript, TypeScript and QML: declarations, and functions that are values of a name.
+//!
+//! A brace suspends the statement around it ([`Head`]); the tokens inside belong to a [`Place`].
+//! The token before a brace tells objects from blocks. Variables count at the top of a file only,
+//! functions everywhere.
+
+mod head;
+mod lines;
+mod members;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use super::super::outline::{Outline, SCOPES_MAX};
+use super::super::parser::{Line, Parser, Role, Token};
+use head::{Awaited, Form, Head};
+use values::Value;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Dialect {
+    JavaScript,
+    TypeScript,
+    Qml,
+    /// Scripts between tags: Vue, Svelte.
+    Tagged,
+}
+
+/// Content of a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Top,
+    /// Statements of a function or block, or unknown.
+    Body,
+    Class,
+    /// Interface, or object type with a name.
+    Interface,
+    Object,
+    /// Object with a name at the top of a file: its values are fields.
+    NamedObject,
+    Enum,
+    Component,
+}
+
+struct Scope {
+    place: Place,
+    head: Head,
+    /// True if the statement ends with the scope.
+    is_end: bool,
+    /// Name that the object is assigned to, without a definition.
+    owner: Option<Token>,
+}
+
+pub(in super::super) struct JavaScript {
+    dialect: Dialect,
+    scopes: Vec<Scope>,
+    /// Open braces beyond [`SCOPES_MAX`].
+    deeper: usize,
+    head: Head,
+    last: Option<Token>,
+    is_arrow: bool,
+    in_script: bool,
+}
+
+impl JavaScript {
+    pub(in super::super) fn new(dialect: Dialect) -> JavaScript {
+        JavaScript {
+            dialect,
+            scopes: Vec::new(),
+            deeper: 0,
+            head: Head::default(),
+            last: None,
+            is_arrow: false,
+            in_script: dialect != Dialect::Tagged,
+        }
+    }
+
+    fn place(&self) -> Place {
+        match self.scopes.last() {
+            _ if self.deeper > 0 => Place::Body,
+            Some(scope) => scope.place,
+            None if self.dialect == Dialect::Qml => Place::Component,
+            None => Place::Top,
+        }
+    }
+
+    fn last_is(&self, sign: u8) -> bool {
+        self.last.is_some_and(|last| last.is(sign))
+    }
+
+    fn last_is_of(&self, signs: &[u8]) -> bool {
+        let last = self.last.map(|last| last.role);
+        matches!(last, Some(Role::Sign(sign)) if signs.contains(&sign))
+    }
+
+    fn token(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+        match token.role {
+            Role::Sign(b'{') => self.open(outline),
+            Role::Sign(b'}') => self.close(token, outline),
+            Role::Sign(b'(' | b'[') => {
+                if self.head.brackets == 0 {
+                    self.open_bracket(token, outline);
+                }
+                self.head.brackets = self.head.brackets.saturating_add(1);
+            }
+            Role::Sign(b')' | b']') => self.head.brackets = self.head.brackets.saturating_sub(1),
+            Role::Sign(b';') if self.head.brackets == 0 => self.end_statement(outline),
+            _ if token.is_word() => self.word(token, next, outline),
+            _ if self.head.brackets > 0 => {}
+            Role::Sign(sign) => self.sign(token, sign, next, outline),
+            _ => self.literal(token, next, outline),
+        }
+    }
+
+    fn open(&mut self, outline: &mut Outline<'_>) {
+        let is_in_type = self.last_is_of(b":|&<,.=") && !self.is_arrow || self.head.angles > 0;
+        let awaited = self
+            .head
+            .awaited
+            .filter(|it| it.brackets == self.head.brackets);
+        if let Some(Awaited {
+            place, definition, ..
+        }) = awaited.filter(|_| !is_in_type)
+        {
+            self.head.awaited = None;
+            let is_end = self.head.is_outside_value();
+            return self.push(place, definition, is_end, outline);
+        }
+        let is_outside = self.head.brackets == 0;
+        let value = self.head.value;
+        if self.is_arrow {
+            let definition = self.head.definition;
+            let definition = definition.filter(|_| is_outside && value == Value::Arrow);
+            return self.push(Place::Body, definition, false, outline);
+        }
+        if is_outside && self.head.is_call && !is_in_type {
+            let definition = self.define_method(true, outline);
+            return self.push(
+                Place::Body,
+                definition,
+                self.place() != Place::Object,
+                outline,
+            );
+        }
+        self.open_object(is_outside && value == Value::Start, outline);
+    }
+
+    fn open_object(&mut self, is_value: bool, outline: &mut Outline<'_>) {
+        let definition = self.head.definition.filter(|_| is_value);
+        let is_object = self.last_is_of(b"=([,:?&|.") || self.last_is_operator(outline);
+        let outer = self.place();
+        let is_parameter = self.dialect == Dialect::TypeScript && self.head.brackets > 0;
+        let place = match self.head.form {
+            _ if is_parameter && self.last_is(b':') => Place::Body,
+            Form::Alias if is_value => Place::Interface,
+            Form::Case => Place::Body,
+            _ if outer == Place::Component && self.last_is_word() => Place::Component,
+            Form::Statement if outer == Place::Component && !is_value => Place::Body,
+            _ if !is_object => Place::Body,
+            _ if definition.is_some() && outer == Place::Top => Place::NamedObject,
+            _ if matches!(outer, Place::Class | Place::Interface) && !is_value => Place::Body,
+            _ => Place::Object,
+        };
+        let owner = self
+            .owner(outline)
+            .filter(|_| is_value && definition.is_none());
+        let is_open = self.head.awaited.is_some() || is_object || self.head.angles > 0;
+        let is_end = place == Place::Body && !is_open && self.head.is_outside_value();
+        self.push(place, definition, is_end, outline);
+        if let Some(scope) = self.scopes.last_mut().filter(|_| self.deeper == 0) {
+            scope.owner = owner;
+        }
+    }
+
+    fn last_is_operator(&self, outline: &Outline<'_>) -> bool {
+        let Some(last) = self.last.filter(|last| last.role == Role::Keyword) else {
+            return false;
+        };
+        matches!(
+            last.text(outline),
+            b"return"
+                | b"default"
+                | b"yield"
+                | b"export"
+                | b"import"
+                | b"await"
+                | b"new"
+                | b"in"
+                | b"of"
+                | b"typeof"
+        )
+    }
+
+    fn last_is_word(&self) -> bool {
+        self.last.is_some_and(|last| last.role == Role::Word)
+    }
+
+    fn push(
+        &mut self,
+        place: Place,
+        definition: Option<u32>,
+        is_end: bool,
+        outline: &mut Outline<'_>,
+    ) {
+        if self.scopes.len() == SCOPES_MAX {
+            self.deeper += 1;
+            return;
+        }
+        let inside = Head::at(self.head.indent.saturating_add(1));
+        let head = std::mem::replace(&mut self.head, inside);
+        self.scopes.push(Scope {
+            place,
+            head,
+            is_end,
+            owner: None,
+        });
+        outline.enter(definition);
+    }
+
+    fn close(&mut self, token: Token, outline: &mut Outline<'_>) {
+        self.end_statement(outline);
+        if self.deeper > 0 {
+            self.deeper -= 1;
+            return;
+        }
+        let Some(scope) = self.scopes.pop() else {
+            return;
+        };
+        outline.leave(token.end);
+        self.head = scope.head;
+        if scope.is_end {
+            self.head = Head::at(self.head.indent);
+        } else if self.head.value == Value::Start {
+            self.head.value = Value::Other;
+        }
+    }
+}
+
+impl Parser for JavaScript {
+    fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        if self.dialect == Dialect::Tagged && self.is_outside_script(line, outline) {
+            return;
+        }
+        if line.is_begin
+            && !line.begins_inside
+            && let Some(first) = line.tokens.first()
+        {
+            self.begin_line(*first, line.indent(outline), outline);
+        }
+        for (at, token) in line.tokens.iter().enumerate() {
+            let is_arrow = token.is(b'>') && self.last_is(b'=');
+            self.token(*token, line.tokens.get(at + 1), outline);
+            self.is_arrow = is_arrow;
+            self.last = Some(*token);
+        }
+    }
+
+    fn finish(&mut self, outline: &mut Outline<'_>) {
+        self.end_statement(outline);
+    }
+}

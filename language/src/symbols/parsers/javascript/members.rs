@@ -1,0 +1,148 @@
+//! Members of classes, interfaces, objects, enumerations and QML components.
+
+use super::super::super::Kind;
+use super::super::super::outline::Outline;
+use super::super::super::parser::{Role, Token};
+use super::head::Form;
+use super::values::Value;
+use super::{Dialect, JavaScript, Place};
+
+impl JavaScript {
+    /// True if a keyword before this token is the name of a member.
+    pub(super) fn is_member_name(&self, next: Option<&Token>) -> bool {
+        let has_name = self.head.name.is_some() || self.head.is_call;
+        let is_at_name = self.is_in_members() && self.head.is_outside_value() && !has_name;
+        let is_object = !matches!(self.place(), Place::Class | Place::Interface);
+        let ends = |next: &Token| match next.role {
+            Role::Sign(b'(') => !is_object,
+            Role::Sign(sign) => b":=;,?".contains(&sign),
+            _ => false,
+        };
+        is_at_name && next.is_none_or(ends)
+    }
+
+    pub(super) fn member(&mut self, token: Token, text: &[u8], next: Option<&Token>) {
+        if self.head.name.is_some() || self.head.is_call {
+            return;
+        }
+        let ends =
+            |next: &Token| matches!(next.role, Role::Sign(sign) if b"(=:;,?!<}".contains(&sign));
+        let is_statement = token.role == Role::Keyword
+            && match self.place() {
+                Place::Class => false,
+                Place::Interface => text == b"new",
+                _ => matches!(
+                    text,
+                    b"if" | b"for" | b"while" | b"switch" | b"catch" | b"with" | b"return" | b"new"
+                ),
+            };
+        let is_computed = next.is_some_and(|next| next.is(b'['));
+        if next.is_none_or(ends) && !is_statement && !is_computed {
+            self.head.name = Some(token);
+        }
+    }
+
+    pub(super) fn literal(
+        &mut self,
+        token: Token,
+        next: Option<&Token>,
+        outline: &mut Outline<'_>,
+    ) {
+        if token.role == Role::Meta {
+            return;
+        }
+        let is_member = self.is_in_members() || self.place() == Place::Enum;
+        if self.head.value != Value::None {
+            if matches!(self.head.value, Value::Start | Value::Word | Value::Group) {
+                self.head.value = Value::Other;
+            }
+        } else if is_member && token.role == Role::String && self.head.name.is_none() {
+            let is_key = next.is_some_and(|next| next.is(b':') || next.is(b'(') || next.is(b'='));
+            match (unquoted(token, outline).filter(|_| is_key), self.place()) {
+                (Some(name), Place::Enum) => self.enumerator(name, outline),
+                (Some(name), _) => self.head.name = Some(name),
+                (None, _) => self.head.is_call |= is_key,
+            }
+        } else if self.head.form == Form::Statement && !is_member {
+            self.head.name = None;
+        }
+    }
+
+    pub(super) fn enumerator(&mut self, token: Token, outline: &mut Outline<'_>) {
+        if self.head.name.is_none() {
+            self.head.name = Some(token);
+            outline.define(token.range(), Kind::Enumerator);
+        }
+    }
+
+    pub(super) fn define_method(
+        &mut self,
+        has_body: bool,
+        outline: &mut Outline<'_>,
+    ) -> Option<u32> {
+        let name = self.head.name?;
+        let index = self.define_member(name, Kind::Method, outline)?;
+        outline.definition(index).is_declaration = !has_body;
+        Some(index)
+    }
+
+    pub(super) fn define_field(&mut self, outline: &mut Outline<'_>) {
+        if let (Some(name), None) = (self.head.name, self.head.definition) {
+            self.head.definition = self.define_member(name, Kind::Field, outline);
+        }
+    }
+
+    pub(super) fn end_member(&mut self, outline: &mut Outline<'_>) {
+        if self.head.is_call {
+            self.define_method(false, outline);
+        } else {
+            self.define_field(outline);
+        }
+    }
+
+    /// Takes a word of QML. Returns false if it is none.
+    pub(super) fn component_word(&mut self, text: &[u8]) -> bool {
+        if self.dialect != Dialect::Qml || self.head.form != Form::Statement {
+            return false;
+        }
+        match text {
+            b"property" => self.head.form = Form::Property(Kind::Field),
+            b"signal" => self.head.form = Form::Property(Kind::Method),
+            b"component" => self.head.form = Form::Property(Kind::Type),
+            b"readonly" => {}
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn component_colon(&mut self, outline: &mut Outline<'_>) {
+        if matches!(self.head.form, Form::Property(_)) {
+            self.end_statement(outline);
+        }
+        let name = self.head.name.map(|name| outline.bytes(name.range()));
+        if name == Some(b"id") {
+            (self.head.form, self.head.name) = (Form::Property(Kind::Id), None);
+        } else {
+            self.head.value = Value::Other;
+        }
+    }
+}
+
+/// Content of a string that could be a name.
+fn unquoted(token: Token, outline: &Outline<'_>) -> Option<Token> {
+    let inside = Token {
+        start: token.start + 1,
+        end: token.end.saturating_sub(1),
+        role: Role::Word,
+    };
+    if inside.start >= inside.end {
+        return None;
+    }
+    let is_of_name =
+        |byte: &u8| byte.is_ascii_alphanumeric() || b"_$-".contains(byte) || *byte >= 0x80;
+    outline
+        .bytes(inside.range())
+        .iter()
+        .all(is_of_name)
+        .then_some(inside)
+}
