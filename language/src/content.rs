@@ -1,9 +1,7 @@
-//! Language of a document: by its name and the head of its text.
+//! Language of a document by file name, mode line, extension or interpreter, in this order.
+//! Extensions that languages share have [`rules`].
 //!
-//! In this order: file name, mode line of Emacs or Vim, extension, interpreter. Extensions that
-//! languages share have [`rules`]: literal needles, in linguist's order of certainty.
-//!
-//! **Invariant:** the first [`HEAD_BYTES`] decide, in time linear in them.
+//! **Invariant:** the first [`HEAD_BYTES`] of a text decide, in linear time.
 
 mod interpreter;
 mod mode;
@@ -12,11 +10,11 @@ mod rules;
 use crate::path::{extension, split_name};
 use crate::table::{Language, by_extension, by_whole_name, template};
 
-/// Bytes of a text that decide its language: a licence and the first declarations.
+/// Enough for a licence and the first declarations.
 pub const HEAD_BYTES: usize = 4 << 10;
 
 impl Language {
-    /// Language of a document. Bytes of `text` behind [`HEAD_BYTES`] have no effect.
+    /// Language of a document.
     pub fn of(path: &[u8], text: &[u8]) -> Option<&'static Language> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let head = &text[..text.len().min(HEAD_BYTES)];
@@ -26,7 +24,7 @@ impl Language {
             return by_path;
         }
         by_whole_name(path)
-            .or_else(|| mode::language(head))
+            .or_else(|| mode::language(head, text.len() < HEAD_BYTES))
             .or_else(|| by_extension_or_script(split_name(path).1, head, by_path))
     }
 }
@@ -48,15 +46,6 @@ fn by_extension_or_script(
         }
     }
     script().or(by_path)
-}
-
-/// Language with a canonical name of this crate's tables.
-fn canonical(name: &str) -> Option<&'static Language> {
-    Language::all().iter().find(|it| it.name == name)
-}
-
-fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
-    head.split(|&byte| byte == b'\n')
 }
 
 #[cfg(test)]

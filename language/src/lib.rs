@@ -1,7 +1,7 @@
 //! Languages: the table of them, the lexer of their colours, and the patterns of definitions.
 //!
 //! A [`Language`] is declared once, in [`table`]: names, extensions, file names, and the family
-//! that describes it to the [`lexer`]. [`content`] decides by text where a path does not.
+//! that describes it to the [`lexer`]; [`content`] reads a text.
 //! [`definition`] guesses from a line alone, so its rules have
 //! no languages.
 //!

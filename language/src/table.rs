@@ -1,7 +1,7 @@
 //! Table of languages, with linguist's names; look-ups by path and by name.
 //!
 //! A shared extension belongs to the most common language: `.h` is C, `.m` Objective-C, `.pp`
-//! Puppet, `.v` Verilog; [`content`](crate::content) may know better. Other paths have no language.
+//! Puppet, `.v` Verilog. No text is read. Other paths have no language.
 //!
 //! **Invariant:** keys are unique (tested), so the order has no effect.
 
@@ -32,7 +32,11 @@ impl Language {
             .or_else(by_first_word)
     }
 
-    /// True for a programming or build language.
+    pub(crate) fn canonical(name: &str) -> Option<&'static Language> {
+        LANGUAGES.iter().find(|it| it.name == name)
+    }
+
+    /// True for programming and build languages.
     pub fn is_code(&self) -> bool {
         self.is_code
     }
@@ -86,7 +90,7 @@ pub fn is_code(path: &[u8]) -> bool {
         || extension(split_name(path).1).is_some_and(is_inc)
 }
 
-/// Language of a file name, also without `.in`.
+/// By file name, also without `.in`.
 pub(crate) fn by_whole_name(path: &[u8]) -> Option<&'static Language> {
     let (directories, name) = split_name(path);
     if name == b"rules" && split_name(directories).1 == b"debian" {
@@ -95,7 +99,6 @@ pub(crate) fn by_whole_name(path: &[u8]) -> Option<&'static Language> {
     by_file_name(name).or_else(|| by_file_name(template(name)?))
 }
 
-/// Name without `.in`.
 pub(crate) fn template(name: &[u8]) -> Option<&[u8]> {
     name.strip_suffix(b".in").filter(|rest| !rest.is_empty())
 }

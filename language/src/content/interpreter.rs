@@ -1,26 +1,24 @@
 //! Interpreter of a script, from its `#!` line.
 
-use super::{canonical, lines};
 use crate::table::Language;
 
-/// Lines in which a shell script may `exec` its interpreter.
+/// Lines in which a shell script may `exec tclsh "$0"`.
 const EXEC_LINES: usize = 5;
 
-/// Language of the `#!` line.
 pub(super) fn language(head: &[u8]) -> Option<&'static Language> {
     let rest = head.strip_prefix(b"#!")?;
-    let mut words = words(lines(rest).next()?);
+    let mut words = words(rest.split(|&byte| byte == b'\n').next()?);
     let mut program = base_name(words.next()?);
     if program == b"env" {
         program = words.find_map(argument_of_env)?;
     }
     match find(program)? {
-        "Shell" => executed(head).or_else(|| canonical("Shell")),
-        name => canonical(name),
+        "Shell" => executed(head).or_else(|| Language::canonical("Shell")),
+        name => Language::canonical(name),
     }
 }
 
-/// Program that `env` runs, unless the word is an option or sets a variable.
+/// `None` for options and variables.
 fn argument_of_env(word: &[u8]) -> Option<&[u8]> {
     let split = [&b"--split-string="[..], b"-S"];
     let word = split
@@ -31,13 +29,12 @@ fn argument_of_env(word: &[u8]) -> Option<&[u8]> {
     is_program.then(|| base_name(word))
 }
 
-/// Language of `exec tclsh "$0" "$@"` in a shell script.
 fn executed(head: &[u8]) -> Option<&'static Language> {
-    let mut commands = lines(head).skip(1).take(EXEC_LINES);
+    let mut commands = head.split(|&byte| byte == b'\n').skip(1).take(EXEC_LINES);
     commands.find_map(|line| {
         let command = line.trim_ascii().strip_prefix(b"exec ")?;
         memchr::memmem::find(command, b"$0")?;
-        canonical(find(base_name(words(command).next()?))?)
+        Language::canonical(find(base_name(words(command).next()?))?)
     })
 }
 
@@ -62,7 +59,6 @@ fn base_name(program: &[u8]) -> &[u8] {
     crate::path::split_name(program).1
 }
 
-/// Programs, without version, and their language.
 #[rustfmt::skip]
 pub(super) const PROGRAMS: &[(&str, &str)] = &[
     ("sh bash dash ash ksh mksh pdksh zsh rbash bats openrc-run runscript", "Shell"),

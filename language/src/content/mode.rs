@@ -1,17 +1,17 @@
 //! Mode lines: `-*- mode: ruby -*-` of Emacs, `vim: set ft=sh :` of Vim.
 
-use super::{HEAD_BYTES, lines};
 use crate::table::Language;
 use memchr::memmem;
 
-/// Lines with a mode line, from the beginning and, in a short text, before the end.
+/// First lines with a mode line, and last ones of a whole text.
 const LINES: usize = 5;
 
-/// Language of the first mode line that names a known one.
-pub(super) fn language(head: &[u8]) -> Option<&'static Language> {
-    let first = lines(head).take(LINES).find_map(of_line);
+pub(super) fn language(head: &[u8], is_whole: bool) -> Option<&'static Language> {
+    let first = head
+        .split(|&byte| byte == b'\n')
+        .take(LINES)
+        .find_map(of_line);
     first.or_else(|| {
-        let is_whole = head.len() < HEAD_BYTES;
         let last = head.rsplit(|&byte| byte == b'\n').take(LINES + 1);
         last.filter(|_| is_whole)
             .find_map(|line| named(of_vim(line)?))
@@ -60,7 +60,7 @@ fn named(mode: &[u8]) -> Option<&'static Language> {
     Language::named(listed.map_or(mode, |&(_, language)| language))
 }
 
-/// Modes that are neither name, alias nor extension of their language.
+/// Modes not named like their language.
 #[rustfmt::skip]
 pub(super) const MODES: &[(&str, &str)] = &[
     ("autoconf config", "M4"),

@@ -1,27 +1,22 @@
-//! Extensions that languages share, and the needles by which their texts differ.
-//!
-//! The first row with a needle in the text decides. A text without any has the language of its
-//! extension.
+//! Extensions that languages share, after linguist's heuristics: the first row with a needle in the
+//! text decides.
 
-use super::{canonical, lines};
 use crate::table::Language;
 use memchr::memmem;
 
-/// Rows of an extension: a language, or [`OTHER`], and its needles.
 pub(super) struct Rules {
     /// Separated by spaces.
     extensions: &'static str,
     has_c_comments: bool,
-    /// An interpreter decides first. That of TypeScript may be called node.
+    /// Not TypeScript: its interpreter may be node.
     pub(super) may_be_scripts: bool,
     pub(super) rows: &'static [(&'static str, &'static [Needle])],
 }
 
 #[derive(Clone, Copy)]
 pub(super) enum Needle {
-    /// Beginning of a line, behind its indentation.
+    /// Beginning of a line, indented or not.
     Line(&'static str),
-    /// The same in any case.
     AnyCase(&'static str),
     Text(&'static str),
 }
@@ -31,7 +26,6 @@ use Needle::{AnyCase, Line, Text};
 /// Language outside the table.
 pub(super) const OTHER: &str = "";
 
-/// Longest extension here.
 const EXTENSION_BYTES_MAX: usize = 3;
 
 pub(super) fn of_extension(extension: &[u8]) -> Option<&'static Rules> {
@@ -60,7 +54,7 @@ impl Rules {
         };
         let mut rows = self.rows.iter();
         let row = rows.find(|(_, needles)| needles.iter().any(|needle| needle.is_in(head)));
-        row.map_or(default, |&(name, _)| canonical(name))
+        row.map_or(default, |&(name, _)| Language::canonical(name))
     }
 }
 
@@ -71,16 +65,18 @@ impl Needle {
                 .is_some_and(|start| start.eq_ignore_ascii_case(needle.as_bytes()))
         };
         match self {
-            Line(needle) => {
-                lines(head).any(|line| line.trim_ascii_start().starts_with(needle.as_bytes()))
-            }
-            AnyCase(needle) => lines(head).any(|line| begins(line.trim_ascii_start(), needle)),
+            Line(needle) => head
+                .split(|&byte| byte == b'\n')
+                .any(|line| line.trim_ascii_start().starts_with(needle.as_bytes())),
+            AnyCase(needle) => head
+                .split(|&byte| byte == b'\n')
+                .any(|line| begins(line.trim_ascii_start(), needle)),
             Text(needle) => memmem::find(head, needle.as_bytes()).is_some(),
         }
     }
 }
 
-/// Drops comments, in which `class` begins a line of prose. Quotes are not respected.
+/// A line of a comment may begin with `class`.
 fn without_c_comments(mut rest: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(rest.len());
     while let Some(at) = memmem::find(rest, b"/*") {

@@ -162,7 +162,7 @@ fn tables_name_known_languages() {
     let names = rules.map(|&(name, _)| name).filter(|&name| name != OTHER);
     let all = names.chain([PROGRAMS, MODES].concat().into_iter().map(|(_, name)| name));
     for name in all {
-        assert!(canonical(name).is_some(), "{name}");
+        assert!(Language::canonical(name).is_some(), "{name}");
     }
 }
 
