@@ -13,6 +13,7 @@ pub(crate) use sorted_run::RunReader;
 use crate::block::{self, Cut};
 use crate::file;
 use crate::trigram::{Trigram, TrigramSet};
+use language::content::HEAD_BYTES;
 use language::definition;
 use pairs::Pairs;
 use std::fs::File;
@@ -37,6 +38,7 @@ pub(crate) struct SegmentBuilder {
     definitions: Vec<Trigram>,
     pairs: Pairs,
     /// Of the current document.
+    head: Vec<u8>,
     first_block: u32,
     hasher: blake3::Hasher,
     next_line: u32,
@@ -58,6 +60,7 @@ impl SegmentBuilder {
             trigrams: TrigramSet::new(),
             definitions: Vec::new(),
             pairs: Pairs::new(),
+            head: Vec::with_capacity(HEAD_BYTES),
             first_block: 0,
             hasher: blake3::Hasher::new(),
             next_line: 1,
@@ -73,6 +76,11 @@ impl SegmentBuilder {
         debug_assert!(self.segment.text.is_empty());
         text.clear();
         self.segment.text = text;
+    }
+
+    /// First [`HEAD_BYTES`].
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head
     }
 
     pub(crate) fn finish_document(&mut self) -> io::Result<()> {
@@ -97,6 +105,7 @@ impl SegmentBuilder {
             hash: *self.hasher.finalize().as_bytes(),
         };
         self.first_block = end;
+        self.head.clear();
         self.hasher.reset();
         self.next_line = 1;
         self.begin_block(self.segment.text.len());
@@ -219,6 +228,8 @@ impl SegmentBuilder {
 impl Write for SegmentBuilder {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         self.hasher.update(text);
+        let rest = HEAD_BYTES - self.head.len();
+        self.head.extend_from_slice(&text[..rest.min(text.len())]);
         self.segment.text.extend_from_slice(text);
         self.cut_blocks()?;
         if self.segment.text.len() > self.limits.text_bytes {

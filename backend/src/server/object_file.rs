@@ -250,10 +250,11 @@ fn part(commit: String, text: &[u8], request: &FileRequest) -> FileReply {
     };
     let end = end.min(start + REPLY_BYTES_MAX as usize);
     let before = memchr::memchr_iter(b'\n', &text[..start]).count();
+    let language = Language::of(&request.path, text);
     FileReply {
         first_line: u32::try_from(before + 1).unwrap_or(u32::MAX),
         total_lines: u32::try_from(total_lines).unwrap_or(u32::MAX),
-        language: Language::name_of(&request.path).unwrap_or_default().into(),
+        language: language.map_or("", |language| language.name).into(),
         hash: blake3::hash(text).as_bytes().to_vec(),
         ..part_reply(commit, text, start..end)
     }

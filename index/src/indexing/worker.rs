@@ -11,6 +11,7 @@ use super::repository::too_large;
 use super::task::{Task, TaskItem, TaskSizes};
 use crate::builder::{Segment, SegmentBuilder};
 use crate::corpus::{self, CorpusError, ReadOutcome, SkipReason, Skipped};
+use crate::document::{self, NotedLanguage};
 use crate::shard::{DocId, Shard, ShardError, TextCache};
 use crate::writer::DocumentName;
 use std::io::{self, Write};
@@ -148,11 +149,13 @@ fn read_item(
     let (path, mark) = (item.path, item.mark);
     match outcome {
         ReadOutcome::Text { encoding, .. } => {
+            let language = document::noted(&path, builder.head(), item.language);
             builder.finish_document().map_err(sink_error)?;
             let name = DocumentName {
                 path,
                 static_rank: item.static_rank,
                 encoding,
+                language,
             };
             Ok(SegmentEntry::Document(name, mark))
         }
@@ -200,6 +203,11 @@ impl ShardTexts {
         };
         let ShardPackage { shard, .. } = &parts[part];
         let encoding = shard.decoded_from(document)?;
+        let noted = shard.noted_language(document)?;
+        let noted = noted.map(|(name, is_given)| NotedLanguage {
+            name: name.to_owned(),
+            is_given,
+        });
         let document = shard.document(document)?;
         let mut text = shard.text_range(document.blocks)?;
         while !text.is_empty() {
@@ -211,11 +219,15 @@ impl ShardTexts {
             copied.map_err(sink_error(package))?;
             mapped.intact()?;
         }
+        // Older programs noted none.
+        let detected = || document::noted(document.path, builder.head(), None);
+        let language = noted.or_else(detected);
         builder.finish_document().map_err(sink_error(package))?;
         let name = DocumentName {
             path: document.path.to_vec(),
             static_rank: document.static_rank,
             encoding,
+            language,
         };
         shard.intact()?;
         Ok(name)
