@@ -7,6 +7,11 @@ use memchr::memmem;
 const LINES: usize = 5;
 
 pub(super) fn language(head: &[u8], is_whole: bool) -> Option<&'static Language> {
+    // Most texts have none.
+    let has = |mark: &&[u8]| memmem::find(head, mark).is_some();
+    if ![&b"-*-"[..], b"vim:", b"vi:"].iter().any(has) {
+        return None;
+    }
     let first = head
         .split(|&byte| byte == b'\n')
         .take(LINES)
