@@ -1,6 +1,6 @@
 //! `.gitattributes` of directories.
 
-use super::{File, Source, read};
+use super::{File, ReadOutcome, Source, read};
 use crate::document::{canonical, classify_as};
 use git::Attributes;
 use language::path::split_name;
@@ -10,7 +10,7 @@ pub(crate) fn set_attributes(source: &Source, files: &mut [File]) {
     let mut attributes = Attributes::default();
     for file in files.iter().filter(|file| is_attributes(file)) {
         let mut text = Vec::new();
-        if read(source, file, &mut text).is_ok() {
+        if let Ok(ReadOutcome::Text { .. }) = read(source, file, &mut text) {
             attributes.add(&file.path, &text);
         }
     }
