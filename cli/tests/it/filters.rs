@@ -96,8 +96,8 @@ fn a_language_is_that_of_the_text_for_index_and_server() {
         let line = format!("search --server {} {filters} Wanted", server.address);
         assert_eq!(found(&home, &line).0, expected, "{filters}");
     }
-    let run = home.ok("inspect --index I --document p/run");
-    assert!(run.contains("language     Shell"), "{run}");
+    let shown = String::from_utf8(home.ok("inspect --index I --document p/run")).unwrap();
+    assert!(shown.contains("language     Shell"), "{shown}");
 }
 
 #[test]
