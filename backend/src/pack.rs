@@ -10,7 +10,6 @@ mod text_batch;
 
 use crate::matcher::filters::kind_of;
 use index::shard::{DocId, Document, Shard, ShardError, TextCache};
-use language::Language;
 use schema::line_text::LineText;
 use schema::message::{
     Batch, DocumentKind, Line, REVISIONS_BYTES_MAX, REVISIONS_MAX, Range, Search, Span, TextOrder,
@@ -101,7 +100,7 @@ pub(crate) struct Packer<'a> {
     is_whole: bool,
     document: Document<'a>,
     package: &'a [u8],
-    language: &'static str,
+    language: &'a str,
     kind: DocumentKind,
     revisions: RevisionNames<'a>,
     document_text: ops::Range<u64>,
@@ -167,8 +166,8 @@ impl<'a> Packer<'a> {
             as_text.write.begin(package, document.path);
         }
         let document_text = shard.text_range(document.blocks.clone())?;
-        let language = Language::name_of(document.path).unwrap_or_default();
-        let kind = kind_of(document.class(&shard.package(document.package)?));
+        let language = shard.language(&document)?;
+        let kind = kind_of(shard.class(&document, &shard.package(document.package)?)?);
         let revisions = RevisionNames::of(shard, document.id);
         Ok(Packer {
             shard,

@@ -1,7 +1,6 @@
-//! Generated and vendored files by `.gitattributes`, with git's patterns and macros.
+//! Languages, generated and vendored files by `.gitattributes`, with git's patterns and macros.
 //!
-//! Covers `linguist-generated` and `linguist-vendored` in files of the revision, not the attribute
-//! files of system, user or repository (`info/attributes`).
+//! Not the attribute files of system, user or repository (`info/attributes`).
 
 use gix::bstr::ByteSlice;
 use gix::glob::pattern::Case;
@@ -10,10 +9,19 @@ use gix_attributes::{Search, StateRef};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 2] = ["linguist-generated", "linguist-vendored"];
+const LANGUAGE: &str = "linguist-language";
+
+const NAMES: [&str; 3] = ["linguist-generated", "linguist-vendored", LANGUAGE];
 
 /// Each rule is compared with each path. Later files have no effect.
 const BYTES_MAX: usize = 256 << 10;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileAttributes {
+    /// True for generated or vendored files; `None` without a rule.
+    pub is_foreign: Option<bool>,
+    pub language: Option<String>,
+}
 
 #[derive(Default)]
 pub struct Attributes {
@@ -24,7 +32,7 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    pub(crate) fn add(&mut self, path: &[u8], text: &[u8]) {
+    pub fn add(&mut self, path: &[u8], text: &[u8]) {
         let is_macro = |line: &[u8]| line.trim_start().starts_with(b"[attr]");
         let counts = text.find(b"linguist-").is_some()
             || self
@@ -40,7 +48,7 @@ impl Attributes {
     }
 
     /// Deeper directories take precedence, as in git.
-    pub(crate) fn finish(&mut self) {
+    pub fn finish(&mut self) {
         let mut files = std::mem::take(&mut self.files);
         files.sort_by_key(|(path, _)| path.components().count());
         for (path, text) in files {
@@ -57,10 +65,10 @@ impl Attributes {
         self.search.num_pattern_lists() == 0
     }
 
-    /// True for generated or vendored files: `None` without a rule.
-    pub fn is_foreign(&self, path: &[u8]) -> Option<bool> {
+    pub fn of(&self, path: &[u8]) -> FileAttributes {
+        let mut of_file = FileAttributes::default();
         if self.is_empty() {
-            return None;
+            return of_file;
         }
         let mut outcome = Outcome::default();
         outcome.initialize_with_selection(&self.collection, NAMES);
@@ -68,17 +76,27 @@ impl Attributes {
         let case = Case::Sensitive;
         self.search
             .pattern_matching_relative_path(path, case, Some(false), &mut outcome);
-        let mut said = None;
         for found in outcome.iter_selected() {
-            match found.assignment.state {
-                StateRef::Set => return Some(true),
-                StateRef::Value(value) if value.as_bstr() == "true" => return Some(true),
-                StateRef::Unset => said = Some(false),
-                StateRef::Value(value) if value.as_bstr() == "false" => said = Some(false),
-                StateRef::Value(_) | StateRef::Unspecified => {}
+            let state = found.assignment.state;
+            if found.assignment.name.as_str() == LANGUAGE {
+                if let StateRef::Value(value) = state {
+                    of_file.language = Some(value.as_bstr().to_string());
+                }
+            } else if let Some(is_foreign) = truth(state) {
+                of_file.is_foreign = Some(is_foreign || of_file.is_foreign == Some(true));
             }
         }
-        said
+        of_file
+    }
+}
+
+fn truth(state: StateRef<'_>) -> Option<bool> {
+    match state {
+        StateRef::Set => Some(true),
+        StateRef::Unset => Some(false),
+        StateRef::Value(value) if value.as_bstr() == "true" => Some(true),
+        StateRef::Value(value) if value.as_bstr() == "false" => Some(false),
+        StateRef::Value(_) | StateRef::Unspecified => None,
     }
 }
 
@@ -103,8 +121,27 @@ mod tests {
             ("a.x", Some(true)),
             ("src/a.x", None),
         ] {
-            assert_eq!(rules.is_foreign(path.as_bytes()), said, "{path}");
+            assert_eq!(rules.of(path.as_bytes()).is_foreign, said, "{path}");
         }
         assert!(Attributes::default().is_empty());
+    }
+
+    #[test]
+    fn languages_are_values_of_an_attribute() {
+        let mut rules = Attributes::default();
+        rules.add(b".gitattributes", b"*.inc linguist-language=C++\nx.inc -linguist-language linguist-vendored\n*.y linguist-language\n");
+        rules.add(b"b/.gitattributes", b"*.inc linguist-language=PHP\n");
+        rules.finish();
+        for (path, language) in [
+            ("a.inc", Some("C++")),
+            ("b/a.inc", Some("PHP")),
+            ("x.inc", None),
+            ("a.y", None),
+            ("a.c", None),
+        ] {
+            let found = rules.of(path.as_bytes()).language;
+            assert_eq!(found.as_deref(), language, "{path}");
+        }
+        assert_eq!(rules.of(b"x.inc").is_foreign, Some(true));
     }
 }

@@ -44,7 +44,7 @@ mod tags;
 mod tracked;
 mod tree;
 
-pub use attributes::Attributes;
+pub use attributes::{Attributes, FileAttributes};
 pub use blame::{Blame, BlameLimits, BlameSource};
 pub use error::{LookupError, RootError, similar};
 pub use files::{DamagedDirectory, Files, SourceFile};
@@ -53,6 +53,9 @@ pub use log::{CursorError, Log, LogCursor};
 pub use names::{LeftOut, RepositoryTree, repositories_below};
 pub use repositories::Repositories;
 pub use selection::Selection;
-pub use source::{BLOB_BYTES_MAX, SourceOptions, SourceRepository, is_repository, repository_name};
+pub use source::{
+    ATTRIBUTE_BYTES_MAX, BLOB_BYTES_MAX, SourceOptions, SourceRepository, is_repository,
+    repository_name,
+};
 pub use tracked::TrackedFiles;
 pub use tree::{Blob, Hazard, TreeEntryKind, lfs_pointer};

@@ -23,7 +23,7 @@ use tempfile::TempDir;
 pub const BLOB_BYTES_MAX: u64 = 1 << 30;
 
 /// Bytes of one `.gitattributes`.
-const ATTRIBUTE_BYTES_MAX: u64 = 1 << 20;
+pub const ATTRIBUTE_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Debug, Default)]
 pub struct SourceOptions {
@@ -128,7 +128,7 @@ impl SourceRepository {
         size.map_err(|error| missing(id, error))
     }
 
-    /// Rules for generated and vendored files of one revision.
+    /// Of one revision.
     pub fn attributes(&self, files: &Files, revision: u32) -> Attributes {
         let mut attributes = Attributes::default();
         let named = (files.files.iter()).filter(|file| file.is_named(b".gitattributes"));

@@ -15,6 +15,7 @@ use crate::file;
 use crate::symbols;
 use crate::trigram::{Trigram, TrigramSet};
 use language::Language;
+use language::content::HEAD_BYTES;
 use language::symbols::{Incomplete, Symbols, TEXT_BYTES_MAX};
 use pairs::Pairs;
 use std::fs::File;
@@ -39,6 +40,7 @@ pub(crate) struct SegmentBuilder {
     definitions: Vec<(u32, Trigram)>,
     pairs: Pairs,
     /// Of the current document.
+    head: Vec<u8>,
     first_block: u32,
     /// Offset of the current document in the segment's text.
     document_offset: u64,
@@ -62,6 +64,7 @@ impl SegmentBuilder {
             trigrams: TrigramSet::new(),
             definitions: Vec::new(),
             pairs: Pairs::new(),
+            head: Vec::with_capacity(HEAD_BYTES),
             first_block: 0,
             document_offset: 0,
             hasher: blake3::Hasher::new(),
@@ -78,6 +81,11 @@ impl SegmentBuilder {
         debug_assert!(self.segment.text.is_empty());
         text.clear();
         self.segment.text = text;
+    }
+
+    /// First [`HEAD_BYTES`].
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head
     }
 
     /// Ends a document in this language.
@@ -115,6 +123,7 @@ impl SegmentBuilder {
         if self.pairs.len() > self.limits.pairs || self.pairs.is_beyond(end + DOCUMENT_BLOCKS_MAX) {
             self.flush_pairs(end);
         }
+        self.head.clear();
         self.hasher.reset();
         self.next_line = 1;
         self.begin_block(self.segment.text.len());
@@ -266,6 +275,8 @@ const DOCUMENT_BLOCKS_MAX: u32 = 1 << 18;
 impl Write for SegmentBuilder {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         self.hasher.update(text);
+        let rest = HEAD_BYTES - self.head.len();
+        self.head.extend_from_slice(&text[..rest.min(text.len())]);
         self.segment.text.extend_from_slice(text);
         self.cut_blocks()?;
         if self.segment.text.len() > self.limits.text_bytes {

@@ -11,6 +11,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+mod attributes;
 mod read;
 mod rules;
 mod sources;
@@ -18,6 +19,7 @@ mod walk;
 mod work_tree;
 
 pub use crate::format::TextEncoding;
+pub(crate) use attributes::set_attributes;
 pub(crate) use read::hash;
 pub use read::{BINARY_HEAD_BYTES, CHUNK_BYTES, ReadOutcome, read, read_bytes};
 pub(crate) use sources::check_length;

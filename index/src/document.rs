@@ -1,13 +1,16 @@
-//! Facts about a document from names alone: popularity of its package, class.
+//! Facts about a document: popularity of its package, class, language.
 //!
 //! No file is opened, so the same tree gives the same answer everywhere. Deliberately a guess: it
 //! only orders results and feeds filters; [`crate::corpus`] decides what is searchable.
 
 mod class;
+mod language;
 
 pub use class::{Class, classify, classify_as, may_define};
 
-use language::path::split_name;
+pub(crate) use self::language::{NotedLanguage, canonical, is_current, language_of, noted};
+
+use ::language::path::split_name;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Popularity {

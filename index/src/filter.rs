@@ -1,7 +1,7 @@
 //! Filters: conditions on packages and documents. All must hold.
 //!
-//! A package is tested by its name without version, a document by path, the [`language`] of that
-//! path, class and revisions. Matching works on bytes: `(?-u:\xff)` finds a byte that is not UTF-8.
+//! A package is tested by its name without version, a document by path, language, class and
+//! revisions. Matching works on bytes: `(?-u:\xff)` finds a byte that is not UTF-8.
 //! Filters read no shard; [`Shard::filtered_candidates`](crate::shard::Shard::filtered_candidates)
 //! applies them.
 //!
@@ -15,7 +15,7 @@
 //! filters.add(FilterExpr::Not(Box::new(vendor)));
 //! filters.add(FilterExpr::Predicate(Predicate::language("c++").unwrap()));
 //! assert!(filters.accepts_package(b"i3-wm_4.22", b"i3-wm"));
-//! let file = |path| DocumentFacts { directory: b"i3-wm_4.22", name: b"i3-wm", path, ..DocumentFacts::default() };
+//! let file = |path| DocumentFacts { directory: b"i3-wm_4.22", name: b"i3-wm", path, language: "C++", ..DocumentFacts::default() };
 //! assert!(filters.accepts_document(&file(b"src/a.cc")));
 //! assert!(!filters.accepts_document(&file(b"vendor/a.cc")));
 //! ```
@@ -45,6 +45,8 @@ pub struct DocumentFacts<'a> {
     pub name: &'a [u8],
     pub path: &'a [u8],
     pub class: Class,
+    /// Canonical, or empty.
+    pub language: &'a str,
     pub revisions: DocumentRevisions<'a>,
 }
 
@@ -56,6 +58,7 @@ pub struct Filters {
     /// Conditions on packages, tested first.
     packages: Vec<FilterExpr>,
     documents: Vec<FilterExpr>,
+    reads_languages: bool,
 }
 
 #[derive(Debug)]
@@ -83,6 +86,7 @@ enum Property {
 
 impl Filters {
     pub fn add(&mut self, expr: FilterExpr) {
+        self.reads_languages |= expr.reads_languages();
         if expr.is_of_packages() {
             self.packages.push(expr);
         } else {
@@ -96,6 +100,11 @@ impl Filters {
 
     pub fn has_document_filters(&self) -> bool {
         !self.documents.is_empty()
+    }
+
+    /// True for filters by language or class.
+    pub fn read_languages(&self) -> bool {
+        self.reads_languages
     }
 
     pub fn accepts_package(&self, directory: &[u8], name: &[u8]) -> bool {
@@ -119,6 +128,18 @@ impl FilterExpr {
             FilterExpr::All(parts) => parts.iter().all(|part| part.holds(document)),
             FilterExpr::Any(parts) => parts.iter().any(|part| part.holds(document)),
             FilterExpr::Not(inner) => !inner.holds(document),
+        }
+    }
+
+    fn reads_languages(&self) -> bool {
+        match self {
+            FilterExpr::Predicate(test) => {
+                matches!(test.0, Property::Language(_) | Property::Class(_))
+            }
+            FilterExpr::All(parts) | FilterExpr::Any(parts) => {
+                parts.iter().any(FilterExpr::reads_languages)
+            }
+            FilterExpr::Not(inner) => inner.reads_languages(),
         }
     }
 
@@ -184,7 +205,7 @@ impl Predicate {
             }
             Property::Path(text) => text.matches(path),
             Property::Name(text) => text.matches(&[directory, b"/", path].concat()),
-            Property::Language(name) => Language::name_of(path).unwrap_or_default() == *name,
+            Property::Language(name) => document.language == *name,
             Property::Extension(own) => {
                 let extension = extension(last_component(path));
                 extension.is_some_and(|extension| extension.eq_ignore_ascii_case(own))
@@ -205,6 +226,7 @@ mod tests {
             directory,
             name: package_name(directory),
             path,
+            language: Language::name_of(path).unwrap_or_default(),
             ..DocumentFacts::default()
         }
     }

@@ -13,7 +13,7 @@
 //!     12    4  target size of a block, in bytes
 //!      16   32  id: BLAKE3 of the number 2 in 4 bytes, block size, and the sections NAMES to
 //!               SKIPPED, each after its length in 8 bytes; of DECODED, if it is there; of the
-//!               rules at 100, if they are not 0
+//!               rules at 100, if they are not 0; of LANGUAGES, if it is there
 //!     48    4  packages      52  4  texts       56  4  documents
 //!     60    4  entries of SHARED                64  4  blocks
 //!     68    4  codec of the content: 0, raw; 1, zstd
@@ -24,8 +24,8 @@
 //!     100    4  version of the lexers and parsers (`language::symbols::VERSION`) that found SYMBOLS
 //!               and the words that blocks define. Others than the reader's are not used: symbols
 //!               are found again from the texts
-//!     104   16  for each of 16 sections: offset, length in bytes. The first are those
-//!               below up to SYMBOLS, in this order, the last one is CHECKSUMS. The others are free:
+//!     104   16  for each of 16 sections: offset, length in bytes. The first fifteen are
+//!               those below up to SYMBOLS, in this order, the last one is CHECKSUMS. The others are free:
 //!               a reader skips those that it does not know
 //!    360 3732  zeros
 //!   4092    4  CRC-32C of the 4,092 bytes before
@@ -65,6 +65,11 @@
 //!                 dictionary; and one more, the end of the last block. A block that takes as many
 //!                 bytes there as in the texts is as it is, any other one is a frame. Codec raw:
 //!                 absent
+//!    LANGUAGES    8 per document in a language other than that of its path: the document, ascending,
+//!                 4; its name 4: bits 0 to 30 its offset here, bit 31 if the repository sets it
+//!                 (noted also if path and text name different languages). Then the names, in order
+//!                 of their first document: length 1, and UTF-8, or nothing for no language. Absent
+//!                 if there is none, and in shards of older programs
 //!    SYMBOLS      offset in this section 8, for each text, and the end of the last one; then for each
 //!                 text its symbols (see `symbols`). Absent in shards of older programs
 //!    CHECKSUMS    CRC-32C of every page from page 1 on; the last page ends where CHECKSUMS begins
@@ -128,13 +133,14 @@ pub enum Section {
     Paths,
     /// Offsets of compressed blocks.
     Frames,
+    Languages,
     /// Definitions and classes of texts; absent in old shards.
     Symbols,
     Checksums = SECTIONS_MAX as isize - 1,
 }
 
 impl Section {
-    pub const ALL: [Section; 15] = [
+    pub const ALL: [Section; 16] = [
         Section::Content,
         Section::Postings,
         Section::Dictionary,
@@ -148,6 +154,7 @@ impl Section {
         Section::Decoded,
         Section::Paths,
         Section::Frames,
+        Section::Languages,
         Section::Symbols,
         Section::Checksums,
     ];
@@ -246,6 +253,16 @@ pub(crate) struct DecodedRecord {
     pub(crate) document: U32,
     pub(crate) encoding: U32,
 }
+
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub(crate) struct LanguageRecord {
+    pub(crate) document: U32,
+    pub(crate) name: U32,
+}
+
+/// Marks a language set by `.gitattributes`.
+pub(crate) const GIVEN: u32 = 1 << 31;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TextEncoding {

@@ -15,6 +15,7 @@ mod content;
 mod document_candidates;
 mod error;
 mod file;
+mod languages;
 mod layout;
 mod live;
 mod live_set;
@@ -104,9 +105,8 @@ pub struct Document<'a> {
 }
 
 impl Document<'_> {
-    /// Returns its class when indexed. By path alone it may differ, since a repository may have set
-    /// it.
-    pub fn class(&self, package: &Package<'_>) -> Class {
+    /// Class of its static rank, which a repository may have set.
+    fn class(&self, package: &Package<'_>) -> Class {
         let class = Class::of_rank(self.static_rank, package.popularity.rank());
         class.unwrap_or_else(|| classify(self.path))
     }

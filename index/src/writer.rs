@@ -179,7 +179,7 @@ impl ShardWriter {
         let dictionary = self.write_postings(blocks, merge_bytes)?;
         self.section(Section::Dictionary, &dictionary)?;
         let mut tables = std::mem::take(&mut self.tables);
-        let (shared, decoded) = tables.finish();
+        let [shared, decoded, languages] = tables.finish()?;
         let blocks_table = std::mem::take(&mut self.blocks);
         let skipped = std::mem::take(&mut self.skipped);
         let mut id = blake3::Hasher::new();
@@ -210,6 +210,11 @@ impl ShardWriter {
         id.update(&symbols::VERSION.to_le_bytes());
         if !frames.is_empty() {
             self.section(Section::Frames, &frames)?;
+        }
+        if !languages.is_empty() {
+            self.section(Section::Languages, &languages)?;
+            id.update(&(languages.len() as u64).to_le_bytes())
+                .update(&languages);
         }
         self.align()?;
         let start = self.out.offset();

@@ -1,7 +1,8 @@
 //! Languages: the table of them, the lexer of their colours, and the patterns of definitions.
 //!
 //! A [`Language`] is declared once, in [`table`]: names, extensions, file names, and the family
-//! that describes it to the [`lexer`]. [`definition`] guesses from a line alone, so its rules have
+//! that describes it to the [`lexer`]; [`content`] reads a text.
+//! [`definition`] guesses from a line alone, so its rules have
 //! no languages.
 //!
 //! **Invariants:** pure: no clock, file or socket. Every answer depends on the arguments alone, and
@@ -23,6 +24,7 @@
 
 #![deny(clippy::disallowed_methods)]
 
+pub mod content;
 pub mod definition;
 pub mod lexer;
 pub mod path;

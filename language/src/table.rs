@@ -1,7 +1,7 @@
 //! Table of languages, with linguist's names; look-ups by path and by name.
 //!
 //! A shared extension belongs to the most common language: `.h` is C, `.m` Objective-C, `.pp`
-//! Puppet, `.v` Verilog. Shebang lines are not read. Other paths have no language.
+//! Puppet, `.v` Verilog. No text is read. Other paths have no language.
 //!
 //! **Invariant:** keys are unique (tested), so the order has no effect.
 
@@ -23,16 +23,22 @@ impl Language {
 
     /// Language of a path: by file name, extension, name without `.in`, or first word.
     pub fn of_path(path: &[u8]) -> Option<&'static Language> {
-        let (directories, name) = split_name(path);
-        if name == b"rules" && split_name(directories).1 == b"debian" {
-            return by_file_name(b"Makefile");
-        }
+        let (_, name) = split_name(path);
         // `Makefile.linux` is a Makefile.
         let by_first_word = || by_file_name(&name[..memchr::memchr(b'.', name)?]);
-        let template = name.strip_suffix(b".in").filter(|rest| !rest.is_empty());
-        by_name(name)
-            .or_else(|| template.and_then(by_name))
+        by_whole_name(path)
+            .or_else(|| by_extension(extension(name)?))
+            .or_else(|| by_extension(extension(template(name)?)?))
             .or_else(by_first_word)
+    }
+
+    pub(crate) fn canonical(name: &str) -> Option<&'static Language> {
+        LANGUAGES.iter().find(|it| it.name == name)
+    }
+
+    /// True for programming and build languages.
+    pub fn is_code(&self) -> bool {
+        self.is_code
     }
 
     /// Canonical language name of a path.
@@ -84,15 +90,24 @@ pub fn is_code(path: &[u8]) -> bool {
         || extension(split_name(path).1).is_some_and(is_inc)
 }
 
-fn by_name(name: &[u8]) -> Option<&'static Language> {
-    by_file_name(name).or_else(|| by_extension(extension(name)?))
+/// By file name, also without `.in`.
+pub(crate) fn by_whole_name(path: &[u8]) -> Option<&'static Language> {
+    let (directories, name) = split_name(path);
+    if name == b"rules" && split_name(directories).1 == b"debian" {
+        return by_file_name(b"Makefile");
+    }
+    by_file_name(name).or_else(|| by_file_name(template(name)?))
+}
+
+pub(crate) fn template(name: &[u8]) -> Option<&[u8]> {
+    name.strip_suffix(b".in").filter(|rest| !rest.is_empty())
 }
 
 fn by_file_name(name: &[u8]) -> Option<&'static Language> {
     TABLES.file_names.get(name).copied()
 }
 
-fn by_extension(extension: &[u8]) -> Option<&'static Language> {
+pub(crate) fn by_extension(extension: &[u8]) -> Option<&'static Language> {
     // The only case-sensitive extensions: old C++.
     let extension = match extension {
         b"C" | b"H" => b"cc",

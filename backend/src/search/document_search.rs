@@ -263,7 +263,8 @@ impl<'a> DocumentMatchers<'a> {
             directory: package,
             name: of.name,
             path: document.path,
-            class: document.class(&of),
+            class: shard.class(document, &of)?,
+            language: shard.language(document)?,
             revisions: shard.revisions_of(document.id),
         };
         let patterns = self.matcher.evaluate(&facts, has_text)?;

@@ -5,7 +5,6 @@ use crate::live::Generation;
 use crate::pack::RevisionNames;
 use index::corpus::TextEncoding;
 use index::shard::{BlockId, DocId, Document, Shard, ShardError, TextCache};
-use language::Language;
 use schema::message::{FileRange, FileReply, FileRequest};
 use std::ops::Range;
 
@@ -120,7 +119,7 @@ impl FileVersion<'_> {
             text,
             total_lines: document.lines,
             total_bytes,
-            language: Language::name_of(document.path).unwrap_or_default().into(),
+            language: shard.language(document)?.into(),
             hash: document.hash.to_vec(),
             lfs_pointer,
             commit: self.commit.to_owned(),

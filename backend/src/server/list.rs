@@ -17,7 +17,6 @@ use crate::lookup::{LookUp, WantedFile};
 use index::corpus::SkipReason;
 use index::revisions::RevisionRef;
 use index::shard::{DocId, Document, Package, PackageId, Shard, ShardError};
-use language::Language;
 use reply_builder::ReplyBuilder;
 use schema::message::{
     Failure, ListEntry, ListKind, ListReply, ListRequest, Recorded, RecordedRepository,
@@ -228,7 +227,7 @@ fn children_of(parts: &[NamedPackage<'_>], request: &ListRequest) -> Result<List
             if let Some(entry) = reply.entry(name, bytes, new) {
                 count_document(entry, shard, &document)?;
                 if entry.path == document.path {
-                    entry.language = Language::name_of(document.path).unwrap_or_default().into();
+                    entry.language = shard.language(&document)?.into();
                     entry.hash = document.hash.to_vec();
                 }
             }

@@ -252,7 +252,7 @@ fn part(commit: String, text: &[u8], request: &FileRequest) -> FileReply {
     };
     let end = end.min(start + REPLY_BYTES_MAX as usize);
     let before = memchr::memchr_iter(b'\n', &text[..start]).count();
-    let language = Language::of_path(&request.path);
+    let language = Language::of(&request.path, text);
     let mut reply = FileReply {
         first_line: u32::try_from(before + 1).unwrap_or(u32::MAX),
         total_lines: u32::try_from(total_lines).unwrap_or(u32::MAX),

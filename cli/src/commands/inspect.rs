@@ -8,11 +8,9 @@ use crate::units;
 use anyhow::{Context, Result, bail};
 use index::ContentCodec;
 use index::directory::Index;
-use index::document::classify;
 use index::format::Section;
 use index::manifest::hex;
 use index::shard::{DocId, PackageId, Shard};
-use language::Language;
 use schema::message::{Pattern, Syntax};
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -221,11 +219,13 @@ fn summarize(shard: &Shard, out: &mut impl Write) -> Result<()> {
         )?;
     }
     let is_there = |&section: &Section| {
-        shard.section_bytes(section) > 0
-            || !matches!(
-                section,
-                Section::Decoded | Section::Frames | Section::Symbols
-            )
+        let may_be_absent = [
+            Section::Decoded,
+            Section::Frames,
+            Section::Languages,
+            Section::Symbols,
+        ];
+        !may_be_absent.contains(&section) || shard.section_bytes(section) > 0
     };
     let sections = Section::ALL.into_iter().filter(is_there).map(|section| {
         let name = format!("{section:?}").to_lowercase();
@@ -256,15 +256,18 @@ fn show_named_document(index: &Index, name: &OsStr, out: &mut impl Write) -> Res
 }
 
 fn show_document(shard: &Shard, document: DocId, out: &mut impl Write) -> Result<()> {
-    let package = shard.package(shard.package_of(document)?)?.directory;
+    let package = shard.package(shard.package_of(document)?)?;
     let document = shard.document(document)?;
     let text = shard.text_entry(document.text)?;
     let copies = text.documents.len() as u64 - 1;
     let text = shard.text_range(text.blocks)?;
     let ids = document.id.0..document.id.0 + 1;
     let copies = units::plural(copies, "other document");
-    let language = Language::name_of(document.path).unwrap_or("unknown");
-    let class = format!("{:?}", classify(document.path)).to_lowercase();
+    let language = match shard.language(&document)? {
+        "" => "unknown",
+        name => name,
+    };
+    let class = format!("{:?}", shard.class(&document, &package)?).to_lowercase();
     let rows = [
         ("shard", shard.path().display().to_string()),
         ("document", numbers(&ids, shard.document_count())),
@@ -282,7 +285,12 @@ fn show_document(shard: &Shard, document: DocId, out: &mut impl Write) -> Result
     let names: Vec<String> = names.map(|it| it.text.to_owned()).collect();
     let names = names.join(", ");
     let revisions = (!names.is_empty()).then_some(("revisions", names));
-    writeln!(out, "{}/{}", escaped(package), escaped(document.path))?;
+    writeln!(
+        out,
+        "{}/{}",
+        escaped(package.directory),
+        escaped(document.path)
+    )?;
     for (name, value) in rows.into_iter().chain(revisions) {
         writeln!(out, "  {name:<12} {}", escaped(&value))?;
     }

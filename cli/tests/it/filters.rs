@@ -69,6 +69,38 @@ fn filters_select_the_same_files_from_index_and_server() {
 }
 
 #[test]
+fn a_language_is_that_of_the_text_for_index_and_server() {
+    let home = Home::new();
+    for (path, text) in [
+        ("p/hdr.h", "// -*- C++ -*-\nclass Wanted {};\n"),
+        ("p/plain.h", "int Wanted;\n"),
+        ("p/run", "#!/bin/sh\nWanted=1\n"),
+        ("p/x.m", "% Wanted\nfunction y = f(x)\n"),
+        ("p/x.inc", "Wanted\n"),
+        ("p/.gitattributes", "*.inc linguist-language=PHP\n"),
+    ] {
+        home.write(path, text);
+    }
+    home.ok("index --index I p");
+    let server = home.start("serve --index I");
+    for (filters, expected) in [
+        ("--lang c++", &["p/hdr.h"][..]),
+        ("--lang c", &["p/plain.h"]),
+        ("--lang sh --kind source", &["p/run"]),
+        ("--lang matlab", &["p/x.m"]),
+        ("--lang php", &["p/x.inc"]),
+        ("--lang objective-c --lang unknown", &[]),
+    ] {
+        let (local, _) = found(&home, &format!("search --index I {filters} Wanted"));
+        assert_eq!(local, expected, "{filters}");
+        let line = format!("search --server {} {filters} Wanted", server.address);
+        assert_eq!(found(&home, &line).0, expected, "{filters}");
+    }
+    let shown = String::from_utf8(home.ok("inspect --index I --document p/run")).unwrap();
+    assert!(shown.contains("language     Shell"), "{shown}");
+}
+
+#[test]
 fn filters_reduce_the_blocks_verified() {
     let home = home();
     let verified = |line: &str| {

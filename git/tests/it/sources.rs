@@ -332,10 +332,10 @@ fn attributes_are_those_of_the_tree() {
         .files(&[selection.revisions[0].commit.tree.clone()])
         .unwrap();
     let attributes = repository.attributes(&files, 0);
-    assert_eq!(attributes.is_foreign(b"lib/z.c"), Some(true));
-    assert_eq!(attributes.is_foreign(b"lib/own/z.c"), Some(false));
-    assert_eq!(attributes.is_foreign(b"a.gen"), Some(true));
-    assert_eq!(attributes.is_foreign(b"a.c"), None);
+    assert_eq!(attributes.of(b"lib/z.c").is_foreign, Some(true));
+    assert_eq!(attributes.of(b"lib/own/z.c").is_foreign, Some(false));
+    assert_eq!(attributes.of(b"a.gen").is_foreign, Some(true));
+    assert_eq!(attributes.of(b"a.c").is_foreign, None);
     assert!(
         files
             .files

@@ -44,6 +44,9 @@ pub struct File {
     /// Change time in nanoseconds since 1970. Programs cannot set it.
     pub changed_ns: i128,
     pub inode: u64,
+    /// By `.gitattributes`, which a walk does not read.
+    pub is_foreign: Option<bool>,
+    pub language: Option<&'static str>,
 }
 
 /// Absolute places where a change may change [`Walk`].
@@ -252,6 +255,7 @@ impl<'a> Walker<'a> {
                 modified_ns: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
                 changed_ns: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
                 inode: metadata.ino(),
+                ..File::default()
             }),
             Err(error) => self.skip(path, unreadable(&error)),
         }

@@ -34,6 +34,19 @@ impl Class {
         Class::ALL.into_iter().find(explains)
     }
 
+    /// Class by a noted language.
+    pub(crate) fn in_language(self, path: &[u8], language: &str) -> Class {
+        let (directories, _) = split_name(path);
+        let is_by_path = matches!(self, Class::Tests | Class::Vendored)
+            || is_debian_patch(directories)
+            || has_component(directories, DOCUMENTATION_DIRECTORIES);
+        match Language::named(language) {
+            _ if is_by_path => self,
+            Some(language) if language.is_code() => Class::Source,
+            _ => Class::Documentation,
+        }
+    }
+
     /// Part of the static rank.
     pub fn share(self) -> f32 {
         match self {
@@ -265,6 +278,21 @@ mod tests {
         assert_eq!(classify_as(b"main.c", Some(true)), Class::Vendored);
         assert_eq!(classify_as(b"vendor/main.c", Some(false)), Class::Source);
         assert_eq!(classify_as(b"tests/x.c", Some(false)), Class::Tests);
+    }
+
+    #[test]
+    fn a_language_makes_source_of_documentation() {
+        for (path, language, class) in [
+            ("tool", "Python", Class::Source),
+            ("a.ts", "XML", Class::Documentation),
+            ("a.inc", "", Class::Documentation),
+            ("doc/tool", "Python", Class::Documentation),
+            ("tests/tool", "Python", Class::Tests),
+            ("debian/patches/01_fix", "Text", Class::Source),
+        ] {
+            let path = path.as_bytes();
+            assert_eq!(classify(path).in_language(path, language), class);
+        }
     }
 
     #[test]

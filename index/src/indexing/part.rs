@@ -1,13 +1,13 @@
 //! Indexed parts of a package, and the documents an update keeps.
 //!
-//! **Invariant:** a document is kept if path, object and rank equal the source's; the rest of the
-//! package is superseded, and missing items are read.
+//! **Invariant:** a document is kept if path, object, rank and language equal the source's; the
+//! rest of the package is superseded, and missing items are read.
 
 use super::mark::{ChangedMarks, InRevisions, Mark};
 use crate::corpus::{File, SkipReason};
-use crate::document::{Popularity, classify};
+use crate::document::{self, Popularity, classify_as};
 use crate::revisions::{ObjectId, RevisionTable, SUPERSEDED, TableEntry};
-use crate::shard::{PackageId, Shard, ShardError, SkippedFile};
+use crate::shard::{Document, PackageId, Shard, ShardError, SkippedFile};
 use git::SourceRepository;
 use std::sync::{Arc, OnceLock};
 
@@ -40,6 +40,8 @@ pub(super) struct SourceItem {
     pub(super) path: Vec<u8>,
     pub(super) mark: Mark,
     pub(super) static_rank: f32,
+    /// By `.gitattributes`.
+    pub(super) language: Option<&'static str>,
     pub(super) content: ItemContent,
 }
 
@@ -73,7 +75,8 @@ impl SourceItem {
                 object,
                 ..Mark::default()
             },
-            static_rank: popularity.rank() + classify(&file.path).share(),
+            static_rank: popularity.rank() + classify_as(&file.path, file.is_foreign).share(),
+            language: file.language,
             content: ItemContent::File(file),
         }
     }
@@ -97,9 +100,11 @@ impl SourceItem {
         }
     }
 
-    fn is_document(&self, static_rank: f32) -> bool {
+    fn is_document(&self, document: &Document<'_>, noted: Option<(&str, bool)>) -> bool {
         let is_skipped = matches!(self.content, ItemContent::Skipped(_));
-        !is_skipped && self.static_rank.to_bits() == static_rank.to_bits()
+        !is_skipped
+            && self.static_rank.to_bits() == document.static_rank.to_bits()
+            && document::is_current(document.path, noted, self.language)
     }
 
     /// Would be skipped again for this reason.
@@ -202,15 +207,15 @@ impl Part {
             if set == SUPERSEDED && object == ObjectId::NONE {
                 continue;
             }
-            let rank = document.static_rank;
+            let noted = shard.noted_language(id)?;
             let item = if object == ObjectId::NONE {
                 wanted.take(document.path, |item| {
-                    let file = item.file().filter(|_| item.is_document(rank));
+                    let file = item.file().filter(|_| item.is_document(&document, noted));
                     file.is_some_and(|file| has_text(file, document.hash))
                 })
             } else {
                 wanted.take(document.path, |item| {
-                    item.mark.object == object && item.is_document(rank)
+                    item.mark.object == object && item.is_document(&document, noted)
                 })
             };
             note(id.0, object, item);

@@ -3,7 +3,7 @@
 use super::mark::{InRevisions, Mark};
 use super::part::{ItemContent, SourceItem};
 use crate::corpus::{self, SkipReason};
-use crate::document::{Popularity, classify_as};
+use crate::document::{Popularity, canonical, classify_as};
 use crate::revisions::ObjectId;
 use fnv::FnvHasher;
 use git::{Hazard, LookupError, Selection, SourceOptions, SourceRepository, TreeEntryKind};
@@ -137,7 +137,8 @@ impl OpenRepository {
         };
         let mut items = Vec::with_capacity(found.files.len() + found.damaged.len());
         for file in found.files {
-            let class = classify_as(&file.path, attributes.is_foreign(&file.path));
+            let of_file = attributes.of(&file.path);
+            let class = classify_as(&file.path, of_file.is_foreign);
             let reason = match (file.kind, file.hazard) {
                 (_, Some(Hazard::Traversal)) => Some(SkipReason::UnsafePath),
                 (TreeEntryKind::Submodule, _) => Some(SkipReason::Submodule(file.id.to_string())),
@@ -149,6 +150,7 @@ impl OpenRepository {
             items.push(SourceItem {
                 mark: mark(file.revisions, &file.id),
                 static_rank: self.popularity.rank() + class.share(),
+                language: of_file.language.as_deref().and_then(canonical),
                 content: match reason {
                     Some(reason) => ItemContent::Skipped(reason),
                     None => ItemContent::Blob {
@@ -163,6 +165,7 @@ impl OpenRepository {
         items.extend(found.damaged.into_iter().map(|directory| SourceItem {
             mark: mark(directory.revisions, &directory.id),
             static_rank: 0.0,
+            language: None,
             content: ItemContent::Skipped(SkipReason::Unreadable(directory.reason)),
             path: directory.path,
         }));

@@ -198,11 +198,12 @@ fn changed_contents(
     let popularity = package.popularity;
     match &package.origin {
         Origin::Directory { source, differing } => {
-            let walk = corpus::walk(source, options.options.no_ignore, options.jobs)?;
+            let mut walk = corpus::walk(source, options.options.no_ignore, options.jobs)?;
             let signature = signature(&walk, popularity);
             if package.recorded == Some(signature) && differing.is_empty() {
                 return Ok(None);
             }
+            corpus::set_attributes(source, &mut walk.files);
             if package.parts.is_empty() {
                 return Ok(Some(directory_contents(walk, signature, popularity)));
             }
@@ -248,6 +249,7 @@ fn source_items(walk: Walk, popularity: Popularity) -> Vec<SourceItem> {
         path: skipped.path,
         mark: Mark::default(),
         static_rank: 0.0,
+        language: None,
         content: ItemContent::Skipped(skipped.reason),
     });
     let files = walk.files.into_iter().map(|file| {

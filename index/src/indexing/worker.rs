@@ -11,9 +11,9 @@ use super::repository::too_large;
 use super::task::{Task, TaskItem, TaskSizes};
 use crate::builder::{Segment, SegmentBuilder};
 use crate::corpus::{self, CorpusError, ReadOutcome, SkipReason, Skipped};
+use crate::document::{self, NotedLanguage};
 use crate::shard::{DocId, Shard, ShardError, TextCache};
 use crate::writer::DocumentName;
-use language::Language;
 use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
@@ -149,12 +149,14 @@ fn read_item(
     let (path, mark) = (item.path, item.mark);
     match outcome {
         ReadOutcome::Text { encoding, .. } => {
-            let language = Language::of_path(&path);
-            builder.finish_document(language).map_err(sink_error)?;
+            let language = document::noted(&path, builder.head(), item.language);
+            let lexed = document::language_of(&path, language.as_ref());
+            builder.finish_document(lexed).map_err(sink_error)?;
             let name = DocumentName {
                 path,
                 static_rank: item.static_rank,
                 encoding,
+                language,
             };
             Ok(SegmentEntry::Document(name, mark))
         }
@@ -202,6 +204,11 @@ impl ShardTexts {
         };
         let ShardPackage { shard, .. } = &parts[part];
         let encoding = shard.decoded_from(document)?;
+        let noted = shard.noted_language(document)?;
+        let noted = noted.map(|(name, is_given)| NotedLanguage {
+            name: name.to_owned(),
+            is_given,
+        });
         let document = shard.document(document)?;
         let mut text = shard.text_range(document.blocks)?;
         while !text.is_empty() {
@@ -213,13 +220,17 @@ impl ShardTexts {
             copied.map_err(sink_error(package))?;
             mapped.intact()?;
         }
-        let language = Language::of_path(document.path);
-        let finished = builder.finish_document(language);
+        // Older programs noted none.
+        let detected = || document::noted(document.path, builder.head(), None);
+        let language = noted.or_else(detected);
+        let lexed = document::language_of(document.path, language.as_ref());
+        let finished = builder.finish_document(lexed);
         finished.map_err(sink_error(package))?;
         let name = DocumentName {
             path: document.path.to_vec(),
             static_rank: document.static_rank,
             encoding,
+            language,
         };
         shard.intact()?;
         Ok(name)

@@ -31,7 +31,7 @@ impl Shard {
             });
         }
         let text = self.text(range, texts)?;
-        let symbols = Symbols::of(Language::of_path(document.path), &text);
+        let symbols = Symbols::of(Language::named(self.language(document)?), &text);
         self.intact()?;
         Ok(symbols)
     }

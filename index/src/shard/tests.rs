@@ -4,6 +4,7 @@ mod content;
 mod damage;
 mod filtered;
 mod golden;
+mod languages;
 mod revisions;
 mod views;
 
@@ -110,11 +111,13 @@ fn dump(shard: &Shard) -> Result<String, ShardError> {
     );
     for section in Section::ALL {
         let Range { start, end } = layout.extent(section);
-        if matches!(
-            section,
-            Section::Decoded | Section::Frames | Section::Symbols
-        ) && end == 0
-        {
+        let may_be_absent = [
+            Section::Decoded,
+            Section::Frames,
+            Section::Languages,
+            Section::Symbols,
+        ];
+        if may_be_absent.contains(&section) && end == 0 {
             continue;
         }
         let _ = writeln!(out, "{section:?} at {start}, {} bytes", end - start);

@@ -3,6 +3,7 @@
 
 use super::error::Result;
 use super::{DocId, Package, Shard, Text, TextId};
+use crate::document::Class;
 use crate::filter::{DocumentFacts, Filters};
 use crate::format::Section;
 use crate::posting::push_range;
@@ -117,11 +118,17 @@ impl Shard {
             return Ok(true);
         }
         let entry = self.document(document)?;
+        let reads = filters.read_languages();
         let facts = DocumentFacts {
             directory: package.directory,
             name: package.name,
             path: entry.path,
-            class: entry.class(&package),
+            class: if reads {
+                self.class(&entry, &package)?
+            } else {
+                Class::default()
+            },
+            language: if reads { self.language(&entry)? } else { "" },
             revisions: self.revisions_of(document),
         };
         Ok(filters.accepts_document(&facts))

@@ -4,10 +4,10 @@
 //! range.
 
 use crate::builder::SegmentDocument;
-use crate::document::Popularity;
+use crate::document::{NotedLanguage, Popularity};
 use crate::format::{
-    DecodedRecord, DocumentRecord, NAME_BYTES_MAX, PATH_GROUP_DOCUMENTS, PackageRecord, SINGLE,
-    TextEncoding, TextRecord,
+    DecodedRecord, DocumentRecord, GIVEN, LanguageRecord, NAME_BYTES_MAX, PATH_GROUP_DOCUMENTS,
+    PackageRecord, SINGLE, TextEncoding, TextRecord,
 };
 use crate::posting::{Codec, PADDING_BYTES};
 use crate::trigram::{Trigram, TrigramSet};
@@ -23,6 +23,7 @@ pub(crate) struct DocumentName {
     pub(crate) static_rank: f32,
     /// Original encoding.
     pub(crate) encoding: Option<TextEncoding>,
+    pub(crate) language: Option<NotedLanguage>,
 }
 
 /// Tag of files of directories.
@@ -42,6 +43,7 @@ pub(super) struct Tables {
     pub(super) tags: Vec<(u32, u32)>,
     /// Decoded documents, by place in that order.
     decoded: Vec<(usize, TextEncoding)>,
+    languages: Vec<(usize, NotedLanguage)>,
     /// Texts by [`key`].
     known: HashMap<u64, u32>,
     /// Texts with documents so far.
@@ -108,6 +110,9 @@ impl Tables {
         if let Some(encoding) = name.encoding {
             self.decoded.push((self.tags.len(), encoding));
         }
+        if let Some(language) = &name.language {
+            self.languages.push((self.tags.len(), language.clone()));
+        }
         self.tags.push((text, tag));
         self.names.extend_from_slice(&name.path);
         let entry = &mut self.packages[package];
@@ -117,10 +122,11 @@ impl Tables {
         count(self.documents.len()).map(drop)
     }
 
-    /// Sorts documents by text and encodes the sections SHARED and DECODED.
-    pub(super) fn finish(&mut self) -> (Vec<u8>, Vec<u8>) {
+    /// Sorts documents by text and encodes the sections SHARED, DECODED and LANGUAGES.
+    pub(super) fn finish(&mut self) -> io::Result<[Vec<u8>; 3]> {
         self.known = HashMap::new();
         let decoded = self.decoded();
+        let languages = self.languages()?;
         // Stable: documents of a text stay in package order.
         self.documents.sort_by_key(|document| document.text.get());
         self.tags.sort_by_key(|&(text, _)| text);
@@ -130,28 +136,55 @@ impl Tables {
             self.texts[text].first_document = number.into();
             number += documents.len() as u32;
         }
-        (self.shared(), decoded)
+        Ok([self.shared(), decoded, languages])
     }
 
     fn decoded(&self) -> Vec<u8> {
-        if self.decoded.is_empty() {
+        let entries = self.numbered(&self.decoded).into_iter();
+        let entries = entries.map(|(document, &encoding)| DecodedRecord {
+            document: document.into(),
+            encoding: (encoding as u32).into(),
+        });
+        entries.collect::<Vec<_>>().as_bytes().to_vec()
+    }
+
+    fn languages(&self) -> io::Result<Vec<u8>> {
+        let (mut entries, mut names) = (Vec::new(), Vec::new());
+        let mut offsets = HashMap::new();
+        let entries_bytes = self.languages.len() * size_of::<LanguageRecord>();
+        for (document, language) in self.numbered(&self.languages) {
+            let name = language.name.as_bytes();
+            let offset = *offsets.entry(name).or_insert(entries_bytes + names.len());
+            if offset == entries_bytes + names.len() {
+                names.push(u8::try_from(name.len()).map_err(io::Error::other)?);
+                names.extend_from_slice(name);
+            }
+            let offset = count(offset)?;
+            if offset >= GIVEN {
+                return Err(io::Error::other("too many languages of documents"));
+            }
+            entries.push(LanguageRecord {
+                document: document.into(),
+                name: (offset | if language.is_given { GIVEN } else { 0 }).into(),
+            });
+        }
+        Ok([entries.as_bytes(), &names].concat())
+    }
+
+    /// Places as final numbers, ascending.
+    fn numbered<'a, T>(&self, places: &'a [(usize, T)]) -> Vec<(u32, &'a T)> {
+        if places.is_empty() {
             return Vec::new();
         }
         let mut order: Vec<usize> = (0..self.tags.len()).collect();
-        // In document order.
         order.sort_by_key(|&place| self.tags[place].0);
-        let mut encodings: Vec<_> = vec![None; order.len()];
-        for &(place, encoding) in &self.decoded {
-            encodings[place] = Some(encoding);
+        let mut of_places: Vec<Option<&T>> = vec![None; order.len()];
+        for (place, of_place) in places {
+            of_places[*place] = Some(of_place);
         }
         let numbered = (0_u32..).zip(order);
-        let entries = numbered.filter_map(|(number, place)| {
-            Some(DecodedRecord {
-                document: number.into(),
-                encoding: (encodings[place]? as u32).into(),
-            })
-        });
-        entries.collect::<Vec<_>>().as_bytes().to_vec()
+        let numbered = numbered.filter_map(|(number, place)| Some((number, of_places[place]?)));
+        numbered.collect()
     }
 
     fn shared(&mut self) -> Vec<u8> {

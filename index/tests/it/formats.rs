@@ -10,6 +10,7 @@ use index::plan::plan;
 use index::posting::Codec;
 use index::shard::{BlockId, Candidates, DocId, Shard, TextCache};
 use index::trigram::Trigram;
+use language::Language;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -152,6 +153,11 @@ fn check_fixture(name: &str, copies: &[(&str, &str, Vec<u8>)], version: u32) {
         .collect();
     expected.sort();
     assert!(contents(shard) == expected);
+    for id in (0..shard.document_count()).map(DocId) {
+        let document = shard.document(id).unwrap();
+        let by_path = Language::name_of(document.path).unwrap_or_default();
+        assert_eq!(shard.language(&document).unwrap(), by_path);
+    }
 
     let place = |package: &str, path: &str, line| (package.to_owned(), path.to_owned(), line);
     let mut needles: Vec<_> = (1..=300)

@@ -6,6 +6,8 @@ mod random;
 pub(crate) mod support;
 mod updates;
 
+use index::shard::Shard;
+use std::sync::Arc;
 use support::{Fixture, contents, skipped};
 
 #[test]
@@ -114,6 +116,52 @@ fn what_gitattributes_calls_generated_or_vendored_ranks_as_such() {
     };
     assert_eq!((rank("a.gen.c"), rank("vendor/d.c")), (0.0, 0.0));
     assert_eq!((rank("b.c"), rank("vendor/own/c.c")), (0.3, 0.3));
+}
+
+#[test]
+fn gitattributes_set_the_languages_of_repositories_and_directories() {
+    let fixture = Fixture::new();
+    let repository = fixture.init("tool", &[]);
+    let directory = fixture.path("plain");
+    std::fs::create_dir(&directory).unwrap();
+    let languages = |attributes: &str| {
+        let files = [
+            (".gitattributes", attributes),
+            ("a.h", "namespace a {}\n"),
+            ("b.inc", "x\n"),
+            ("c.c", "int c;\n"),
+        ];
+        let of_repository = files.map(|(path, text)| (path, Some(text)));
+        repository.import("refs/heads/main", &of_repository);
+        for (path, text) in files {
+            std::fs::write(directory.join(path), text).unwrap();
+        }
+        fixture.update_with(&[&repository], &[], std::slice::from_ref(&directory));
+        let index = fixture.index();
+        ["tool", "plain"].map(|package| {
+            let paths = ["a.h", "b.inc", "c.c"];
+            let found = paths.map(|path| {
+                let find = |shard: &Arc<Shard>| {
+                    let id = shard.find(package.as_bytes(), path.as_bytes());
+                    let document = shard.document(id.unwrap()?).unwrap();
+                    Some(shard.language(&document).unwrap().to_owned())
+                };
+                index.shards.iter().find_map(find).unwrap()
+            });
+            found.join(" ")
+        })
+    };
+    for (attributes, expected) in [
+        ("", "C++  C"),
+        ("*.inc linguist-language=C++\n", "C++ C++ C"),
+        (
+            "*.h linguist-language=C\n*.c linguist-language=objective-c++\n",
+            "C  Objective-C++",
+        ),
+        ("*.c linguist-language=unheard-of\n", "C++  C"),
+    ] {
+        assert_eq!(languages(attributes), [expected; 2], "{attributes}");
+    }
 }
 
 #[test]

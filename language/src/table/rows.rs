@@ -74,6 +74,7 @@ pub(super) static LANGUAGES: &[Language] = &[
     code("COBOL", &["cob", "cbl", "cobol"], &[]).family(&scripts::COBOL),
     code("CoffeeScript", &["coffee"], &[]).family(&scripts::COFFEESCRIPT),
     code("Common Lisp", &["lisp", "lsp", "asd"], &[]).aliases(&["lisp"]).family(&functional::LISP),
+    code("Coq", &[], &[]).family(&functional::OCAML),
     code("Crystal", &["cr"], &[]).family(&scripts::RUBY),
     code("CSS", &["css"], &[]).family(&brackets::CSS),
     prose("CSV", &["csv"], &[]),

@@ -52,7 +52,7 @@ pub(crate) const CRATES: [Crate; 19] = [
         name: "language",
         uses: &[],
         never: HTTP_AND_GIT,
-        layers: &["table", "definition lexer path"],
+        layers: &["content", "table", "definition lexer path"],
         shared_names: &[],
     },
     Crate {

@@ -32,6 +32,7 @@ fn file_in(root: &Path) -> (Source, File) {
             modified_ns: 0,
             changed_ns: 0,
             inode: 0,
+            ..File::default()
         },
     )
 }

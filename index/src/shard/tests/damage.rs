@@ -154,7 +154,7 @@ fn only_the_page_that_is_read_is_checked() {
 }
 
 /// Corrects the checksums, as an attacker would.
-fn forge(bytes: &mut [u8], checksums: &Range<u64>, is_version_1: bool) {
+pub(super) fn forge(bytes: &mut [u8], checksums: &Range<u64>, is_version_1: bool) {
     let (pages, table) = bytes.split_at_mut(checksums.start as usize);
     for (page, checksum) in pages[PAGE_BYTES..]
         .chunks(PAGE_BYTES)

@@ -191,6 +191,7 @@ fn check_filtered(shard: &Shard, filters: &Filters) {
                     directory,
                     name,
                     path: document.path,
+                    language: shard.language(&document).unwrap(),
                     ..DocumentFacts::default()
                 });
             assert_eq!(shard.is_accepted(filters, id).unwrap(), is_accepted);

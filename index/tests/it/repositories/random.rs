@@ -14,7 +14,7 @@ enum Step {
     Delete(u8),
     Tag(u8, u8),
     Pack,
-    /// Changes the vendored files.
+    /// Changes vendored files and languages.
     Attributes(u8),
 }
 
@@ -26,7 +26,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (1..3_u8).prop_map(Step::Delete),
         1 => (0..3_u8, 0..3_u8).prop_map(|(name, at)| Step::Tag(name, at)),
         1 => Just(Step::Pack),
-        1 => (0..4_u8).prop_map(Step::Attributes),
+        1 => (0..7_u8).prop_map(Step::Attributes),
     ]
 }
 
@@ -44,6 +44,7 @@ fn path(number: u8) -> String {
 fn text(number: u8) -> String {
     match number {
         0 => String::new(),
+        4 => "#!/bin/sh\n".to_owned(),
         5 => "a\0b".to_owned(),
         _ => format!("text {number}\n").repeat(usize::from(number)),
     }
@@ -92,6 +93,9 @@ fn apply(repository: &Repository, step: &Step) {
                 "lib/** linguist-vendored\n",
                 "src/f1.c linguist-generated\n",
                 "* -linguist-vendored\n",
+                "*.c linguist-language=C++\n",
+                "* linguist-language=Shell\n",
+                "f* linguist-language=Common-Lisp\n",
             ];
             repository.import(
                 "refs/heads/b0",
@@ -118,8 +122,10 @@ fn answers(index: &index::directory::Index) -> (Vec<String>, Vec<String>, Vec<St
                     let is_default = revisions.is_none_or(|of| of.is_default(id.0));
                     let path = String::from_utf8_lossy(document.path);
                     ranks.push(format!(
-                        "{path} {} {is_default} {:?}",
-                        document.static_rank, document.hash
+                        "{path} {} {} {is_default} {:?}",
+                        document.static_rank,
+                        shard.language(&document).unwrap(),
+                        document.hash
                     ));
                 }
             }
