@@ -63,6 +63,8 @@ pub(super) const MARKUP: u32 = 32768;
 pub(super) const DIGIT_QUOTES: u32 = 65536;
 /// Text for people, not code.
 pub(super) const PROSE: u32 = 131_072;
+/// `key: |` begins a block of indented lines.
+pub(super) const BLOCKS: u32 = 262_144;
 
 impl Family {
     pub(super) const fn new(quotes: &'static [Quote]) -> Family {

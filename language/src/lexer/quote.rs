@@ -29,6 +29,12 @@ pub(super) const FIRST: u16 = 64;
 pub(super) const COLUMN: u16 = 128;
 /// Ends in the first column.
 pub(super) const CLOSES_IN_COLUMN: u16 = 256;
+/// Fence of Markdown: alone in its line, besides marks of lists, and behind the first what it is.
+pub(super) const FENCE: u16 = 512;
+/// Has an end in its line.
+pub(super) const CLOSED: u16 = 1024;
+/// Begins where YAML expects a value, and lasts over lines that are indented.
+pub(super) const VALUE: u16 = 2048;
 
 impl Quote {
     const fn with(self, rule: u16) -> Quote {
@@ -48,6 +54,18 @@ impl Quote {
 
     pub(super) const fn column(self) -> Quote {
         self.with(COLUMN)
+    }
+
+    pub(super) const fn fence(self) -> Quote {
+        self.with(FENCE)
+    }
+
+    pub(super) const fn closed(self) -> Quote {
+        self.within_line().with(CLOSED)
+    }
+
+    pub(super) const fn value(self) -> Quote {
+        self.with(VALUE)
     }
 
     pub(super) const fn lines(self) -> Quote {

@@ -4,7 +4,7 @@ mod lasting;
 mod signs;
 
 use super::families::{
-    ANY_CASE, AT, BACKSLASH, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG, MARKUP,
+    ANY_CASE, AT, BACKSLASH, BLOCKS, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG, MARKUP,
     PERCENT, QUOTING, RAW, REGEX,
 };
 use super::quote::{self, Quote};
@@ -41,13 +41,14 @@ impl Syntax {
             heredoc: None,
             no_regex_before: 0,
         };
-        let inside = match state {
-            LineState::Code => None,
-            state => reader.go_on(state),
+        let inside = match self.is_inside(line, state) {
+            false => None,
+            true => reader.go_on(state),
         };
         let state = inside.unwrap_or_else(|| reader.code());
         match (state, reader.heredoc) {
             (LineState::Code, Some(end)) => LineState::Heredoc(end),
+            (LineState::Code, _) if self.has(BLOCKS) => lasting::block(line).unwrap_or(state),
             (state, _) => state,
         }
     }
@@ -293,6 +294,9 @@ impl<T: Tokens> Reader<'_, T> {
                 && (!quote.has(quote::COLUMN) || self.at == 0)
                 && (!quote.has(quote::FIRST) || before.trim_ascii_start().is_empty())
                 && (!quote.has(quote::ONE) || is_character(&rest[open.len()..], open[0]))
+                && (!quote.has(quote::FENCE) || is_fence(before, rest))
+                && (!quote.has(quote::CLOSED) || is_closed(&rest[open.len()..], quote))
+                && (!quote.has(quote::VALUE) || self.last == 0 || b":-[{,?".contains(&self.last))
         };
         forms.find(|(_, quote)| fits(quote))
     }
@@ -309,6 +313,18 @@ fn is_character(text: &[u8], quote: u8) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns whether a line opens or closes a fence: `- ```c` does, and "```a``` b" does not.
+fn is_fence(before: &[u8], rest: &[u8]) -> bool {
+    let sign = rest.first();
+    let mut info = rest.iter().skip_while(|byte| Some(*byte) == sign);
+    let is_mark = |byte: &u8| b" \t-*+.)0123456789".contains(byte);
+    before.iter().all(is_mark) && !info.any(|byte| Some(byte) == sign)
+}
+
+fn is_closed(text: &[u8], quote: &Quote) -> bool {
+    memchr::memmem::find(text, quote.close.as_bytes()).is_some()
 }
 
 /// `[[`, `[==[`, `--[[`: level, comment or not, and length.

@@ -8,6 +8,9 @@ use std::ops::Range;
 /// Tokens of one call of [`Parser::line`]; a longer line comes in parts.
 const TOKENS_MAX: usize = 4096;
 
+/// UTF-8's, before the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Token of code. Comments are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
@@ -109,7 +112,12 @@ pub(super) fn run(
         begins_inside: false,
         is_begin: true,
     };
-    let (mut state, mut start) = (syntax.begin(), 0);
+    let begin = if text.starts_with(BYTE_ORDER_MARK) {
+        3
+    } else {
+        0
+    };
+    let (mut state, mut start) = (syntax.begin(), begin);
     while start < text.len() {
         let rest = &text[start..];
         let (length, next) = match memchr::memchr(b'\n', rest) {
@@ -119,7 +127,7 @@ pub(super) fn run(
         let line = &rest[..length];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         sink.line = start as u32..(start + line.len()) as u32;
-        sink.begins_inside = state != LineState::Code;
+        sink.begins_inside = syntax.is_inside(line, state);
         sink.is_begin = true;
         state = syntax.line(line, state, &mut sink);
         sink.flush(true, state != LineState::Code);

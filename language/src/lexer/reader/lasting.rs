@@ -3,8 +3,26 @@
 
 use super::super::families::STRING_KEYS;
 use super::super::quote::{self, Quote};
+use super::super::syntax::Syntax;
 use super::super::{Colour, LineState, Tokens};
 use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash};
+
+impl Syntax {
+    /// Returns whether the form of a state goes on in a line.
+    pub(crate) fn is_inside(&self, line: &[u8], state: LineState) -> bool {
+        let blanks = line.iter().take_while(|byte| **byte == b' ').count();
+        let is_over = blanks < line.len();
+        match state {
+            LineState::Code => false,
+            LineState::Block { indent } if is_over => blanks > usize::from(indent),
+            LineState::Quote { form, .. } if is_over && blanks == 0 => {
+                let quote = self.family.quotes.get(usize::from(form));
+                !quote.is_some_and(|quote| quote.has(quote::VALUE))
+            }
+            _ => true,
+        }
+    }
+}
 
 impl<T: Tokens> Reader<'_, T> {
     /// Continues a form of an earlier line.
@@ -21,6 +39,10 @@ impl<T: Tokens> Reader<'_, T> {
                 self.at = self.line.len();
                 self.push(0, Some(Colour::String));
                 Some(if is_end { LineState::Code } else { state })
+            }
+            LineState::Block { .. } => {
+                self.at = self.line.len();
+                Some(state)
             }
             LineState::Code | LineState::Tag { .. } | LineState::RawText(_) => None,
         }
@@ -54,6 +76,7 @@ impl<T: Tokens> Reader<'_, T> {
             } else if byte == first
                 && self.rest().starts_with(close)
                 && (!quote.has(quote::CLOSES_IN_COLUMN) || self.at == 0)
+                && (!quote.has(quote::FENCE) || self.closes_fence(close))
             {
                 self.at += close.len();
                 if quote.has(quote::DOUBLED) && self.rest().starts_with(close) {
@@ -81,6 +104,13 @@ impl<T: Tokens> Reader<'_, T> {
         }
         self.push(start, quote.colour);
         quote.has(quote::LINES).then(|| state(depth))
+    }
+
+    /// Returns whether the line has only this fence, which may be longer than the first.
+    fn closes_fence(&self, close: &[u8]) -> bool {
+        let blank = |text: &[u8]| text.iter().all(u8::is_ascii_whitespace);
+        let behind = self.rest().iter().position(|byte| *byte != close[0]);
+        blank(&self.line[..self.at]) && behind.is_none_or(|behind| blank(&self.rest()[behind..]))
     }
 
     /// A string before a colon may be a key.
@@ -176,6 +206,30 @@ impl<T: Tokens> Reader<'_, T> {
         self.at = self.line.len();
         self.push(start, Some(colour));
     }
+}
+
+/// State behind a line of YAML that ends with `|`, `>-` and the like.
+pub(super) fn block(line: &[u8]) -> Option<LineState> {
+    let text = line.trim_ascii_end();
+    let mut head = text;
+    while let [rest @ .., b'+' | b'-' | b'1'..=b'9'] = head
+        && text.len() - head.len() < 2
+    {
+        head = rest;
+    }
+    let [head @ .., b' ', b'|' | b'>'] = head else {
+        return None;
+    };
+    let mut value = head.trim_ascii_start();
+    // A key behind a dash has its own column.
+    while let [b'-', b' ', key @ ..] = value {
+        value = key.trim_ascii_start();
+    }
+    let last = value.rsplit(|byte| *byte == b' ').next()?;
+    let is_value = last.ends_with(b":") || last == b"-" || matches!(last, [b'!' | b'&', ..]);
+    let indent = head.len() - value.len();
+    let indent = u16::try_from(indent).ok()?;
+    (is_value && value[0] != b'#').then_some(LineState::Block { indent })
 }
 
 /// Text that may end a here-document.
