@@ -65,6 +65,8 @@ pub(super) const DIGIT_QUOTES: u32 = 65536;
 pub(super) const PROSE: u32 = 131_072;
 /// `key: |` begins a block of indented lines.
 pub(super) const BLOCKS: u32 = 262_144;
+/// Only forms have colours, not words, numbers or signs.
+pub(super) const PLAIN: u32 = 524_288;
 
 impl Family {
     pub(super) const fn new(quotes: &'static [Quote]) -> Family {

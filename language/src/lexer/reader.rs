@@ -5,7 +5,7 @@ mod signs;
 
 use super::families::{
     ANY_CASE, AT, BACKSLASH, BLOCKS, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG, MARKUP,
-    PERCENT, QUOTING, RAW, REGEX,
+    PERCENT, PLAIN, QUOTING, RAW, REGEX,
 };
 use super::quote::{self, Quote};
 use super::syntax::Syntax;
@@ -94,8 +94,12 @@ impl<T: Tokens> Reader<'_, T> {
 
     /// Reads one word, number, form or sign. Returns a state if the form outlasts the line.
     fn next(&mut self) -> Option<LineState> {
+        let syntax = self.syntax;
+        if syntax.has(PLAIN) {
+            self.skip(|byte| !syntax.opens(byte));
+        }
         let (start, byte) = (self.at, self.byte(0));
-        if byte == b' ' || byte == b'\t' {
+        if matches!(byte, b' ' | b'\t' | b'\r' | b'\x0c') {
             self.at += 1;
             return None;
         }
@@ -106,6 +110,10 @@ impl<T: Tokens> Reader<'_, T> {
             let state = self.quoted(form, quote, start, 1);
             self.last = b'"';
             return state;
+        }
+        if syntax.has(PLAIN) {
+            self.at = (self.at + 1).min(self.line.len());
+            return None;
         }
         if byte.is_ascii_digit() {
             self.number();
@@ -324,7 +332,8 @@ fn is_fence(before: &[u8], rest: &[u8]) -> bool {
 }
 
 fn is_closed(text: &[u8], quote: &Quote) -> bool {
-    memchr::memmem::find(text, quote.close.as_bytes()).is_some()
+    let close = quote.close.as_bytes();
+    memchr::memchr_iter(close[0], text).any(|at| text[at..].starts_with(close))
 }
 
 /// `[[`, `[==[`, `--[[`: level, comment or not, and length.

@@ -3,7 +3,7 @@
 
 use crate::lexer::Colour::{Added, Comment, Key, Keyword, Meta, Removed, String};
 use crate::lexer::quote::{block, column_block, doubled, line, raw, string, text};
-use super::{BLOCKS, Family, KEYS, MARKUP, PROSE, STRING_KEYS};
+use super::{BLOCKS, Family, KEYS, MARKUP, PLAIN, PROSE, STRING_KEYS};
 
 /// Templates, and programs in XML.
 pub(crate) static MARKUP_CODE: Family = Family::new(&[]).features(MARKUP);
@@ -12,17 +12,17 @@ pub(crate) static MARKDOWN: Family = Family::new(&[
     block("<!--", "-->"), raw("````", "````").coloured(String).fence(), raw("```", "```").coloured(String).fence(),
     raw("~~~", "~~~").coloured(String).fence(), raw("``", "``").closed(), raw("`", "`").closed(),
     line("#").column().coloured(Keyword), line(">").first().coloured(Meta),
-]).features(PROSE);
+]).features(PROSE | PLAIN);
 pub(crate) static ASCIIDOC: Family = Family::new(&[
     column_block("////", "////"), line("//").column(), column_block("----", "----").coloured(String),
     line("=").column().coloured(Keyword), raw("`", "`").closed(), line(":").column().coloured(Key),
-]).features(PROSE);
+]).features(PROSE | PLAIN);
 pub(crate) static RESTRUCTUREDTEXT: Family = Family::new(&[
     line(".. ").first().coloured(Meta), raw("``", "``").closed(), raw("`", "`").closed(),
-]).features(PROSE);
+]).features(PROSE | PLAIN);
 pub(crate) static ORG: Family = Family::new(&[
     line("#+").first().coloured(Meta), line("# ").first(), line("*").column().coloured(Keyword),
-]).features(PROSE);
+]).features(PROSE | PLAIN);
 pub(crate) static POD: Family = Family::new(&[column_block("=", "=cut").plain()]).features(PROSE).begins_in(0);
 pub(crate) static ROFF: Family = Family::new(&[
     line(".\\\"").column(), line("'\\\"").column(), line("\\\""), line(".").column().coloured(Meta),

@@ -232,7 +232,7 @@ impl Head {
         match sign {
             b'(' | b'[' => {
                 if sign == b'(' && !is_apart && self.at_rule == AtRule::None && self.brackets == 0 {
-                    self.mixin(at);
+                    self.mixin(at, outline.innermost().is_none());
                 }
                 self.brackets += 1;
             }
@@ -244,9 +244,10 @@ impl Head {
     }
 
     /// A class with arguments is a mixin of Less, a word with arguments one of Stylus.
-    fn mixin(&mut self, at: u32) {
+    fn mixin(&mut self, at: u32, is_top: bool) {
         if self.names.len() == 1 && self.names[0].end == at {
-            self.function = self.names.pop();
+            let name = self.names.pop();
+            self.function = name.filter(|_| is_top || !self.is_element);
         }
     }
 
@@ -307,7 +308,9 @@ impl Head {
                 self.variable = is_top.then_some(word.start + 1..word.end);
             }
             [b'-', b'-', ..] => self.variable = Some(word),
-            _ if !is_keyword && is_element(text) => {
+            // `for a in b` of Stylus.
+            _ if is_keyword => self.at_rule = AtRule::Other,
+            _ if is_element(text) => {
                 self.is_plain = true;
                 self.variable = is_top.then_some(word.clone());
                 self.add(word, true);
@@ -406,13 +409,13 @@ mod tests {
         );
         check(
             "stylus",
-            "v = 1px\nf(a, b)\n  c: a\nbody\n  d e\n  .g\n    h i\n.j {\n  k: l\n}\n.m { n: o }\n",
+            "v = 1px\nf(a, b)\n  for c in a\n    d(c)\n      e: a\nbody\n  d e\n  .g\n    h i\n.j {\n  k: l\n}\n.m { n: o }\n",
             "variable v 1
-             function f 2-3
-             selector body 4-7
-             selector body.g 6-7
-             selector j 8-10
-             selector m 11",
+             function f 2-5
+             selector body 6-9
+             selector body.g 8-9
+             selector j 10-12
+             selector m 13",
         );
     }
 

@@ -222,9 +222,9 @@ fn key(text: &[u8], dialect: Dialect) -> Option<usize> {
     let end = (0..text.len()).find(|at| is_separator(text, *at, dialect))?;
     let name = text[..end].trim_ascii_end();
     let name = name.strip_suffix(b"+").unwrap_or(name).trim_ascii_end();
-    let is_other = |byte: &u8| b"<>(){}\"'`$|&;,?*~=!".contains(byte);
+    let is_other = |byte: &u8| b"<>(){}\"'`$@|&;,?*~=!".contains(byte);
     let is_operator = matches!(text.get(end + 1), Some(b'=' | b'~'));
-    let words = name.split(|byte| *byte == b' ').count();
+    let words = name.split(u8::is_ascii_whitespace).count();
     let words_max = if text[end] == b'=' { 3 } else { 1 };
     let is_key = !name.iter().any(is_other)
         && !is_operator
