@@ -17,6 +17,9 @@ const DELIMITER_BYTES_MAX: usize = 16;
 /// Bound for names after `$`, ends of here-documents, and blanks before a `:`.
 const NAME_BYTES_MAX: usize = 64;
 
+/// Bytes before the first form of a line.
+const INDENT_BYTES_MAX: usize = 256;
+
 /// Bytes of `'\u{10FFFF}'`.
 const CHARACTER_BYTES_MAX: usize = 12;
 
@@ -300,7 +303,7 @@ impl<T: Tokens> Reader<'_, T> {
             is_there
                 && (!quote.has(quote::BLANK) || is_apart())
                 && (!quote.has(quote::COLUMN) || self.at == 0)
-                && (!quote.has(quote::FIRST) || before.trim_ascii_start().is_empty())
+                && (!quote.has(quote::FIRST) || is_indent(before))
                 && (!quote.has(quote::ONE) || is_character(&rest[open.len()..], open[0]))
                 && (!quote.has(quote::FENCE) || is_fence(before, rest))
                 && (!quote.has(quote::CLOSED) || is_closed(&rest[open.len()..], quote))
@@ -323,12 +326,18 @@ fn is_character(text: &[u8], quote: u8) -> bool {
     }
 }
 
+fn is_indent(before: &[u8]) -> bool {
+    before.len() <= INDENT_BYTES_MAX && before.trim_ascii_start().is_empty()
+}
+
 /// Returns whether a line opens or closes a fence: `- ```c` does, and "```a``` b" does not.
 fn is_fence(before: &[u8], rest: &[u8]) -> bool {
     let sign = rest.first();
     let mut info = rest.iter().skip_while(|byte| Some(*byte) == sign);
     let is_mark = |byte: &u8| b" \t-*+.)0123456789".contains(byte);
-    before.iter().all(is_mark) && !info.any(|byte| Some(byte) == sign)
+    before.len() <= INDENT_BYTES_MAX
+        && before.iter().all(is_mark)
+        && !info.any(|byte| Some(byte) == sign)
 }
 
 fn is_closed(text: &[u8], quote: &Quote) -> bool {

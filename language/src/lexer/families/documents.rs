@@ -10,7 +10,7 @@ pub(crate) static MARKUP_CODE: Family = Family::new(&[]).features(MARKUP);
 pub(crate) static XML: Family = Family::new(&[]).features(MARKUP | PROSE);
 pub(crate) static MARKDOWN: Family = Family::new(&[
     block("<!--", "-->"), raw("````", "````").coloured(String).fence(), raw("```", "```").coloured(String).fence(),
-    raw("~~~", "~~~").coloured(String).fence(), raw("``", "``").closed(), raw("`", "`").closed(),
+    raw("~~~", "~~~").coloured(String).fence(), raw("```", "```").closed(), raw("``", "``").closed(), raw("`", "`").closed(),
     line("#").column().coloured(Keyword), line(">").first().coloured(Meta),
 ]).features(PROSE | PLAIN);
 pub(crate) static ASCIIDOC: Family = Family::new(&[

@@ -5,7 +5,7 @@ use super::super::families::STRING_KEYS;
 use super::super::quote::{self, Quote};
 use super::super::syntax::Syntax;
 use super::super::{Colour, LineState, Tokens};
-use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash};
+use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash, is_indent};
 
 impl Syntax {
     /// Returns whether the form of a state goes on in a line.
@@ -110,7 +110,8 @@ impl<T: Tokens> Reader<'_, T> {
     fn closes_fence(&self, close: &[u8]) -> bool {
         let blank = |text: &[u8]| text.iter().all(u8::is_ascii_whitespace);
         let behind = self.rest().iter().position(|byte| *byte != close[0]);
-        blank(&self.line[..self.at]) && behind.is_none_or(|behind| blank(&self.rest()[behind..]))
+        is_indent(&self.line[..self.at])
+            && behind.is_none_or(|behind| blank(&self.rest()[behind..]))
     }
 
     /// A string before a colon may be a key.

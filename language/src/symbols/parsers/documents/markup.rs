@@ -62,8 +62,12 @@ impl Parser for Markup {
                 _ => {}
             }
         }
-        if line.is_end {
+        let is_in_text = self.heading.as_ref().is_some_and(|it| it.text.is_some());
+        if line.is_end && is_in_text {
             self.text(line.range.end, outline);
+            if let Some(heading) = &mut self.heading {
+                heading.text = Some(line.range.end);
+            }
         }
     }
 }
@@ -116,7 +120,7 @@ impl Markup {
         let Some(heading) = &mut self.heading else {
             return;
         };
-        let Some(start) = heading.text.filter(|start| *start <= end) else {
+        let Some(start) = heading.text.take().filter(|start| *start <= end) else {
             return;
         };
         let text = outline.bytes(start..end);
