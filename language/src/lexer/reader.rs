@@ -7,7 +7,7 @@ use super::families::{
     ANY_CASE, AT, BACKSLASH, BLOCKS, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG, MARKUP,
     PERCENT, PLAIN, QUOTING, RAW, REGEX,
 };
-use super::quote::{self, Quote};
+use super::quote::{self, Quote, is_character, is_closed, is_fence, is_indent};
 use super::syntax::Syntax;
 use super::{Colour, LineState, Tokens, markup};
 
@@ -16,12 +16,6 @@ const DELIMITER_BYTES_MAX: usize = 16;
 
 /// Bound for names after `$`, ends of here-documents, and blanks before a `:`.
 const NAME_BYTES_MAX: usize = 64;
-
-/// Bytes before the first form of a line.
-const INDENT_BYTES_MAX: usize = 256;
-
-/// Bytes of `'\u{10FFFF}'`.
-const CHARACTER_BYTES_MAX: usize = 12;
 
 impl Syntax {
     /// State at the beginning of a file.
@@ -44,10 +38,8 @@ impl Syntax {
             heredoc: None,
             no_regex_before: 0,
         };
-        let inside = match self.is_inside(line, state) {
-            false => None,
-            true => reader.go_on(state),
-        };
+        let is_inside = self.is_inside(line, state);
+        let inside = is_inside.then(|| reader.go_on(state)).flatten();
         let state = inside.unwrap_or_else(|| reader.code());
         match (state, reader.heredoc) {
             (LineState::Code, Some(end)) => LineState::Heredoc(end),
@@ -311,38 +303,6 @@ impl<T: Tokens> Reader<'_, T> {
         };
         forms.find(|(_, quote)| fits(quote))
     }
-}
-
-/// Returns whether a quote has one character: `'a'` or `'\n'`.
-fn is_character(text: &[u8], quote: u8) -> bool {
-    let text = &text[..text.len().min(CHARACTER_BYTES_MAX)];
-    match text {
-        [b'\\', _, rest @ ..] => rest.contains(&quote),
-        [first, rest @ ..] if *first != quote => {
-            let inside = rest.iter().take_while(|byte| **byte & 0xc0 == 0x80).count();
-            rest.get(inside) == Some(&quote)
-        }
-        _ => false,
-    }
-}
-
-fn is_indent(before: &[u8]) -> bool {
-    before.len() <= INDENT_BYTES_MAX && before.trim_ascii_start().is_empty()
-}
-
-/// Returns whether a line opens or closes a fence: `- ```c` does, and "```a``` b" does not.
-fn is_fence(before: &[u8], rest: &[u8]) -> bool {
-    let sign = rest.first();
-    let mut info = rest.iter().skip_while(|byte| Some(*byte) == sign);
-    let is_mark = |byte: &u8| b" \t-*+.)0123456789".contains(byte);
-    before.len() <= INDENT_BYTES_MAX
-        && before.iter().all(is_mark)
-        && !info.any(|byte| Some(byte) == sign)
-}
-
-fn is_closed(text: &[u8], quote: &Quote) -> bool {
-    let close = quote.close.as_bytes();
-    memchr::memchr_iter(close[0], text).any(|at| text[at..].starts_with(close))
 }
 
 /// `[[`, `[==[`, `--[[`: level, comment or not, and length.

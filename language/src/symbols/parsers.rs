@@ -16,7 +16,7 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
     let parser: Box<dyn Parser> = match language.name {
         "AsciiDoc" => Box::<asciidoc::AsciiDoc>::default(),
         "Cabal Config" => Box::new(Ini::new(Dialect::Cabal)),
-        "CSS" | "SCSS" | "Less" => Box::new(Style::braces()),
+        "CSS" | "SCSS" | "Less" => Box::<Style>::default(),
         "HTML" => Box::new(markup::Markup::html()),
         "INI" => Box::new(Ini::new(Dialect::Ini)),
         "Java Properties" => Box::new(Ini::new(Dialect::Properties)),

@@ -1,7 +1,7 @@
 //! Documents, markup, patches, and files of settings and data. Languages without a row have no
 //! colours: CSV, Text.
 
-use crate::lexer::Colour::{Added, Comment, Key, Keyword, Meta, Removed, String};
+use crate::lexer::Colour::{Added, Key, Keyword, Meta, Removed, String};
 use crate::lexer::quote::{block, column_block, doubled, line, raw, string, text};
 use super::{BLOCKS, Family, KEYS, MARKUP, PLAIN, PROSE, STRING_KEYS};
 

@@ -2,10 +2,10 @@
 //! state at the end of the line, or `None` if it ends before.
 
 use super::super::families::STRING_KEYS;
-use super::super::quote::{self, Quote};
+use super::super::quote::{self, Quote, is_indent};
 use super::super::syntax::Syntax;
 use super::super::{Colour, LineState, Tokens};
-use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash, is_indent};
+use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash};
 
 impl Syntax {
     /// Returns whether the form of a state goes on in a line.
@@ -108,10 +108,8 @@ impl<T: Tokens> Reader<'_, T> {
 
     /// Returns whether the line has only this fence, which may be longer than the first.
     fn closes_fence(&self, close: &[u8]) -> bool {
-        let blank = |text: &[u8]| text.iter().all(u8::is_ascii_whitespace);
-        let behind = self.rest().iter().position(|byte| *byte != close[0]);
-        is_indent(&self.line[..self.at])
-            && behind.is_none_or(|behind| blank(&self.rest()[behind..]))
+        let is_behind = |byte: &u8| *byte == close[0] || byte.is_ascii_whitespace();
+        is_indent(&self.line[..self.at]) && self.rest().iter().all(is_behind)
     }
 
     /// A string before a colon may be a key.

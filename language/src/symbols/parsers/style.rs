@@ -12,6 +12,7 @@ use std::ops::Range;
 /// Names of a rule.
 const NAMES_MAX: usize = 64;
 
+#[derive(Default)]
 pub(in super::super) struct Style {
     head: Head,
     /// Columns of open blocks, if blocks have no braces.
@@ -27,7 +28,7 @@ struct Head {
     names: Vec<Range<u32>>,
     /// First name of the selector behind the last comma.
     selector: usize,
-    /// Kind and name of `@mixin name`, `.mixin(`.
+    /// Name in `@mixin name` and `.mixin(`.
     function: Option<Range<u32>>,
     at_rule: AtRule,
     /// True if the last name is an element.
@@ -60,6 +61,13 @@ struct Piece {
     sign: u8,
 }
 
+impl Piece {
+    fn new(range: Range<u32>, sign: u8) -> Piece {
+        let Range { start, end } = range;
+        Piece { start, end, sign }
+    }
+}
+
 impl Parser for Style {
     fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         if line.is_begin && !line.tokens.is_empty() {
@@ -83,19 +91,11 @@ impl Parser for Style {
 }
 
 impl Style {
-    pub(in super::super) fn braces() -> Style {
-        Style {
-            head: Head::default(),
-            columns: None,
-            column: 0,
-            end: 0,
-        }
-    }
-
+    /// Blocks without braces.
     pub(in super::super) fn columns() -> Style {
         Style {
             columns: Some(Vec::new()),
-            ..Style::braces()
+            ..Style::default()
         }
     }
 
@@ -133,21 +133,16 @@ impl Style {
                 return head.clear();
             }
             b'}' => {
-                let is_first = outline.text[..at as usize]
-                    .last()
-                    .is_none_or(|byte| *byte == b'\n');
-                let depth = outline.depth().saturating_sub(1);
-                outline.leave_to(if is_first { 0 } else { depth }, at + 1);
+                if matches!(before(at, outline), None | Some(b'\n')) {
+                    outline.leave_to(0, at + 1);
+                }
+                outline.leave(at + 1);
                 return head.clear();
             }
             b';' if head.brackets == 0 => return head.clear(),
             _ => head.sign(at, sign, outline),
         }
-        head.last = Some(Piece {
-            start: at,
-            end: at + 1,
-            sign,
-        });
+        head.last = Some(Piece::new(at..at + 1, sign));
     }
 
     /// Reads the words and signs of a token: `.a:hover` may be a key.
@@ -207,18 +202,13 @@ impl Head {
     }
 
     fn skip(&mut self, token: Token) {
-        let Token { start, end, .. } = token;
         self.variable = None;
-        self.last = Some(Piece {
-            start,
-            end,
-            sign: b'0',
-        });
+        self.last = Some(Piece::new(token.range(), b'0'));
     }
 
     fn is_interpolation(&self, at: u32) -> bool {
-        let is_before = |last: &Piece| last.end == at && matches!(last.sign, b'#' | b'@');
-        self.last.as_ref().is_some_and(is_before)
+        let last = self.last.filter(|last| last.end == at);
+        last.is_some_and(|last| b"#@".contains(&last.sign))
     }
 
     fn sign(&mut self, at: u32, sign: u8, outline: &mut Outline<'_>) {
@@ -259,11 +249,7 @@ impl Head {
 
     fn word(&mut self, word: Range<u32>, is_keyword: bool, outline: &mut Outline<'_>) {
         let last = self.last;
-        self.last = Some(Piece {
-            start: word.start,
-            end: word.end,
-            sign: 0,
-        });
+        self.last = Some(Piece::new(word.clone(), 0));
         if self.brackets > 0 || self.interpolations > 0 {
             return;
         }
@@ -282,10 +268,22 @@ impl Head {
             }
             AtRule::Other => return,
         }
+        self.part(word, text, last, is_keyword, outline);
+    }
+
+    /// Reads a word of a selector.
+    fn part(
+        &mut self,
+        word: Range<u32>,
+        text: &[u8],
+        last: Piece,
+        is_keyword: bool,
+        outline: &Outline<'_>,
+    ) {
         let is_adjacent = last.end == word.start;
-        let starts_class = is_adjacent && b".#%".contains(&last.sign) && last.sign != 0;
+        let starts_class = is_adjacent && b".#%".contains(&last.sign);
         let is_start = match starts_class {
-            true => self.is_apart_before(last, outline),
+            true => before(last.start, outline).is_none_or(begins_part),
             false => !is_adjacent || b">+~,".contains(&last.sign),
         };
         if is_start && last.sign != b',' {
@@ -319,13 +317,6 @@ impl Head {
         }
     }
 
-    /// Returns whether the sign of a class begins a part: ` .a`, and not `b.a`.
-    fn is_apart_before(&self, sign: Piece, outline: &Outline<'_>) -> bool {
-        let before = sign.start.checked_sub(1);
-        let before = before.and_then(|at| outline.text.get(at as usize));
-        before.is_none_or(|byte| byte.is_ascii_whitespace() || b">+~,{};/".contains(byte))
-    }
-
     fn class(&mut self, word: Range<u32>) {
         if self.is_element {
             self.names.pop();
@@ -341,90 +332,18 @@ impl Head {
     }
 }
 
+fn before(at: u32, outline: &Outline<'_>) -> Option<u8> {
+    outline.text[..at as usize].last().copied()
+}
+
+/// Returns whether a class behind this byte begins a part: ` .a`, and not `b.a`.
+fn begins_part(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || b">+~,{};/".contains(&byte)
+}
+
 fn is_element(text: &[u8]) -> bool {
     text.first().is_some_and(u8::is_ascii_alphabetic)
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::symbols::tests::check;
-
-    #[test]
-    fn selectors_of_css() {
-        check(
-            "css",
-            "@charset \"x\";\n:root {\n  --main-bg: red;\n}\n.a .b > .c:hover, #d,\nul li:not(.n),\nh1::before { color: red; background: url(//x;y) }\n@media (min-width: 1px) {\n  .m.n#o { a: b }\n}\na.e{}a>f:hover{}\n[data-p] .q-r[s] {}\n@keyframes t { from { x: y } 50% {} }\n@font-face { font-family: \"u\" }\n* {}\n.w\\:x { y: z\n}\n",
-            "variable --main-bg 3
-             selector c 5-7
-             selector d 5
-             selector li 6
-             selector h1 7
-             selector m 9
-             selector n 9
-             selector o 9
-             selector e 11
-             selector f 11
-             selector q-r 12
-             selector w 16-17",
-        );
-    }
-
-    #[test]
-    fn definitions_of_scss_and_less() {
-        check(
-            "scss",
-            "// .a {\n$v: 1px !default;\n@mixin m-n($a: (b: c)) { .in { &:hover {} &-x { d: e } &.f {} } }\n@function g($x) { @return $x; }\n%ph { h: i; }\n.top {\n  $local: 1; font: { family: j; }\n  @include m-n { k: l; }\n  .nest-#{$v} o { p: #{$v}; }\n  @if $a == b { > q { r: s } } @else { t: u }\n}\n",
-            "variable v 2
-             function m-n 3
-             selector m-n.in 3
-             selector m-n.in.f 3
-             function g 4
-             selector ph 5
-             selector top 6-11
-             selector top.o 9
-             selector top.q 10",
-        );
-        check(
-            "less",
-            "@v: 1;\n.mix(@a; @b: 2) when (@a) { c: @a }\n.d { .mix(1; 2); .e(); @{v}-f: g; &:extend(.h all); .@{v} i { j: k } }\n@plugin \"l\"; @detached: { m: n };\n",
-            "variable v 1
-             function mix 2
-             selector d 3
-             selector d.i 3
-             variable detached 4",
-        );
-    }
-
-    #[test]
-    fn definitions_of_sass_and_stylus() {
-        check(
-            "sass",
-            "$v: 1\n@mixin m($a)\n  b: $a\n\n.c,\n.d\n  e: f\n  &:hover\n    g: h\n  i\n    j: k\n#l\n  @include m(1)\n",
-            "variable v 1
-             function m 2-3
-             selector c 5-11
-             selector d 6
-             selector c.i 10-11
-             selector l 12-13",
-        );
-        check(
-            "stylus",
-            "v = 1px\nf(a, b)\n  for c in a\n    d(c)\n      e: a\nbody\n  d e\n  .g\n    h i\n.j {\n  k: l\n}\n.m { n: o }\n",
-            "variable v 1
-             function f 2-5
-             selector body 6-9
-             selector body.g 8-9
-             selector j 10-12
-             selector m 13",
-        );
-    }
-
-    #[test]
-    fn hostile_text_is_left_behind() {
-        check(
-            "css",
-            "}}{{(\"\n'\n.a { b: c(;\n}\n.d {}\n#{{@{",
-            "selector d 5",
-        );
-    }
-}
+mod tests;

@@ -35,7 +35,13 @@ impl Parser for AsciiDoc {
 }
 
 impl AsciiDoc {
-    fn row(&mut self, sign: u8, length: usize, last: Option<Range<u32>>, outline: &mut Outline) {
+    fn row(
+        &mut self,
+        sign: u8,
+        length: usize,
+        last: Option<Range<u32>>,
+        outline: &mut Outline<'_>,
+    ) {
         let level = ROWS.iter().position(|row| *row == sign);
         if let Some(open) = self.block {
             if open == (sign, length) {
