@@ -104,6 +104,11 @@ pub enum LineState {
     Raw(u32),
     /// Here-document; hash of its last line.
     Heredoc(u32),
+    /// Block scalar of YAML: lines with more blanks.
+    Block {
+        /// Columns before its key.
+        indent: u16,
+    },
     /// `q{…}` of Perl and the like.
     Delimited {
         /// Opening sign.

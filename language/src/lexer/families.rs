@@ -65,11 +65,15 @@ pub(super) const MARKUP: u32 = 32768;
 pub(super) const DIGIT_QUOTES: u32 = 65536;
 /// Text for people, not code.
 pub(super) const PROSE: u32 = 131_072;
+/// `key: |` begins a block of indented lines.
+pub(super) const BLOCKS: u32 = 262_144;
+/// Only forms have colours, not words, numbers or signs.
+pub(super) const PLAIN: u32 = 524_288;
 
 /// `?"` is a character.
-pub(super) const CHARACTERS: u32 = 262_144;
+pub(super) const CHARACTERS: u32 = 1_048_576;
 /// `~r/…/`
-pub(super) const SIGILS: u32 = 524_288;
+pub(super) const SIGILS: u32 = 2_097_152;
 
 impl Family {
     pub(super) const fn new(quotes: &'static [Quote]) -> Family {

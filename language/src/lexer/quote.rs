@@ -2,6 +2,12 @@
 
 use super::Colour;
 
+/// Bytes of `'\u{10FFFF}'`.
+const CHARACTER_BYTES_MAX: usize = 12;
+
+/// Bytes before the first form of a line.
+const INDENT_BYTES_MAX: usize = 256;
+
 /// A form: `/* … */`, `"…"`, `# …`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quote {
@@ -35,10 +41,14 @@ pub(super) const BRACKETS: u16 = 512;
 pub(super) const TAG: u16 = 1024;
 /// A `'`, `$` or `\` behind the end makes it content.
 pub(super) const INDENTED: u16 = 2048;
-/// Ends in its line: an apostrophe in the text of JSX does not.
+/// Has an end in its line: an apostrophe in the text of JSX does not.
 pub(super) const CLOSED: u16 = 4096;
 /// `${…}` has code.
 pub(super) const HOLES: u16 = 8192;
+/// Fence of Markdown: alone in its line, besides marks of lists, and behind the first what it is.
+pub(super) const FENCE: u16 = 16384;
+/// Begins where YAML expects a value, and lasts over lines that are indented.
+pub(super) const VALUE: u16 = 32768;
 
 impl Quote {
     pub(super) const fn closed(self) -> Quote {
@@ -66,6 +76,14 @@ impl Quote {
 
     pub(super) const fn column(self) -> Quote {
         self.with(COLUMN)
+    }
+
+    pub(super) const fn fence(self) -> Quote {
+        self.with(FENCE)
+    }
+
+    pub(super) const fn value(self) -> Quote {
+        self.with(VALUE)
     }
 
     pub(super) const fn lines(self) -> Quote {
@@ -133,4 +151,39 @@ forms! {
     one(open): open, String, BACKSLASH | ONE;
     /// Attribute in square brackets.
     attribute(open): "]", Meta, LINES | BRACKETS;
+}
+
+/// Returns whether only blanks are before a form.
+pub(super) fn is_indent(before: &[u8]) -> bool {
+    before.len() <= INDENT_BYTES_MAX && before.trim_ascii_start().is_empty()
+}
+
+/// Returns whether a line opens or closes a fence: `- ```c` does, and "```a``` b" does not.
+pub(super) fn is_fence(before: &[u8], rest: &[u8]) -> bool {
+    let sign = rest.first();
+    let mut info = rest.iter().skip_while(|byte| Some(*byte) == sign);
+    let is_mark = |byte: &u8| b" \t-*+.)0123456789".contains(byte);
+    before.len() <= INDENT_BYTES_MAX
+        && before.iter().all(is_mark)
+        && !info.any(|byte| Some(byte) == sign)
+}
+
+/// Returns whether a quote has an end in the text behind its beginning.
+pub(super) fn is_closed(text: &[u8], quote: &Quote) -> bool {
+    let close = quote.close.as_bytes();
+    quote.has(BACKSLASH) && text.ends_with(b"\\")
+        || memchr::memchr_iter(close[0], text).any(|at| text[at..].starts_with(close))
+}
+
+/// Returns whether a quote has one character: `'a'` or `'\n'`.
+pub(super) fn is_character(text: &[u8], quote: u8) -> bool {
+    let text = &text[..text.len().min(CHARACTER_BYTES_MAX)];
+    match text {
+        [b'\\', _, rest @ ..] => rest.contains(&quote),
+        [first, rest @ ..] if *first != quote => {
+            let inside = rest.iter().take_while(|byte| **byte & 0xc0 == 0x80).count();
+            rest.get(inside) == Some(&quote)
+        }
+        _ => false,
+    }
 }

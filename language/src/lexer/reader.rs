@@ -5,10 +5,10 @@ mod lasting;
 mod signs;
 
 use super::families::{
-    ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG,
-    MARKUP, PERCENT, QUOTING, RAW, REGEX, SIGILS,
+    ANY_CASE, AT, BACKSLASH, BLOCKS, CHARACTERS, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC,
+    LONG, MARKUP, PERCENT, PLAIN, QUOTING, RAW, REGEX, SIGILS,
 };
-use super::quote::{self, Quote};
+use super::quote::{self, Quote, is_character, is_closed, is_fence, is_indent};
 use super::syntax::Syntax;
 use super::{Colour, LineState, Tokens, markup};
 use holes::Holes;
@@ -18,9 +18,6 @@ const DELIMITER_BYTES_MAX: usize = 16;
 
 /// Bound for names after `$`, ends of here-documents, and blanks before a `:`.
 const NAME_BYTES_MAX: usize = 64;
-
-/// Bytes of `'\u{10FFFF}'`.
-const CHARACTER_BYTES_MAX: usize = 12;
 
 impl Syntax {
     /// State at the beginning of a file.
@@ -61,13 +58,12 @@ impl Syntax {
             no_regex_before: 0,
             holes: Holes::default(),
         };
-        let inside = match state {
-            LineState::Code => None,
-            state => reader.go_on(state),
-        };
+        let is_inside = self.is_inside(line, state);
+        let inside = is_inside.then(|| reader.go_on(state)).flatten();
         let state = inside.unwrap_or_else(|| reader.code());
         match (state, reader.heredoc) {
             (LineState::Code, Some(end)) => LineState::Heredoc(end),
+            (LineState::Code, _) if self.has(BLOCKS) => lasting::block(line).unwrap_or(state),
             (state, _) => reader.holes.around(state, self.family),
         }
     }
@@ -114,6 +110,10 @@ impl<T: Tokens> Reader<'_, T> {
 
     /// Reads one word, number, form or sign. Returns a state if the form outlasts the line.
     fn next(&mut self) -> Option<LineState> {
+        let syntax = self.syntax;
+        if syntax.has(PLAIN) {
+            self.skip(|byte| !syntax.opens(byte));
+        }
         let (start, byte) = (self.at, self.byte(0));
         if matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c) {
             self.at += 1;
@@ -124,6 +124,10 @@ impl<T: Tokens> Reader<'_, T> {
         {
             self.at += quote.open.len();
             return self.text(form, quote, start);
+        }
+        if syntax.has(PLAIN) {
+            self.at = (self.at + 1).min(self.line.len());
+            return None;
         }
         if byte.is_ascii_digit() {
             self.number();
@@ -340,10 +344,6 @@ impl<T: Tokens> Reader<'_, T> {
 
     fn form(&self) -> Option<(u8, &'static Quote)> {
         let (rest, mut forms) = (self.rest(), (0..).zip(self.syntax.family.quotes));
-        let is_closed = |quote: &Quote| {
-            let inside = &rest[quote.open.len()..];
-            inside.ends_with(b"\\") || memchr::memchr(quote.open.as_bytes()[0], inside).is_some()
-        };
         let fits = |quote: &Quote| {
             let open = quote.open.as_bytes();
             let before = &self.line[..self.at];
@@ -359,24 +359,13 @@ impl<T: Tokens> Reader<'_, T> {
             is_there
                 && (!quote.has(quote::BLANK) || is_apart())
                 && (!quote.has(quote::COLUMN) || self.at == 0)
-                && (!quote.has(quote::FIRST) || before.trim_ascii_start().is_empty())
-                && (!quote.has(quote::CLOSED) || is_closed(quote))
+                && (!quote.has(quote::FIRST) || is_indent(before))
                 && (!quote.has(quote::ONE) || is_character(&rest[open.len()..], open[0]))
+                && (!quote.has(quote::FENCE) || is_fence(before, rest))
+                && (!quote.has(quote::CLOSED) || is_closed(&rest[open.len()..], quote))
+                && (!quote.has(quote::VALUE) || self.last == 0 || b":-[{,?".contains(&self.last))
         };
         forms.find(|(_, quote)| fits(quote))
-    }
-}
-
-/// Returns whether a quote has one character: `'a'` or `'\n'`.
-fn is_character(text: &[u8], quote: u8) -> bool {
-    let text = &text[..text.len().min(CHARACTER_BYTES_MAX)];
-    match text {
-        [b'\\', _, rest @ ..] => rest.contains(&quote),
-        [first, rest @ ..] if *first != quote => {
-            let inside = rest.iter().take_while(|byte| **byte & 0xc0 == 0x80).count();
-            rest.get(inside) == Some(&quote)
-        }
-        _ => false,
     }
 }
 

@@ -1,7 +1,8 @@
 //! A syntax: a family, prepared for the lexer.
 
 use super::families::{
-    ANY_CASE, DIRECTIVES, Family, HASHES, HEREDOC, LONG, MARKUP, PERCENT, PROSE, QUOTING, RAW,
+    ANY_CASE, BLOCKS, DIRECTIVES, Family, HASHES, HEREDOC, LONG, MARKUP, PERCENT, PROSE, QUOTING,
+    RAW,
 };
 use super::quote::{self, Quote};
 use super::{Colour, LineState};
@@ -49,7 +50,7 @@ impl Syntax {
 
     /// True if a form may outlast its line, besides by a backslash.
     pub fn lasts_over_lines(&self) -> bool {
-        let features = MARKUP | HEREDOC | HASHES | RAW | LONG | QUOTING | PERCENT;
+        let features = MARKUP | BLOCKS | HEREDOC | HASHES | RAW | LONG | QUOTING | PERCENT;
         let mut quotes = self.family.quotes.iter();
         self.has(features) || quotes.any(|quote| quote.has(quote::LINES))
     }

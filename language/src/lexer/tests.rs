@@ -200,6 +200,16 @@ fn comments_strings_numbers_and_words_have_colours() {
             "a { color: red; <c /* b */> }",
         ),
         (
+            "CSS",
+            "a { b: url(//c;d) } // e",
+            "a { b: <s url(//c;d)> } // e",
+        ),
+        (
+            "SCSS",
+            "a { b: url(//c;d) } // e",
+            "a { b: <s url(//c;d)> } <c // e>",
+        ),
+        (
             "Diff",
             "@@ -1 +1 @@\n-a\n+b",
             "<p @@ -1 +1 @@>\n<d -a>\n<i +b>",
@@ -264,6 +274,16 @@ fn what_lasts_over_lines_keeps_its_colour() {
             "PHP",
             "<b>it's\n<?php if ?>\nif",
             "<b>it's\n<?<k php> <k if> ?>\nif",
+        ),
+        (
+            "Markdown",
+            "- ```c\n  `a\n  ```\n`b` c`\n````\n```\n`````\n```d``` e\n> f",
+            "- <s ```c>\n<s   `a>\n<s   ```>\n<s `b`> c`\n<s ````>\n<s ```>\n<s ````>`\n<s ```d```> e\n<p > f>",
+        ),
+        (
+            "YAML",
+            "a: |-\n  b: \"c # d\n\ne: f \"g\nh: 'i''\n j'\nk: \"l\nm: n",
+            "<f a>: |-\n  b: \"c # d\n\n<f e>: f \"g\n<f h>: <s 'i''>\n<s  j'>\n<f k>: <s \"l>\n<f m>: n",
         ),
         (
             "XML",

@@ -124,7 +124,7 @@ pub(super) fn run(
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         sink.line = start as u32..(start + line.len()) as u32;
         state = syntax.resume(line, state);
-        sink.begins_inside = state != LineState::Code;
+        sink.begins_inside = syntax.is_inside(line, state);
         sink.is_begin = true;
         state = syntax.line(line, state, &mut sink);
         sink.flush(true, state != LineState::Code);

@@ -10,6 +10,7 @@ mod c;
 mod coffeescript;
 mod config;
 mod devicetree;
+mod documents;
 mod ends;
 mod go;
 mod java;
@@ -22,14 +23,19 @@ mod rust;
 mod schema;
 #[cfg(test)]
 mod script_tests;
+mod settings;
 mod sql;
+mod style;
 mod wgsl;
 mod zig;
 
 use c::{C, Grammar, Host};
+use documents::{asciidoc, markdown, markup, org, restructured};
 use java::{Dialect, Java};
 use javascript::{Dialect as Script, JavaScript};
 use schema::Schema;
+use settings::{Dialect as Settings, Ini};
+use style::Style;
 
 /// Parser of a language. `None`: it has no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
@@ -103,6 +109,21 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "TypeScript" | "TSX" => Box::new(JavaScript::new(Script::TypeScript)),
         "QML" => Box::new(JavaScript::new(Script::Qml)),
         "Vue" | "Svelte" => Box::new(JavaScript::new(Script::Tagged)),
+        "AsciiDoc" => Box::<asciidoc::AsciiDoc>::default(),
+        "Cabal Config" => Box::new(Ini::new(Settings::Cabal)),
+        "CSS" | "SCSS" | "Less" => Box::<Style>::default(),
+        "HTML" => Box::new(markup::Markup::html()),
+        "INI" => Box::new(Ini::new(Settings::Ini)),
+        "Java Properties" => Box::new(Ini::new(Settings::Properties)),
+        "JSON" | "Jupyter Notebook" => Box::<settings::Json>::default(),
+        "Markdown" => Box::<markdown::Markdown>::default(),
+        "Opam" => Box::new(Ini::new(Settings::Opam)),
+        "Org" => Box::<org::Org>::default(),
+        "reStructuredText" => Box::<restructured::Restructured>::default(),
+        "Sass" | "Stylus" => Box::new(Style::columns()),
+        "SVG" | "XML" | "XSLT" => Box::<markup::Markup>::default(),
+        "TOML" => Box::new(Ini::new(Settings::Toml)),
+        "YAML" => Box::<settings::Yaml>::default(),
         _ => return None,
     };
     Some(parser)

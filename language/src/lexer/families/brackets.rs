@@ -139,9 +139,12 @@ pub(crate) static VERILOG: Family = Family::new(&[line("//"), block("/*", "*/"),
         (Type, "bit byte int integer logic longint real realtime reg shortint shortreal signed string time tri unsigned wire wand wor void")]).names_with("`$");
 pub(crate) static DEVICETREE: Family = Family::new(&[continued_line("//"), block("/*", "*/"), string("\"")])
     .words(&[(Keyword, "ENTRY SECTIONS MEMORY OUTPUT_FORMAT OUTPUT_ARCH PROVIDE KEEP ALIGN ASSERT EXTERN class def defm defset defvar dag field foreach if then else in include let list multiclass"), (Type, "bit bits code int string")]).features(DIRECTIVES);
-pub(crate) static CSS: Family = Family::new(&[block("/*", "*/"), line("//").blank(), string("\""), string("'")])
-    .words(&[(Keyword, "important from to and not only or if else each for while return include mixin extend use forward function")])
-    .features(AT | KEYS).names_with("-$");
+const STYLE_WORDS: &str = "important from to and not only or if else each for while return include mixin extend use forward function";
+pub(crate) static CSS: Family = Family::new(&[block("/*", "*/"), raw("url(", ")").within_line(), string("\""), string("'")])
+    .words(&[(Keyword, STYLE_WORDS)]).features(AT | KEYS).names_with("-$");
+pub(crate) static SCSS: Family = Family::new(&[
+    block("/*", "*/"), raw("url(", ")").within_line(), line("//").blank(), string("\""), string("'"),
+]).words(&[(Keyword, STYLE_WORDS)]).features(AT | KEYS).names_with("-$");
 pub(crate) static ASSEMBLY: Family = Family::new(&[
     line("//"), block("/*", "*/"), line(";").blank(), line("# ").blank(), string("\""), one("'"),
 ]).words(&[(Keyword, "mov movl movq movb lea leaq leal push pop pushq popq pushl popl call ret jmp je jne jz jnz jg jl ja jb jae jbe jge jle add sub addl addq subl subq mul div imul and or xor xorl not shl shr sar rol ror cmp cmpl cmpq test testl inc dec nop int syscall b bl bx blx beq bne ldr str ldp stp ldm stm adr adrp cbz cbnz svc lw sw li la jal jalr addi ld sd")])

@@ -5,7 +5,7 @@ use crate::lexer::quote::{
     Quote, block, column_block, doubled, indented, line, nested, one, raw, string, text,
 };
 use super::{
-    ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DOLLAR, Family, HEREDOC, KEYS, LONG, PERCENT, QUOTING, REGEX, SIGILS,
+    ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DOLLAR, Family, HEREDOC, KEYS, LONG, PERCENT, PROSE, QUOTING, REGEX, SIGILS,
 };
 
 const PYTHON_QUOTES: &[Quote] = &[
@@ -152,5 +152,5 @@ pub(crate) static HCL: Family = Family::new(&[line("#"), line("//"), block("/*",
 pub(crate) static GRAPHQL: Family = Family::new(&[line("#"), text("\"\"\"", "\"\"\""), string("\"")])
     .words(&[(Keyword, "directive enum extend fragment implements input interface mutation on query repeatable scalar schema subscription type union true false null"), (Type, "Boolean Float ID Int String")])
     .features(AT).names_with("$");
-pub(crate) static TEX: Family = Family::new(&[line("%")]).features(COMMANDS);
-pub(crate) static TEXINFO: Family = Family::new(&[line("@c ").first(), line("@comment").first()]).features(AT);
+pub(crate) static TEX: Family = Family::new(&[line("%")]).features(COMMANDS | PROSE);
+pub(crate) static TEXINFO: Family = Family::new(&[line("@c ").first(), line("@comment").first()]).features(AT | PROSE);

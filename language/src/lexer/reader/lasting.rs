@@ -2,10 +2,28 @@
 //! state at the end of the line, or `None` if it ends before.
 
 use super::super::families::STRING_KEYS;
-use super::super::quote::{self, Quote};
+use super::super::quote::{self, Quote, is_indent};
+use super::super::syntax::Syntax;
 use super::super::{Colour, LineState, Tokens};
 use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash};
 use memchr::memmem;
+
+impl Syntax {
+    /// Returns whether the form of a state goes on in a line.
+    pub(crate) fn is_inside(&self, line: &[u8], state: LineState) -> bool {
+        let blanks = line.iter().take_while(|byte| **byte == b' ').count();
+        let is_over = blanks < line.len();
+        match state {
+            LineState::Code => false,
+            LineState::Block { indent } if is_over => blanks > usize::from(indent),
+            LineState::Quote { form, .. } if is_over && blanks == 0 => {
+                let quote = self.family.quotes.get(usize::from(form));
+                !quote.is_some_and(|quote| quote.has(quote::VALUE))
+            }
+            _ => true,
+        }
+    }
+}
 
 impl<T: Tokens> Reader<'_, T> {
     /// Continues a form of an earlier line.
@@ -31,6 +49,10 @@ impl<T: Tokens> Reader<'_, T> {
             LineState::Hole { holes, in_text } => {
                 self.holes = holes;
                 if in_text { self.template(0) } else { None }
+            }
+            LineState::Block { .. } => {
+                self.at = self.line.len();
+                Some(state)
             }
             LineState::Code | LineState::Tag { .. } | LineState::RawText(_) => None,
         }
@@ -76,6 +98,7 @@ impl<T: Tokens> Reader<'_, T> {
             } else if byte == first
                 && self.rest().starts_with(close)
                 && (!quote.has(quote::CLOSES_IN_COLUMN) || self.at == 0)
+                && (!quote.has(quote::FENCE) || self.closes_fence(close))
             {
                 self.at += close.len();
                 if quote.has(quote::DOUBLED) && self.rest().starts_with(close) {
@@ -125,6 +148,12 @@ impl<T: Tokens> Reader<'_, T> {
             }
         }
         u16::from(byte == b'[')
+    }
+
+    /// Returns whether the line has only this fence, which may be longer than the first.
+    fn closes_fence(&self, close: &[u8]) -> bool {
+        let is_behind = |byte: &u8| *byte == close[0] || byte.is_ascii_whitespace();
+        is_indent(&self.line[..self.at]) && self.rest().iter().all(is_behind)
     }
 
     /// A string before a colon may be a key.
@@ -220,6 +249,30 @@ impl<T: Tokens> Reader<'_, T> {
         self.at = self.line.len();
         self.push(start, Some(colour));
     }
+}
+
+/// State behind a line of YAML that ends with `|`, `>-` and the like.
+pub(super) fn block(line: &[u8]) -> Option<LineState> {
+    let text = line.trim_ascii_end();
+    let mut head = text;
+    while let [rest @ .., b'+' | b'-' | b'1'..=b'9'] = head
+        && text.len() - head.len() < 2
+    {
+        head = rest;
+    }
+    let [head @ .., b' ', b'|' | b'>'] = head else {
+        return None;
+    };
+    let mut value = head.trim_ascii_start();
+    // A key behind a dash has its own column.
+    while let [b'-', b' ', key @ ..] = value {
+        value = key.trim_ascii_start();
+    }
+    let last = value.rsplit(|byte| *byte == b' ').next()?;
+    let is_value = last.ends_with(b":") || last == b"-" || matches!(last, [b'!' | b'&', ..]);
+    let indent = head.len() - value.len();
+    let indent = u16::try_from(indent).ok()?;
+    (is_value && value[0] != b'#').then_some(LineState::Block { indent })
 }
 
 /// Text that may end a here-document.

@@ -1,0 +1,9 @@
+//! Settings and data: sections and keys.
+
+mod ini;
+mod json;
+mod yaml;
+
+pub(super) use ini::{Dialect, Ini};
+pub(super) use json::Json;
+pub(super) use yaml::Yaml;
