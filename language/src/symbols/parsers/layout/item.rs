@@ -1,0 +1,433 @@
+//! Items of languages with layout: signatures, equations, types with constructors and fields.
+
+use super::super::super::Kind;
+use super::super::super::outline::Outline;
+use super::super::super::parser::{Role, Token};
+use super::{Body, Dialect, Layout, NAMES_MAX};
+use std::ops::Range;
+
+/// Part of an item that the next tokens belong to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The rest is of no interest.
+    Skip,
+    Begin,
+    /// Names of a signature, or the left side of an equation.
+    Binding,
+    /// Left side behind `pattern`.
+    Pattern,
+    /// `foreign import … name`
+    Foreign,
+    /// Name behind `module`.
+    Module,
+    /// Name behind `type`, `data`, `class`, `instance`.
+    Head {
+        kind: Kind,
+        /// False for `type` of Haskell.
+        has_values: bool,
+        /// The name has come.
+        is_named: bool,
+    },
+    Constructors,
+    /// Alias of Elm and PureScript: a record has fields.
+    Alias,
+}
+
+impl Layout {
+    /// Takes a token, or an operator of several. Returns the number of tokens.
+    pub(super) fn token(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
+        let operator = operator(tokens);
+        match self.form {
+            Form::Skip => return tokens.len(),
+            Form::Begin => {
+                self.form = Form::Binding;
+                return self.first(tokens, outline);
+            }
+            Form::Module => return self.module(tokens, outline),
+            _ => {}
+        }
+        if let Some(operator) = operator {
+            if self.depth == 0 {
+                self.operator(operator, &tokens[operator.len()..], outline);
+            } else if self.in_fields()
+                && outline.bytes(tokens[0].start..operator[operator.len() - 1].end) == self.colon()
+            {
+                self.define_names(Kind::Field, outline);
+            }
+            return operator.len();
+        }
+        match tokens[0].role {
+            Role::Sign(b'(' | b'[' | b'{') => return self.open(tokens, outline),
+            Role::Sign(b')' | b']' | b'}') => self.depth = self.depth.saturating_sub(1),
+            Role::Sign(b',') if self.depth == 0 || self.in_fields() => self.expects_name = true,
+            Role::Sign(b'`') if self.depth == 0 => {
+                self.candidate = tokens.get(1).map(Token::range);
+                return tokens.len().min(3);
+            }
+            _ if tokens[0].is_word() => self.word(tokens[0], outline),
+            _ => {}
+        }
+        1
+    }
+
+    pub(super) fn end_item(&mut self, outline: &mut Outline<'_>) {
+        match self.form {
+            Form::Head { .. } => self.define_type(outline),
+            Form::Constructors => self.define_constructor(outline),
+            _ => {}
+        }
+        self.form = Form::Skip;
+    }
+
+    fn colon(&self) -> &'static [u8] {
+        if self.dialect == Dialect::Haskell {
+            b"::"
+        } else {
+            b":"
+        }
+    }
+
+    fn in_fields(&self) -> bool {
+        self.depth == 1 && matches!(self.form, Form::Constructors | Form::Alias)
+    }
+
+    /// Takes the first token of an item.
+    fn first(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
+        let text = tokens[0].text(outline);
+        let next = tokens.get(1).map_or(&b""[..], |next| next.text(outline));
+        let is_name = next.first().is_some_and(u8::is_ascii_uppercase);
+        let head = |kind, has_values| Form::Head {
+            kind,
+            has_values,
+            is_named: false,
+        };
+        let of_instance = self.is_in(Kind::Implementation);
+        self.form = match text {
+            b"module" => Form::Module,
+            b"port" | b"effect" if next == b"module" => Form::Begin,
+            b"port" => Form::Begin,
+            b"type" if of_instance || next == b"instance" => Form::Skip,
+            // Its values are new, its name is not.
+            b"data" | b"newtype" if of_instance || next == b"instance" => Form::Head {
+                kind: Kind::Type,
+                has_values: true,
+                is_named: true,
+            },
+            b"data" | b"newtype" => head(Kind::Type, true),
+            b"type" => head(Kind::Type, self.dialect == Dialect::Elm && next != b"alias"),
+            b"class" => head(Kind::Interface, false),
+            b"instance" => head(Kind::Implementation, false),
+            b"pattern" if is_name => Form::Pattern,
+            b"foreign" if next == b"import" => Form::Foreign,
+            b"import" | b"infix" | b"infixl" | b"infixr" | b"deriving" | b"derive" | b"where" => {
+                Form::Skip
+            }
+            b"default" | b"else" | b"then" | b"in" | b"of" | b"$" => Form::Skip,
+            _ if self.dialect == Dialect::Dependent => self.first_of_dependent(text, outline),
+            _ => Form::Binding,
+        };
+        if self.form == Form::Binding {
+            self.token(tokens, outline)
+        } else {
+            1
+        }
+    }
+
+    fn first_of_dependent(&mut self, text: &[u8], outline: &mut Outline<'_>) -> Form {
+        let kind = match text {
+            b"record" => Kind::Struct,
+            b"interface" => Kind::Interface,
+            b"implementation" => Kind::Implementation,
+            b"export" | b"public" | b"total" | b"partial" | b"covering" | b"constructor" => {
+                return Form::Begin;
+            }
+            b"mutual" | b"postulate" | b"private" | b"abstract" | b"field" => {
+                if self.body.is_none() {
+                    outline.enter(None);
+                }
+                let is_field = text == b"field";
+                let kind = if is_field { Kind::Struct } else { Kind::Module };
+                self.body = Some(Body { kind, column: None });
+                return Form::Begin;
+            }
+            _ => return Form::Binding,
+        };
+        Form::Head {
+            kind,
+            has_values: true,
+            is_named: false,
+        }
+    }
+
+    fn module(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
+        let is_part = |token: &&Token| token.is_word() || token.is(b'.');
+        let parts = tokens.iter().take_while(is_part);
+        let parts = parts.take_while(|token| token.text(outline) != b"where");
+        let count = parts
+            .take_while(|token| token.text(outline) != b"exposing")
+            .count();
+        if let Some(last) = tokens[..count].last() {
+            outline.define(tokens[0].start..last.end, Kind::Module);
+        }
+        self.form = Form::Skip;
+        tokens.len()
+    }
+
+    /// Takes an operator outside of brackets.
+    fn operator(&mut self, operator: &[Token], next: &[Token], outline: &mut Outline<'_>) {
+        let range = operator[0].start..operator[operator.len() - 1].end;
+        let text = outline.bytes(range.clone());
+        let is_colon = text == self.colon();
+        match self.form {
+            Form::Binding | Form::Pattern | Form::Foreign => match text {
+                _ if is_colon => self.signature(outline),
+                b"=" | b"|" => self.equation(outline),
+                b"<-" if self.form == Form::Pattern => self.equation(outline),
+                b"=>" | b"->" | b"<-" => self.form = Form::Skip,
+                b"@" | b"." | b":" => {}
+                // `name#`
+                b"#" | b"##" if !self.end_is(b' ', range.start, outline) => {}
+                b"!" | b"~" if next.first().is_some_and(|next| next.start == range.end) => {}
+                _ => self.candidate = self.candidate.take().or(Some(range)),
+            },
+            Form::Head {
+                kind, has_values, ..
+            } => match text {
+                b"=>" => {
+                    self.candidate = None;
+                    self.of_type = None;
+                }
+                b"=" => {
+                    self.define_type(outline);
+                    self.form = match self.dialect {
+                        _ if has_values => Form::Constructors,
+                        Dialect::Elm => Form::Alias,
+                        _ => Form::Skip,
+                    };
+                    self.expects_name = true;
+                }
+                // Named instance of PureScript.
+                _ if is_colon && kind == Kind::Implementation => self.candidate = None,
+                _ if is_colon && kind == Kind::Type && !has_values && self.expects_name => {
+                    self.declare_type(outline);
+                }
+                _ if is_colon || text == b"|" => {
+                    self.form = Form::Head {
+                        kind,
+                        has_values,
+                        is_named: true,
+                    };
+                }
+                b"!" | b"~" | b"." | b"->" | b"@" => {}
+                _ if kind != Kind::Implementation => self.set_candidate(range),
+                _ => {}
+            },
+            Form::Constructors => match text {
+                b"|" | b"=" => self.define_constructor(outline),
+                b"=>" => {
+                    self.candidate = None;
+                    self.expects_name = true;
+                }
+                [b':', _, ..] if !is_colon => self.candidate = Some(range),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn set_candidate(&mut self, range: Range<u32>) {
+        if let Form::Head { is_named, .. } = self.form
+            && !is_named
+        {
+            self.candidate = Some(range);
+        }
+    }
+
+    /// Takes an opening bracket; with an operator and its end, it is a name.
+    fn open(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
+        let inside = operator(&tokens[1..]).filter(|_| self.depth == 0);
+        if let Some(inside) = inside
+            && tokens.get(1 + inside.len()).is_some_and(|it| it.is(b')'))
+        {
+            let name = inside[0].start..inside[inside.len() - 1].end;
+            match self.form {
+                Form::Binding | Form::Pattern | Form::Foreign if self.expects_name => {
+                    self.push_name(name)
+                }
+                Form::Constructors if self.expects_name => self.candidate = Some(name),
+                Form::Head { kind, .. } if kind != Kind::Implementation => self.set_candidate(name),
+                _ => {}
+            }
+            return inside.len() + 2;
+        }
+        if self.form == Form::Constructors && self.depth == 0 && tokens[0].is(b'{') {
+            self.define_constructor(outline);
+        }
+        self.depth += 1;
+        self.expects_name = self.in_fields() && tokens[0].is(b'{');
+        1
+    }
+
+    fn push_name(&mut self, name: Range<u32>) {
+        self.expects_name = false;
+        if self.names.len() < NAMES_MAX {
+            self.names.push(name);
+        }
+    }
+
+    fn word(&mut self, token: Token, outline: &mut Outline<'_>) {
+        let text = token.text(outline);
+        let is_upper = is_upper(text);
+        let is_part = self.end_is(b'.', token.start, outline);
+        match self.form {
+            Form::Binding | Form::Pattern if self.depth == 0 && self.expects_name => {
+                self.push_name(token.range());
+            }
+            Form::Foreign => {
+                self.names.clear();
+                self.push_name(token.range());
+            }
+            Form::Head { kind, .. } => match text {
+                b"where" if self.depth == 0 => self.open_where(kind, outline),
+                b"family" => self.expects_name = false,
+                _ if !is_upper => {}
+                _ if is_part && self.of_type.is_none() => self.set_candidate(token.range()),
+                _ if self.candidate.is_some() && kind == Kind::Implementation => {
+                    if self.of_type.is_none() || is_part {
+                        self.of_type = Some(token.range());
+                    }
+                }
+                _ if self.depth == 0 && self.candidate.is_none() => {
+                    self.set_candidate(token.range())
+                }
+                _ => {}
+            },
+            Form::Constructors if self.depth == 0 => match text {
+                b"deriving" => self.end_item(outline),
+                _ if is_upper && self.expects_name => {
+                    self.candidate = Some(token.range());
+                    self.expects_name = false;
+                }
+                _ => {}
+            },
+            Form::Constructors | Form::Alias if self.in_fields() && self.expects_name => {
+                self.push_name(token.range());
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns whether this byte is before an offset.
+    fn end_is(&self, byte: u8, offset: u32, outline: &Outline<'_>) -> bool {
+        offset > 0 && outline.bytes(offset - 1..offset) == [byte]
+    }
+
+    fn signature(&mut self, outline: &mut Outline<'_>) {
+        match &self.body {
+            Some(body) if body.kind == Kind::Type => self.define_names(Kind::Enumerator, outline),
+            Some(body) if body.kind == Kind::Struct => self.define_names(Kind::Field, outline),
+            _ => {
+                for name in std::mem::take(&mut self.names) {
+                    let kind = self.kind_of(&name, outline);
+                    outline.declare(name, kind);
+                }
+            }
+        }
+        self.form = Form::Skip;
+    }
+
+    fn define_names(&mut self, kind: Kind, outline: &mut Outline<'_>) {
+        for name in self.names.drain(..) {
+            outline.define(name, kind);
+        }
+        self.expects_name = false;
+    }
+
+    fn kind_of(&self, name: &Range<u32>, outline: &Outline<'_>) -> Kind {
+        let is_method = self.is_in(Kind::Interface) || self.is_in(Kind::Implementation);
+        match () {
+            () if is_method => Kind::Method,
+            () if is_upper(outline.bytes(name.clone())) => Kind::Enumerator,
+            () => Kind::Function,
+        }
+    }
+
+    fn is_in(&self, kind: Kind) -> bool {
+        self.body.as_ref().is_some_and(|body| body.kind == kind)
+    }
+
+    /// Takes `=` or `|` behind the left side of an equation.
+    fn equation(&mut self, outline: &mut Outline<'_>) {
+        let is_pattern = self.form == Form::Pattern;
+        self.form = Form::Skip;
+        let first = (self.names.len() == 1).then(|| self.names[0].clone());
+        let Some(name) = self.candidate.take().or(first) else {
+            return;
+        };
+        let kind = self.kind_of(&name, outline);
+        if kind == Kind::Enumerator && !is_pattern {
+            return;
+        }
+        let last = self.function.take().filter(|(last, of)| {
+            let is_same = outline.definition(*of).kind == kind;
+            is_same && outline.bytes(last.clone()) == outline.bytes(name.clone())
+        });
+        let index = match last {
+            Some((_, index)) => Some(index),
+            None => outline.define(name.clone(), kind),
+        };
+        outline.enter(index);
+        self.function = index.map(|index| (name, index));
+    }
+
+    /// `type Name :: kind`
+    fn declare_type(&mut self, outline: &mut Outline<'_>) {
+        self.form = Form::Skip;
+        if let Some(name) = self.candidate.take() {
+            outline.declare(name, Kind::Type);
+        }
+    }
+
+    fn define_type(&mut self, outline: &mut Outline<'_>) {
+        let Form::Head { kind, .. } = self.form else {
+            return;
+        };
+        let candidate = self.candidate.take();
+        if let Some(name) = self.of_type.take().or(candidate) {
+            let index = outline.define(name, kind);
+            outline.enter(index);
+        }
+    }
+
+    fn open_where(&mut self, kind: Kind, outline: &mut Outline<'_>) {
+        self.define_type(outline);
+        self.body = Some(Body { kind, column: None });
+        self.function = None;
+        self.begin_item();
+    }
+
+    fn define_constructor(&mut self, outline: &mut Outline<'_>) {
+        if let Some(name) = self.candidate.take() {
+            outline.define(name, Kind::Enumerator);
+        }
+        self.expects_name = true;
+    }
+}
+
+fn is_upper(name: &[u8]) -> bool {
+    name.first().is_some_and(u8::is_ascii_uppercase)
+}
+
+/// Adjacent signs at the beginning that are one operator.
+fn operator(tokens: &[Token]) -> Option<&[Token]> {
+    let mut end = None;
+    let signs = tokens.iter().take_while(|token| {
+        let is_sign =
+            matches!(token.role, Role::Sign(sign) if b"!#$%&*+./<=>?@\\^|-~:".contains(&sign));
+        let is_next = is_sign && end.is_none_or(|end| end == token.start);
+        end = Some(token.end);
+        is_next
+    });
+    let count = signs.count();
+    (count > 0).then(|| &tokens[..count])
+}
