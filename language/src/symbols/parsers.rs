@@ -4,16 +4,28 @@ use super::parser::Parser;
 use crate::Language;
 
 mod layout;
+mod lisp;
+mod ml;
 mod rust;
 
-use layout::{Dialect, Layout};
+use layout::Layout;
+use lisp::Lisp;
+use ml::Ml;
 
 /// Parser of a language. `None`: it has no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
     let parser: Box<dyn Parser> = match language.name {
-        "Agda" | "Idris" => Box::new(Layout::new(Dialect::Dependent)),
-        "Elm" => Box::new(Layout::new(Dialect::Elm)),
-        "Haskell" | "PureScript" => Box::new(Layout::new(Dialect::Haskell)),
+        "Agda" | "Idris" => Box::new(Layout::new(layout::Dialect::Dependent)),
+        "Elm" => Box::new(Layout::new(layout::Dialect::Elm)),
+        "Haskell" | "PureScript" => Box::new(Layout::new(layout::Dialect::Haskell)),
+        "Clojure" => Box::new(Lisp::new(lisp::Dialect::Clojure)),
+        "Common Lisp" | "Emacs Lisp" => Box::new(Lisp::new(lisp::Dialect::Lisp)),
+        "Racket" | "Scheme" => Box::new(Lisp::new(lisp::Dialect::Scheme)),
+        "WebAssembly" => Box::new(Lisp::new(lisp::Dialect::WebAssembly)),
+        "F#" => Box::new(Ml::new(ml::Dialect::FSharp)),
+        "OCaml" => Box::new(Ml::new(ml::Dialect::OCaml)),
+        "ReasonML" => Box::new(Ml::new(ml::Dialect::Reason)),
+        "Standard ML" => Box::new(Ml::new(ml::Dialect::StandardMl)),
         "Rust" => Box::<rust::Rust>::default(),
         _ => return None,
     };

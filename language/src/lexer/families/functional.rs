@@ -6,6 +6,7 @@ use super::{BACKSLASH, Family, KEYS};
 
 const LISP_QUOTES: &[Quote] = &[line(";"), nested("#|", "|#"), text("\"", "\"")];
 const ML_QUOTES: &[Quote] = &[nested("(*", "*)"), text("\"", "\""), one("'")];
+const OCAML_QUOTES: &[Quote] = &[nested("(*", "*)"), raw("{|", "|}"), text("\"", "\""), one("'")];
 const HASKELL_QUOTES: &[Quote] = &[
     raw("{-#", "#-}").coloured(Meta), nested("{-", "-}"), line("--"), string("\""), one("'"),
 ];
@@ -25,9 +26,11 @@ const HASKELL_WORDS: &str = "as case class data default deriving do else family 
     infix infixl infixr instance let mdo module newtype of pattern proc qualified rec then type where";
 
 pub(crate) static LISP: Family = Family::new(LISP_QUOTES)
-    .words(&[(Keyword, LISP_WORDS)]).features(BACKSLASH).names_with("-*!?<>=/+:#%&");
-pub(crate) static OCAML: Family = Family::new(ML_QUOTES)
+    .words(&[(Keyword, LISP_WORDS)]).features(BACKSLASH).names_with("-*!?<>=/+:#%&.$");
+pub(crate) static OCAML: Family = Family::new(OCAML_QUOTES)
     .words(&[(Keyword, ML_WORDS), (Type, "array bool bytes char exn float int int32 int64 list option ref result string unit")]).names_with("'");
+pub(crate) static REASON: Family = Family::new(&[line("//"), nested("/*", "*/"), raw("{|", "|}"), text("\"", "\""), one("'")])
+    .words(&[(Keyword, ML_WORDS), (Keyword, "switch"), (Type, "array bool bytes char exn float int list option ref result string unit")]).names_with("'");
 pub(crate) static STANDARD_ML: Family = Family::new(ML_QUOTES)
     .words(&[(Keyword, ML_WORDS), (Keyword, "abstype andalso case datatype eqtype fn handle infix infixr local nonfix op orelse raise sharing signature structure where withtype"),
         (Type, "bool char int list option order real ref string unit word")]).names_with("'");
