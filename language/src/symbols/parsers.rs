@@ -3,11 +3,17 @@
 use super::parser::Parser;
 use crate::Language;
 
+mod assembly;
+mod clauses;
+mod headings;
 mod layout;
 mod lisp;
 mod ml;
 mod rust;
 
+use assembly::Assembly;
+use clauses::Clauses;
+use headings::Headings;
 use layout::Layout;
 use lisp::Lisp;
 use ml::Ml;
@@ -26,6 +32,13 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "OCaml" => Box::new(Ml::new(ml::Dialect::OCaml)),
         "ReasonML" => Box::new(Ml::new(ml::Dialect::Reason)),
         "Standard ML" => Box::new(Ml::new(ml::Dialect::StandardMl)),
+        "Assembly" => Box::<Assembly>::default(),
+        "Erlang" => Box::new(Clauses::new(true)),
+        "Prolog" => Box::new(Clauses::new(false)),
+        "BibTeX" => Box::new(Headings::new(headings::Dialect::Bibtex)),
+        "Roff" => Box::new(Headings::new(headings::Dialect::Roff)),
+        "TeX" => Box::new(Headings::new(headings::Dialect::Tex)),
+        "Texinfo" => Box::new(Headings::new(headings::Dialect::Texinfo)),
         "Rust" => Box::<rust::Rust>::default(),
         _ => return None,
     };

@@ -149,6 +149,9 @@ impl Ml {
         outline.leave_to(self.base(), self.end());
         self.lets = 0;
         self.item = item;
+        if self.dialect == Dialect::FSharp {
+            self.enter_column(outline);
+        }
         true
     }
 
@@ -217,20 +220,19 @@ impl Ml {
         }
     }
 
-    /// Enters the body of an item with this kind.
-    fn enter(&mut self, index: Option<u32>, kind: Kind, outline: &mut Outline<'_>) {
-        outline.enter(index);
-        if self.dialect == Dialect::FSharp && self.scopes.len() < SCOPES_MAX {
-            let holds_items = kind.is_type() || kind == Kind::Module;
-            self.scopes.push(Scope {
-                holds_items: holds_items && self.holds_items(),
-                form: Form::Object,
-                item: Item::default(),
-                base: outline.depth(),
-                depth: 0,
-                column: self.column,
-            });
+    /// Opens the scope of an item of F#, which its column ends.
+    fn enter_column(&mut self, outline: &mut Outline<'_>) {
+        let holds_items = self.item.is_container() || self.item.is_type();
+        outline.enter(None);
+        self.push(holds_items, Form::Object, outline);
+    }
+
+    /// Enters the body of an item.
+    fn enter(&mut self, index: Option<u32>, outline: &mut Outline<'_>) {
+        if self.dialect == Dialect::FSharp {
+            outline.leave(0);
         }
+        outline.enter(index);
     }
 
     fn is_item(&mut self, text: &[u8], outline: &mut Outline<'_>) -> bool {

@@ -64,16 +64,17 @@ impl Item {
             b"class" => (Kind::Class, false),
             b"abstract" => (Kind::Method, true),
             b"method" | b"member" | b"static" | b"override" | b"default" => (Kind::Method, false),
-            b"open" | b"inherit" | b"initializer" | b"constraint" | b"interface" | b"do" => {
+            b"open" | b"inherit" | b"initializer" | b"constraint" | b"do" => {
                 return Some(Item::default());
             }
+            b"interface" => (Kind::Interface, false),
             _ => return None,
         };
         let kind = match kind {
             Kind::Function if text == b"and" && !is_sml => Kind::Constant,
             kind => kind,
         };
-        let part = if text == b"include" {
+        let part = if matches!(text, b"include" | b"interface") {
             Part::Rest
         } else {
             Part::Name
@@ -90,6 +91,10 @@ impl Item {
             has_values,
             index: None,
         })
+    }
+
+    pub(super) fn is_type(&self) -> bool {
+        self.kind.is_type()
     }
 
     pub(super) fn with_rest(self) -> Item {
@@ -120,6 +125,7 @@ impl Ml {
             Role::Sign(b')' | b']' | b'}') => self.depth = self.depth.saturating_sub(1),
             _ if self.depth == 1 => self.field(token, next, outline),
             _ if self.depth > 0 => {}
+            Role::Sign(b'`') if self.item.part == Part::Name => self.quoted_name(token, outline),
             Role::Sign(sign) => self.sign(sign, next, outline),
             Role::Word | Role::Keyword | Role::Type => self.word(token, next, outline),
             _ if self.item.part == Part::Name => self.item.part = Part::Rest,
@@ -178,6 +184,19 @@ impl Ml {
         }
     }
 
+    /// F#: ``` ``name with blanks`` ```
+    fn quoted_name(&mut self, sign: Token, outline: &mut Outline<'_>) {
+        let rest = outline.bytes(sign.end..outline.text.len() as u32);
+        let rest = &rest[..rest.len().min(256)];
+        self.item.part = Part::Rest;
+        if let Some(name) = rest.strip_prefix(b"`")
+            && let Some(count) = memchr::memchr(b'`', name)
+        {
+            let start = sign.end + 1;
+            self.define(start..start + count as u32, self.item.kind, outline);
+        }
+    }
+
     fn sign(&mut self, sign: u8, next: Option<&Token>, outline: &mut Outline<'_>) {
         let is_next = |sign: u8| next.is_some_and(|next| next.is(sign));
         let part = match (self.item.part, sign) {
@@ -195,7 +214,7 @@ impl Ml {
             (Part::BehindName, b',') if self.item.kind == Kind::Constant => Part::Name,
             (Part::BehindName, b'~' | b'?' | b'_') => return self.set_function(outline),
             (Part::Name, b'%') => Part::Extension,
-            (Part::Name, b'`') | (Part::BehindName, b';') => Part::Rest,
+            (Part::BehindName, b';') => Part::Rest,
             (part, _) => part,
         };
         self.item.part = part;
@@ -271,7 +290,7 @@ impl Ml {
             _ => Part::BehindName,
         };
         if !is_more {
-            self.enter(index, kind, outline);
+            self.enter(index, outline);
         }
     }
 
