@@ -3,20 +3,33 @@
 use super::parser::Parser;
 use crate::Language;
 
+mod ada;
 mod assembly;
+mod basic;
 mod clauses;
+mod fortran;
 mod headings;
 mod layout;
 mod lisp;
 mod ml;
+mod pascal;
 mod rust;
+mod stack;
+mod verilog;
+mod words;
 
+use ada::Ada;
 use assembly::Assembly;
+use basic::{Basic, Cobol, Matlab};
 use clauses::Clauses;
+use fortran::Fortran;
 use headings::Headings;
 use layout::Layout;
 use lisp::Lisp;
 use ml::Ml;
+use pascal::Pascal;
+use stack::{Eiffel, Forth, PostScript};
+use verilog::Verilog;
 
 /// Parser of a language. `None`: it has no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
@@ -39,6 +52,17 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "Roff" => Box::new(Headings::new(headings::Dialect::Roff)),
         "TeX" => Box::new(Headings::new(headings::Dialect::Tex)),
         "Texinfo" => Box::new(Headings::new(headings::Dialect::Texinfo)),
+        "COBOL" => Box::<Cobol>::default(),
+        "Fortran" => Box::<Fortran>::default(),
+        "MATLAB" => Box::<Matlab>::default(),
+        "ASP.NET" | "VBScript" | "Visual Basic .NET" => Box::<Basic>::default(),
+        "Ada" => Box::new(Ada::new(false)),
+        "VHDL" => Box::new(Ada::new(true)),
+        "Pascal" => Box::<Pascal>::default(),
+        "SystemVerilog" | "Verilog" => Box::<Verilog>::default(),
+        "Eiffel" => Box::<Eiffel>::default(),
+        "Forth" => Box::<Forth>::default(),
+        "PostScript" => Box::<PostScript>::default(),
         "Rust" => Box::<rust::Rust>::default(),
         _ => return None,
     };

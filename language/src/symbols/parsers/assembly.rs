@@ -26,14 +26,21 @@ impl Parser for Assembly {
 impl Assembly {
     fn statement(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
         match tokens {
-            [name, colon, rest @ ..] if name.is_word() && colon.is(b':') && name.end == colon.start => {
+            [name, colon, rest @ ..]
+                if name.is_word() && colon.is(b':') && name.end == colon.start =>
+            {
                 self.label(*name, outline);
                 self.statement(rest, outline);
             }
             [percent, word, rest @ ..] if percent.is(b'%') || percent.is(b'.') => {
                 self.directive(word.text(outline), rest, outline);
             }
-            [word, rest @ ..] if word.is_word() || word.role == Role::Meta => {
+            [word, name, ..] if word.role == Role::Meta => {
+                if word.text(outline).ends_with(b"define") {
+                    outline.define(name.range(), Kind::Macro);
+                }
+            }
+            [word, rest @ ..] if word.is_word() => {
                 let text = word.text(outline);
                 let is_directive = text.starts_with(b".") || text.starts_with(b"%");
                 let text = text.strip_prefix(b".").unwrap_or(text);
@@ -52,7 +59,11 @@ impl Assembly {
             return;
         }
         let is_function = text == outline.bytes(self.function.clone());
-        let kind = if is_function { Kind::Function } else { Kind::Label };
+        let kind = if is_function {
+            Kind::Function
+        } else {
+            Kind::Label
+        };
         outline.define(name.range(), kind);
     }
 
@@ -72,7 +83,7 @@ impl Assembly {
                 return outline.leave_to(0, rest.first().map_or(0, |token| token.start));
             }
             b"type" => return self.set_function(rest, outline),
-            b"macro" | b"imacro" | b"#define" | b"define" | b"xdefine" => Kind::Macro,
+            b"macro" | b"imacro" | b"define" | b"xdefine" => Kind::Macro,
             b"set" | b"equ" | b"equiv" | b"assign" => Kind::Constant,
             b"struc" | b"struct" => Kind::Struct,
             b"proc" | b"cglobal" => Kind::Function,
@@ -80,7 +91,10 @@ impl Assembly {
         };
         // MASM writes the name before the word.
         let Some(name) = name else { return };
-        let is_set = kind != Kind::Constant || names.next().is_some_and(|next| next.is(b',') || next.role != Role::Word);
+        let is_set = kind != Kind::Constant
+            || names
+                .next()
+                .is_some_and(|next| next.is(b',') || next.role != Role::Word);
         if is_set {
             let index = outline.define(name.range(), kind);
             if matches!(&*lower, b"macro" | b"imacro") {
@@ -143,7 +157,7 @@ impl Assembly {
             _ => return,
         };
         let is_compared = rest.get(1).is_some_and(|next| next.is(b'='));
-        if !is_compared && name.role != Role::Meta && !name.text(outline).starts_with(b".") {
+        if !is_compared && !name.text(outline).starts_with(b".") {
             outline.define(name.range(), kind);
         }
     }

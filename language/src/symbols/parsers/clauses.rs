@@ -75,8 +75,8 @@ impl Clauses {
         if !is_head {
             return;
         }
-        let is_next_clause = !self.is_erlang
-            && outline.bytes(name.clone()) == outline.bytes(self.name.clone());
+        let is_next_clause =
+            !self.is_erlang && outline.bytes(name.clone()) == outline.bytes(self.name.clone());
         if !is_next_clause {
             outline.leave_to(0, self.end());
             let index = outline.define(name.clone(), Kind::Function);

@@ -2,9 +2,9 @@
 //!
 //! A heading has the text up to the next one of its level.
 
-use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
+use super::super::{Kind, Parent};
 use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,10 +65,16 @@ impl Headings {
 
     fn roff(&mut self, request: Token, outline: &mut Outline<'_>) {
         let text = request.text(outline);
-        let Some(rest) = text.strip_prefix(b".").filter(|_| request.role == Role::Meta) else {
+        let Some(rest) = text
+            .strip_prefix(b".")
+            .filter(|_| request.role == Role::Meta)
+        else {
             return;
         };
-        let word = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let word = rest
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphabetic())
+            .count();
         let level = match &rest[..word] {
             b"TH" | b"Dt" => 0,
             b"SH" | b"Sh" => 1,
@@ -147,9 +153,16 @@ fn tex_macro(text: &[u8], rest: &[Token], outline: &mut Outline<'_>) {
     let is_macro = matches!(
         text,
         b"\\newcommand" | b"\\renewcommand" | b"\\providecommand" | b"\\DeclareRobustCommand"
-    ) || matches!(text, b"\\DeclareMathOperator" | b"\\NewDocumentCommand" | b"\\newif")
-        || matches!(text, b"\\def" | b"\\gdef" | b"\\edef" | b"\\xdef" | b"\\let");
-    let mut rest = rest.iter().filter(|token| !token.is(b'{') && !token.is(b'*'));
+    ) || matches!(
+        text,
+        b"\\DeclareMathOperator" | b"\\NewDocumentCommand" | b"\\newif"
+    ) || matches!(
+        text,
+        b"\\def" | b"\\gdef" | b"\\edef" | b"\\xdef" | b"\\let"
+    );
+    let mut rest = rest
+        .iter()
+        .filter(|token| !token.is(b'{') && !token.is(b'*'));
     let Some(name) = rest.next() else { return };
     match name.role {
         Role::Keyword if is_macro => {
@@ -157,7 +170,10 @@ fn tex_macro(text: &[u8], rest: &[Token], outline: &mut Outline<'_>) {
         }
         _ if is_environment && name.role == Role::Word => {
             let text = &outline.text[name.start as usize..];
-            let count = text.iter().take_while(|byte| !b"}\n{".contains(byte)).count();
+            let count = text
+                .iter()
+                .take_while(|byte| !b"}\n{".contains(byte))
+                .count();
             let is_label = text_is_label(outline, name.start);
             let kind = if is_label { Kind::Label } else { Kind::Macro };
             outline.define(name.start..name.start + count as u32, kind);
@@ -197,7 +213,7 @@ fn node(rest: Range<u32>, outline: &mut Outline<'_>) {
     let text = outline.bytes(rest.clone());
     let count = memchr::memchr(b',', text).unwrap_or(text.len());
     let name = trimmed(rest.start..rest.start + count as u32, outline);
-    outline.define(name, Kind::Label);
+    outline.define_in(Parent::None, name, Kind::Label);
 }
 
 /// `@article{key,`
@@ -224,7 +240,9 @@ fn first_argument(text: &[u8]) -> u32 {
     {
         return end as u32 + 2;
     }
-    text.iter().take_while(|byte| !byte.is_ascii_whitespace()).count() as u32
+    text.iter()
+        .take_while(|byte| !byte.is_ascii_whitespace())
+        .count() as u32
 }
 
 fn trimmed(range: Range<u32>, outline: &Outline<'_>) -> Range<u32> {
