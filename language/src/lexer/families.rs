@@ -64,6 +64,9 @@ pub(super) const DIGIT_QUOTES: u32 = 65536;
 /// Text for people, not code.
 pub(super) const PROSE: u32 = 131_072;
 
+/// `$a` of Erlang, `0'a` of Prolog.
+pub(super) const CHARACTERS: u32 = 1 << 24;
+
 impl Family {
     pub(super) const fn new(quotes: &'static [Quote]) -> Family {
         Family {

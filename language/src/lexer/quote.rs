@@ -30,6 +30,9 @@ pub(super) const COLUMN: u16 = 128;
 /// Ends in the first column.
 pub(super) const CLOSES_IN_COLUMN: u16 = 256;
 
+/// Signs of an operator are not around it, besides repeated ones: `-->` is one in Haskell.
+pub(super) const NO_OPERATOR: u16 = 2048;
+
 impl Quote {
     const fn with(self, rule: u16) -> Quote {
         Quote {
@@ -48,6 +51,10 @@ impl Quote {
 
     pub(super) const fn column(self) -> Quote {
         self.with(COLUMN)
+    }
+
+    pub(super) const fn no_operator(self) -> Quote {
+        self.with(NO_OPERATOR)
     }
 
     pub(super) const fn lines(self) -> Quote {

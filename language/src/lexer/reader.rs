@@ -4,8 +4,8 @@ mod lasting;
 mod signs;
 
 use super::families::{
-    ANY_CASE, AT, BACKSLASH, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG, MARKUP,
-    PERCENT, QUOTING, RAW, REGEX,
+    ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG,
+    MARKUP, PERCENT, QUOTING, RAW, REGEX,
 };
 use super::quote::{self, Quote};
 use super::syntax::Syntax;
@@ -134,6 +134,13 @@ impl<T: Tokens> Reader<'_, T> {
                 }
                 return None;
             }
+            b'$' if syntax.has(CHARACTERS) => {
+                let is_escape = self.byte(1) == b'\\';
+                self.at = (self.at + 2 + usize::from(is_escape)).min(self.line.len());
+                self.push(start, Some(Colour::String));
+                self.last = b'"';
+                return None;
+            }
             b'/' if syntax.has(REGEX) && self.regex() => return None,
             b'<' if syntax.has(HEREDOC) && self.heredoc.is_none() => self.here_document(),
             b'$' if syntax.has(DOLLAR) && self.variable() => return None,
@@ -193,6 +200,11 @@ impl<T: Tokens> Reader<'_, T> {
                 break;
             }
             self.at += 1;
+        }
+        if self.syntax.has(CHARACTERS) && self.byte(0) == b'\'' && self.at == start + 1 {
+            // `0'a` of Prolog.
+            let is_escape = self.byte(1) == b'\\';
+            self.at = (self.at + 2 + usize::from(is_escape)).min(self.line.len());
         }
         self.push(start, Some(Colour::Number));
         self.last = b'0';
@@ -292,10 +304,18 @@ impl<T: Tokens> Reader<'_, T> {
                 && (!quote.has(quote::BLANK) || is_apart())
                 && (!quote.has(quote::COLUMN) || self.at == 0)
                 && (!quote.has(quote::FIRST) || before.trim_ascii_start().is_empty())
+                && (!quote.has(quote::NO_OPERATOR) || !is_operator(before, rest))
                 && (!quote.has(quote::ONE) || is_character(&rest[open.len()..], open[0]))
         };
         forms.find(|(_, quote)| fits(quote))
     }
+}
+
+/// Returns whether the dashes here are a part of an operator.
+fn is_operator(before: &[u8], dashes: &[u8]) -> bool {
+    let is_sign = |byte: &u8| b"!#$%&*+./<=>?@\\^|~:-".contains(byte);
+    let behind = dashes.iter().find(|byte| **byte != b'-');
+    before.last().is_some_and(is_sign) || behind.is_some_and(is_sign)
 }
 
 /// Returns whether a quote has one character: `'a'` or `'\n'`.

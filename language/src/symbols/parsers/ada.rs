@@ -3,6 +3,9 @@
 //! Of statements, only those whose `end` does not name them are tracked: `end if`, `end loop` and
 //! the like are skipped.
 
+#[cfg(test)]
+mod tests;
+
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
 use super::super::{Kind, Parent};

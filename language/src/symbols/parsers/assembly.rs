@@ -2,6 +2,9 @@
 //!
 //! Local labels, such as `1:` and `.L2:`, are left out. The body of a label is unknown.
 
+#[cfg(test)]
+mod tests;
+
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
@@ -11,8 +14,10 @@ use std::ops::Range;
 pub(in super::super) struct Assembly {
     /// Name of the last `.type name, @function`.
     function: Range<u32>,
-    /// Conditions of the macro that is open.
+    /// Labels with parameters of a macro are not names.
     in_macro: bool,
+    /// End of the first word of the statement.
+    end: u32,
 }
 
 impl Parser for Assembly {
@@ -24,14 +29,17 @@ impl Parser for Assembly {
 }
 
 impl Assembly {
-    fn statement(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
+    fn statement(&mut self, mut tokens: &[Token], outline: &mut Outline<'_>) {
+        while let [name, colon, rest @ ..] = tokens
+            && name.is_word()
+            && colon.is(b':')
+            && name.end == colon.start
+        {
+            self.label(*name, outline);
+            tokens = rest;
+        }
+        self.end = tokens.first().map_or(0, |word| word.end);
         match tokens {
-            [name, colon, rest @ ..]
-                if name.is_word() && colon.is(b':') && name.end == colon.start =>
-            {
-                self.label(*name, outline);
-                self.statement(rest, outline);
-            }
             [percent, word, rest @ ..] if percent.is(b'%') || percent.is(b'.') => {
                 self.directive(word.text(outline), rest, outline);
             }
@@ -80,7 +88,7 @@ impl Assembly {
         let kind = match &*lower {
             b"endm" | b"endmacro" => {
                 self.in_macro = false;
-                return outline.leave_to(0, rest.first().map_or(0, |token| token.start));
+                return outline.leave_to(0, self.end);
             }
             b"type" => return self.set_function(rest, outline),
             b"macro" | b"imacro" | b"define" | b"xdefine" => Kind::Macro,

@@ -1,5 +1,8 @@
 //! Visual Basic, VBScript, MATLAB and COBOL: a statement a line.
 
+#[cfg(test)]
+mod tests;
+
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};

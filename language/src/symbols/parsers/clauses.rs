@@ -1,6 +1,9 @@
 //! Erlang and Prolog: a name in the first column, behind the point that ends the clause before,
 //! begins a clause. The first clause defines a function or a predicate.
 
+#[cfg(test)]
+mod tests;
+
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};

@@ -1,5 +1,8 @@
 //! Fortran: units, procedures, types, interfaces; variables of modules and types.
 
+#[cfg(test)]
+mod tests;
+
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
@@ -12,6 +15,8 @@ const CONTINUATION: u32 = 5;
 pub(in super::super) struct Fortran {
     statement: Statement,
     scopes: Scopes,
+    /// End of the last statement.
+    end: u32,
 }
 
 impl Parser for Fortran {
@@ -63,6 +68,7 @@ impl Fortran {
         if code.first().is_some_and(Token::is_word) {
             self.statement(code, outline);
         }
+        self.end = tokens.last().map_or(self.end, |last| last.end);
         self.statement.tokens = tokens;
         self.statement.clear();
     }
@@ -187,7 +193,7 @@ impl Fortran {
         };
         let is_unit = matches!(kind, Kind::Module);
         if is_unit {
-            outline.leave_to(0, name.start);
+            outline.leave_to(0, self.end);
             self.scopes = Scopes::default();
         }
         let in_interface = self.scopes.innermost() == "interface";

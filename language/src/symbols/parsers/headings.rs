@@ -2,6 +2,9 @@
 //!
 //! A heading has the text up to the next one of its level.
 
+#[cfg(test)]
+mod tests;
+
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
 use super::super::{Kind, Parent};
@@ -21,13 +24,19 @@ pub(in super::super) struct Headings {
     levels: Vec<u8>,
     /// Roff: level of a heading in the next line.
     next: Option<u8>,
+    /// Start of the line.
+    start: u32,
 }
+
+/// Bytes in which the end of a title is searched.
+const TITLE_BYTES_MAX: usize = 512;
 
 impl Parser for Headings {
     fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         if !line.is_begin || line.begins_inside {
             return;
         }
+        self.start = line.range.start;
         if let Some(level) = self.next.take() {
             self.heading(level, trimmed(line.range.clone(), outline), outline);
         }
@@ -47,15 +56,14 @@ impl Headings {
             dialect,
             levels: Vec::new(),
             next: None,
+            start: 0,
         }
     }
 
     fn heading(&mut self, level: u8, name: Range<u32>, outline: &mut Outline<'_>) {
         while self.levels.last().is_some_and(|last| *last >= level) {
             self.levels.pop();
-            let start = (name.start as usize).min(outline.text.len());
-            let before = memchr::memrchr(b'\n', &outline.text[..start]).unwrap_or(0);
-            outline.leave(before as u32);
+            outline.leave(self.start);
         }
         if let Some(index) = outline.define(name, Kind::Section) {
             outline.enter(Some(index));
@@ -189,6 +197,7 @@ fn text_is_label(outline: &Outline<'_>, start: u32) -> bool {
 /// Text in the braces of an argument, behind `[…]` and `*`.
 fn argument(rest: Range<u32>, outline: &Outline<'_>) -> Option<Range<u32>> {
     let text = outline.bytes(rest.clone());
+    let text = &text[..text.len().min(TITLE_BYTES_MAX)];
     let open = match text.iter().find(|byte| !b" *".contains(byte))? {
         b'[' => memchr::memmem::find(text, b"]{")? + 1,
         b'{' => memchr::memchr(b'{', text)?,
@@ -205,7 +214,7 @@ fn argument(rest: Range<u32>, outline: &Outline<'_>) -> Option<Range<u32>> {
             return Some(rest.start + open as u32 + 1..rest.start + at as u32);
         }
     }
-    Some(rest.start + open as u32 + 1..rest.end)
+    Some(rest.start + open as u32 + 1..rest.start + text.len() as u32)
 }
 
 /// `@node name, next, previous, up`

@@ -4,7 +4,11 @@
 //! one in the column of the body's first item. A signature declares, the first equation defines.
 //! Functions behind `where` and `let` are local, and their tokens are skipped.
 
+mod define;
 mod item;
+
+#[cfg(test)]
+mod tests;
 
 use super::super::Kind;
 use super::super::outline::Outline;

@@ -4,6 +4,9 @@
 //! Definitions in the body of a function are local, and are left out. A bracket in the first
 //! column begins a form of the file, whatever is open before it.
 
+#[cfg(test)]
+mod tests;
+
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};

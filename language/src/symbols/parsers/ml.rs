@@ -6,7 +6,9 @@
 
 mod item;
 
-use super::super::Kind;
+#[cfg(test)]
+mod tests;
+
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
 use item::Item;
@@ -213,8 +215,9 @@ impl Ml {
             .is_some_and(|it| it.column >= self.column)
         {
             if let Some(scope) = self.scopes.pop() {
-                outline.leave_to(scope.base - 1, self.end());
+                outline.leave_to(scope.base.saturating_sub(1), self.end());
             }
+            self.deeper = 0;
             self.depth = 0;
             self.item = Item::default();
         }
@@ -268,6 +271,7 @@ impl Ml {
                 let before = outline.bytes(last.start.saturating_sub(1)..last.start);
                 before == b";" || self.dialect != Dialect::OCaml
             }
+            Role::Sign(b'{') => self.dialect == Dialect::Reason,
             Role::Sign(sign) => b")]}.".contains(&sign),
             _ => true,
         }

@@ -1,5 +1,8 @@
 //! Pascal and Delphi: routines, types with members, constants and variables of the unit.
 
+#[cfg(test)]
+mod tests;
+
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
 use super::super::{Kind, Parent};
@@ -161,7 +164,7 @@ impl Pascal {
         let last = Word::of(tokens.last(), outline);
         let is_type = tokens.last().is_some_and(|last| last.is(b'='))
             || matches!(last.text(), b"packed" | b"type");
-        if is_type && self.section == Section::Types && !self.in_code() {
+        if is_type && tokens[0].is_word() && self.section == Section::Types && !self.in_code() {
             self.of_type = outline.define(tokens[0].range(), kind);
             return self.of_type.is_some();
         }

@@ -1,8 +1,12 @@
 //! Forth and PostScript, and classes of Eiffel: a word defines the name beside it.
 
+#[cfg(test)]
+mod tests;
+
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Token};
+use super::words::Word;
 
 /// Forth: `: name … ;`, `variable name`.
 #[derive(Default)]
@@ -116,12 +120,12 @@ impl Parser for Eiffel {
         if std::mem::take(&mut self.is_class) {
             return self.class(*first, outline);
         }
-        let text = first.text(outline).to_ascii_lowercase();
+        let text = Word::of(Some(first), outline);
         let class = line
             .tokens
             .iter()
             .position(|token| token.text(outline) == b"class");
-        match text.as_slice() {
+        match text.text() {
             b"feature" => self.in_features = true,
             b"class" | b"deferred" | b"expanded" | b"frozen" if column == 0 => {
                 if let Some(at) = class {

@@ -1,5 +1,8 @@
 //! Verilog and SystemVerilog: modules, classes, functions, types, parameters, variables, ports.
 
+#[cfg(test)]
+mod tests;
+
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
 use super::super::{Kind, Parent};

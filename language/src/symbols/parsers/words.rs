@@ -1,6 +1,9 @@
 //! Parts that languages with words as blocks share: words in any case, statements, and scopes
 //! that `end` and a word close.
 
+#[cfg(test)]
+mod tests;
+
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Role, Token};

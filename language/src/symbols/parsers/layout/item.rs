@@ -133,104 +133,92 @@ impl Layout {
         }
     }
 
-    fn first_of_dependent(&mut self, text: &[u8], outline: &mut Outline<'_>) -> Form {
-        let kind = match text {
-            b"record" => Kind::Struct,
-            b"interface" => Kind::Interface,
-            b"implementation" => Kind::Implementation,
-            b"export" | b"public" | b"total" | b"partial" | b"covering" | b"constructor" => {
-                return Form::Begin;
-            }
-            b"mutual" | b"postulate" | b"private" | b"abstract" | b"field" => {
-                if self.body.is_none() {
-                    outline.enter(None);
-                }
-                let is_field = text == b"field";
-                let kind = if is_field { Kind::Struct } else { Kind::Module };
-                self.body = Some(Body { kind, column: None });
-                return Form::Begin;
-            }
-            _ => return Form::Binding,
-        };
-        Form::Head {
-            kind,
-            has_values: true,
-            is_named: false,
-        }
-    }
-
-    fn module(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
-        let is_part = |token: &&Token| token.is_word() || token.is(b'.');
-        let parts = tokens.iter().take_while(is_part);
-        let parts = parts.take_while(|token| token.text(outline) != b"where");
-        let count = parts
-            .take_while(|token| token.text(outline) != b"exposing")
-            .count();
-        if let Some(last) = tokens[..count].last() {
-            outline.define(tokens[0].start..last.end, Kind::Module);
-        }
-        self.form = Form::Skip;
-        tokens.len()
-    }
-
     /// Takes an operator outside of brackets.
     fn operator(&mut self, operator: &[Token], next: &[Token], outline: &mut Outline<'_>) {
         let range = operator[0].start..operator[operator.len() - 1].end;
-        let text = outline.bytes(range.clone());
-        let is_colon = text == self.colon();
+        let is_before = next.first().is_some_and(|next| next.start == range.end);
         match self.form {
-            Form::Binding | Form::Pattern | Form::Foreign => match text {
-                _ if is_colon => self.signature(outline),
-                b"=" | b"|" => self.equation(outline),
-                b"<-" if self.form == Form::Pattern => self.equation(outline),
-                b"=>" | b"->" | b"<-" => self.form = Form::Skip,
-                b"@" | b"." | b":" => {}
-                // `name#`
-                b"#" | b"##" if !self.end_is(b' ', range.start, outline) => {}
-                b"!" | b"~" if next.first().is_some_and(|next| next.start == range.end) => {}
-                _ => self.candidate = self.candidate.take().or(Some(range)),
-            },
+            Form::Binding | Form::Pattern | Form::Foreign => {
+                self.operator_of_binding(range, is_before, outline);
+            }
             Form::Head {
                 kind, has_values, ..
-            } => match text {
-                b"=>" => {
-                    self.candidate = None;
-                    self.of_type = None;
-                }
-                b"=" => {
-                    self.define_type(outline);
-                    self.form = match self.dialect {
-                        _ if has_values => Form::Constructors,
-                        Dialect::Elm => Form::Alias,
-                        _ => Form::Skip,
-                    };
-                    self.expects_name = true;
-                }
-                // Named instance of PureScript.
-                _ if is_colon && kind == Kind::Implementation => self.candidate = None,
-                _ if is_colon && kind == Kind::Type && !has_values && self.expects_name => {
-                    self.declare_type(outline);
-                }
-                _ if is_colon || text == b"|" => {
-                    self.form = Form::Head {
-                        kind,
-                        has_values,
-                        is_named: true,
-                    };
-                }
-                b"!" | b"~" | b"." | b"->" | b"@" => {}
-                _ if kind != Kind::Implementation => self.set_candidate(range),
-                _ => {}
-            },
-            Form::Constructors => match text {
+            } => self.operator_of_head(range, kind, has_values, outline),
+            Form::Constructors => match outline.bytes(range.clone()) {
                 b"|" | b"=" => self.define_constructor(outline),
                 b"=>" => {
                     self.candidate = None;
                     self.expects_name = true;
                 }
-                [b':', _, ..] if !is_colon => self.candidate = Some(range),
+                text @ [b':', _, ..] if text != self.colon() => self.candidate = Some(range),
                 _ => {}
             },
+            _ => {}
+        }
+    }
+
+    fn operator_of_binding(
+        &mut self,
+        range: Range<u32>,
+        is_before: bool,
+        outline: &mut Outline<'_>,
+    ) {
+        match outline.bytes(range.clone()) {
+            text if text == self.colon() => self.signature(outline),
+            b"=" | b"|" => self.equation(outline),
+            b"<-" if self.form == Form::Pattern => self.equation(outline),
+            b"=>" | b"->" | b"<-" => self.form = Form::Skip,
+            b"@" | b"." | b":" => {}
+            // `name#`
+            b"#" | b"##" if !self.end_is(b' ', range.start, outline) => {
+                let name = self.names.last_mut().filter(|name| name.end == range.start);
+                if let Some(name) = name {
+                    name.end = range.end;
+                }
+            }
+            // Strict and lazy patterns.
+            b"!" | b"~" if is_before => {}
+            _ => self.candidate = self.candidate.take().or(Some(range)),
+        }
+    }
+
+    fn operator_of_head(
+        &mut self,
+        range: Range<u32>,
+        kind: Kind,
+        has_values: bool,
+        outline: &mut Outline<'_>,
+    ) {
+        let text = outline.bytes(range.clone());
+        let is_colon = text == self.colon();
+        match text {
+            b"=>" => {
+                self.candidate = None;
+                self.of_type = None;
+            }
+            b"=" => {
+                self.define_type(outline);
+                self.form = match self.dialect {
+                    _ if has_values => Form::Constructors,
+                    Dialect::Elm => Form::Alias,
+                    _ => Form::Skip,
+                };
+                self.expects_name = true;
+            }
+            // Named instance of PureScript.
+            _ if is_colon && kind == Kind::Implementation => self.candidate = None,
+            _ if is_colon && kind == Kind::Type && !has_values && self.expects_name => {
+                self.declare_type(outline);
+            }
+            _ if is_colon || text == b"|" => {
+                self.form = Form::Head {
+                    kind,
+                    has_values,
+                    is_named: true,
+                };
+            }
+            b"!" | b"~" | b"." | b"->" | b"@" => {}
+            _ if kind != Kind::Implementation => self.set_candidate(range),
             _ => {}
         }
     }
@@ -316,105 +304,9 @@ impl Layout {
             _ => {}
         }
     }
-
-    /// Returns whether this byte is before an offset.
-    fn end_is(&self, byte: u8, offset: u32, outline: &Outline<'_>) -> bool {
-        offset > 0 && outline.bytes(offset - 1..offset) == [byte]
-    }
-
-    fn signature(&mut self, outline: &mut Outline<'_>) {
-        match &self.body {
-            Some(body) if body.kind == Kind::Type => self.define_names(Kind::Enumerator, outline),
-            Some(body) if body.kind == Kind::Struct => self.define_names(Kind::Field, outline),
-            _ => {
-                for name in std::mem::take(&mut self.names) {
-                    let kind = self.kind_of(&name, outline);
-                    outline.declare(name, kind);
-                }
-            }
-        }
-        self.form = Form::Skip;
-    }
-
-    fn define_names(&mut self, kind: Kind, outline: &mut Outline<'_>) {
-        for name in self.names.drain(..) {
-            outline.define(name, kind);
-        }
-        self.expects_name = false;
-    }
-
-    fn kind_of(&self, name: &Range<u32>, outline: &Outline<'_>) -> Kind {
-        let is_method = self.is_in(Kind::Interface) || self.is_in(Kind::Implementation);
-        match () {
-            () if is_method => Kind::Method,
-            () if is_upper(outline.bytes(name.clone())) => Kind::Enumerator,
-            () => Kind::Function,
-        }
-    }
-
-    fn is_in(&self, kind: Kind) -> bool {
-        self.body.as_ref().is_some_and(|body| body.kind == kind)
-    }
-
-    /// Takes `=` or `|` behind the left side of an equation.
-    fn equation(&mut self, outline: &mut Outline<'_>) {
-        let is_pattern = self.form == Form::Pattern;
-        self.form = Form::Skip;
-        let first = (self.names.len() == 1).then(|| self.names[0].clone());
-        let Some(name) = self.candidate.take().or(first) else {
-            return;
-        };
-        let kind = self.kind_of(&name, outline);
-        if kind == Kind::Enumerator && !is_pattern {
-            return;
-        }
-        let last = self.function.take().filter(|(last, of)| {
-            let is_same = outline.definition(*of).kind == kind;
-            is_same && outline.bytes(last.clone()) == outline.bytes(name.clone())
-        });
-        let index = match last {
-            Some((_, index)) => Some(index),
-            None => outline.define(name.clone(), kind),
-        };
-        outline.enter(index);
-        self.function = index.map(|index| (name, index));
-    }
-
-    /// `type Name :: kind`
-    fn declare_type(&mut self, outline: &mut Outline<'_>) {
-        self.form = Form::Skip;
-        if let Some(name) = self.candidate.take() {
-            outline.declare(name, Kind::Type);
-        }
-    }
-
-    fn define_type(&mut self, outline: &mut Outline<'_>) {
-        let Form::Head { kind, .. } = self.form else {
-            return;
-        };
-        let candidate = self.candidate.take();
-        if let Some(name) = self.of_type.take().or(candidate) {
-            let index = outline.define(name, kind);
-            outline.enter(index);
-        }
-    }
-
-    fn open_where(&mut self, kind: Kind, outline: &mut Outline<'_>) {
-        self.define_type(outline);
-        self.body = Some(Body { kind, column: None });
-        self.function = None;
-        self.begin_item();
-    }
-
-    fn define_constructor(&mut self, outline: &mut Outline<'_>) {
-        if let Some(name) = self.candidate.take() {
-            outline.define(name, Kind::Enumerator);
-        }
-        self.expects_name = true;
-    }
 }
 
-fn is_upper(name: &[u8]) -> bool {
+pub(super) fn is_upper(name: &[u8]) -> bool {
     name.first().is_some_and(u8::is_ascii_uppercase)
 }
 

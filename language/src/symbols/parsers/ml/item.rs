@@ -64,7 +64,8 @@ impl Item {
             b"class" => (Kind::Class, false),
             b"abstract" => (Kind::Method, true),
             b"method" | b"member" | b"static" | b"override" | b"default" => (Kind::Method, false),
-            b"open" | b"inherit" | b"initializer" | b"constraint" | b"do" => {
+            b"open" | b"inherit" | b"initializer" | b"constraint" | b"do" | b"infix"
+            | b"infixr" | b"nonfix" => {
                 return Some(Item::default());
             }
             b"interface" => (Kind::Interface, false),
@@ -252,7 +253,7 @@ impl Ml {
             b"member" | b"lazy" | b"of" if token.role == Role::Keyword => {}
             b"mutable" if self.item.kind == Kind::Constant => self.item.kind = Kind::Variable,
             b"mutable" => {}
-            b"virtual" => self.item.is_declaration = true,
+            b"virtual" => self.item.is_declaration = self.item.kind == Kind::Method,
             b"let" if self.item.kind == Kind::Method => self.item.kind = Kind::Constant,
             b"val" if self.item.kind == Kind::Method => self.item.kind = Kind::Field,
             b"type" => self.item.kind = Kind::Interface,
@@ -278,7 +279,13 @@ impl Ml {
     }
 
     fn define(&mut self, name: std::ops::Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
-        let is_more = self.item.index.is_some();
+        // Another name of a tuple.
+        if self.item.index.is_some() {
+            outline.leave(name.end);
+            if self.dialect == Dialect::FSharp {
+                outline.enter(None);
+            }
+        }
         let index = if self.item.is_declaration {
             outline.declare(name, kind)
         } else {
@@ -289,9 +296,7 @@ impl Ml {
             Kind::Function if !matches!(self.item.kind, Kind::Constant) => Part::Rest,
             _ => Part::BehindName,
         };
-        if !is_more {
-            self.enter(index, outline);
-        }
+        self.enter(index.filter(|_| !self.item.is_declaration), outline);
     }
 
     fn constructor(
