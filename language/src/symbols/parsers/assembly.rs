@@ -43,10 +43,8 @@ impl Assembly {
             [percent, word, rest @ ..] if percent.is(b'%') || percent.is(b'.') => {
                 self.directive(word.text(outline), rest, outline);
             }
-            [word, name, ..] if word.role == Role::Meta => {
-                if word.text(outline).ends_with(b"define") {
-                    outline.define(name.range(), Kind::Macro);
-                }
+            [word, name, ..] if is_define(word, outline) => {
+                outline.define(name.range(), Kind::Macro);
             }
             [word, rest @ ..] if word.is_word() => {
                 let text = word.text(outline);
@@ -169,4 +167,9 @@ impl Assembly {
             outline.define(name.range(), kind);
         }
     }
+}
+
+/// `#define`, maybe with blanks inside.
+fn is_define(word: &Token, outline: &Outline<'_>) -> bool {
+    word.role == Role::Meta && word.text(outline).ends_with(b"define")
 }

@@ -3,7 +3,7 @@
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
-use super::{Body, Dialect, Layout, NAMES_MAX};
+use super::{Dialect, Layout, NAMES_MAX};
 use std::ops::Range;
 
 /// Part of an item that the next tokens belong to.
@@ -281,9 +281,8 @@ impl Layout {
                 _ if !is_upper => {}
                 _ if is_part && self.of_type.is_none() => self.set_candidate(token.range()),
                 _ if self.candidate.is_some() && kind == Kind::Implementation => {
-                    if self.of_type.is_none() || is_part {
-                        self.of_type = Some(token.range());
-                    }
+                    let is_new = self.of_type.is_none() || is_part;
+                    self.of_type = is_new.then(|| token.range()).or(self.of_type.take());
                 }
                 _ if self.depth == 0 && self.candidate.is_none() => {
                     self.set_candidate(token.range())
