@@ -70,13 +70,11 @@ impl Ada {
         }
     }
 
-    /// Returns whether the statement begins with `end`.
     fn is_end(&self, outline: &Outline<'_>) -> bool {
         let first = self.statement.tokens.first();
         first.is_some_and(|first| first.text(outline).eq_ignore_ascii_case(b"end"))
     }
 
-    /// Opens the body of a unit, unless its first token shows that it has none.
     fn open_unit(&mut self, unit: u32, first: Token, outline: &mut Outline<'_>) {
         match Word::of(Some(&first), outline).text() {
             b"new" | b"separate" | b"null" => {}
@@ -141,13 +139,8 @@ impl Ada {
             }
             return;
         }
-        let is_prefix = |token: &&Token| {
-            matches!(
-                Word::of(Some(token), outline).text(),
-                b"overriding" | b"not" | b"private" | b"pure" | b"impure" | b"limited"
-            )
-        };
-        let skipped = tokens.iter().take_while(is_prefix).count();
+        let is_before = |token: &&Token| is_prefix(Word::of(Some(token), outline).text());
+        let skipped = tokens.iter().take_while(is_before).count();
         let tokens = &tokens[skipped..];
         let word = Word::of(tokens.first(), outline);
         let second = Word::of(tokens.get(1), outline);
@@ -244,7 +237,6 @@ fn ports(tokens: &[Token], outline: &mut Outline<'_>) {
     }
 }
 
-/// Name with its points, or an operator without its quotes.
 fn name(tokens: &[Token], outline: &Outline<'_>) -> Option<Range<u32>> {
     let first = tokens.first()?;
     if first.role == Role::String {
@@ -259,4 +251,11 @@ fn name(tokens: &[Token], outline: &Outline<'_>) -> Option<Range<u32>> {
         end = pair[1].end;
     }
     Some(first.start..end)
+}
+
+fn is_prefix(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"overriding" | b"not" | b"private" | b"pure" | b"impure" | b"limited"
+    )
 }

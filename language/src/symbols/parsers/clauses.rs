@@ -52,8 +52,6 @@ impl Clauses {
         self.last.map_or(0, |last| last.end)
     }
 
-    /// Returns whether a line in the first column begins a form. In Erlang, another name than that
-    /// of the open function does so even without a point.
     fn may_begin(&self, first: &Token, outline: &Outline<'_>) -> bool {
         let is_other = || first.text(outline) != outline.bytes(self.name.clone());
         let is_behind_point = self.last.is_none_or(|last| last.is(b'.'));
@@ -119,7 +117,6 @@ impl Clauses {
         self.record = (kind == Kind::Struct).then_some(0);
     }
 
-    /// Takes a token of a record: a name behind `{` or `,` is a field.
     fn field(&mut self, token: Token, outline: &mut Outline<'_>) {
         let Some(depth) = &mut self.record else {
             return;
@@ -143,7 +140,6 @@ impl Token {
     }
 }
 
-/// Atom without its quotes.
 fn name(token: Token, outline: &Outline<'_>) -> Option<Range<u32>> {
     let text = token.text(outline);
     match text {

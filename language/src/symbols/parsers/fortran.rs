@@ -46,8 +46,6 @@ impl Parser for Fortran {
 }
 
 impl Fortran {
-    /// Takes `&` at the end of the line before. Returns whether the line's first token is only a
-    /// sign of continuation.
     fn goes_on(&mut self, first: &Token, line: &Line<'_>) -> bool {
         let is_behind = self.statement.tokens.pop_if(|last| last.is(b'&')).is_some();
         let column = first.start - line.range.start;
@@ -206,7 +204,6 @@ impl Fortran {
     }
 }
 
-/// Tokens behind `::`.
 fn behind_colons(tokens: &[Token]) -> &[Token] {
     let is_colons = |pair: &[Token]| pair[0].is(b':') && pair[1].is(b':');
     let at = tokens.windows(2).position(is_colons);

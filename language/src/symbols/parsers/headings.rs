@@ -194,7 +194,6 @@ fn text_is_label(outline: &Outline<'_>, start: u32) -> bool {
     outline.text[..start as usize].ends_with(b"\\label{")
 }
 
-/// Text in the braces of an argument, behind `[…]` and `*`.
 fn argument(rest: Range<u32>, outline: &Outline<'_>) -> Option<Range<u32>> {
     let text = outline.bytes(rest.clone());
     let text = &text[..text.len().min(TITLE_BYTES_MAX)];
@@ -242,7 +241,6 @@ fn bibtex(tokens: &[Token], outline: &mut Outline<'_>) {
     outline.define(key.start..key.start + count as u32, kind);
 }
 
-/// Bytes of an argument, with its quotes.
 fn first_argument(text: &[u8]) -> u32 {
     if let Some(quoted) = text.strip_prefix(b"\"")
         && let Some(end) = memchr::memchr(b'"', quoted)

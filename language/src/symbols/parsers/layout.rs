@@ -136,7 +136,6 @@ impl Layout {
         }
     }
 
-    /// Takes the beginning of a line, which may begin an item or end a body.
     fn begin(&mut self, column: u32, first: &Token, outline: &mut Outline<'_>) {
         let goes_on = matches!(
             first.role,

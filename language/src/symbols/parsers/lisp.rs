@@ -112,7 +112,6 @@ impl Lisp {
         };
     }
 
-    /// Closes bodies whose bracket is closed.
     fn close(&mut self, end: u32, outline: &mut Outline<'_>) {
         while self.bodies.last().is_some_and(|body| *body > self.depth) {
             self.bodies.pop();
@@ -191,7 +190,6 @@ impl Lisp {
         kind.or_else(|| (is_own && self.depth == 1 && !is_setter(text)).then_some(Kind::Function))
     }
 
-    /// Returns whether the form is in `(import "m" "n" …)`.
     fn is_import(&self, head: Token, outline: &Outline<'_>) -> bool {
         let start = head.start.saturating_sub(128);
         let before = outline.bytes(start..head.start);
@@ -310,7 +308,6 @@ fn of_webassembly(text: &[u8]) -> Option<Kind> {
     })
 }
 
-/// True for functions with `def` in their names.
 fn is_setter(text: &[u8]) -> bool {
     matches!(
         text,

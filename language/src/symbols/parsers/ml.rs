@@ -126,7 +126,6 @@ impl Ml {
         }
     }
 
-    /// Takes a word of scopes, or one that begins an item. Returns false for another one.
     fn keyword(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) -> bool {
         let text = token.text(outline);
         // `with type t = … and type u = …`
@@ -207,7 +206,6 @@ impl Ml {
         }
     }
 
-    /// Closes scopes of F# that the column of a line ends.
     fn leave_columns(&mut self, outline: &mut Outline<'_>) {
         while self
             .scopes
@@ -223,7 +221,6 @@ impl Ml {
         }
     }
 
-    /// Opens the scope of an item of F#, which its column ends.
     fn enter_column(&mut self, outline: &mut Outline<'_>) {
         let holds_items = self.item.is_container() || self.item.is_type();
         outline.enter(None);
@@ -255,7 +252,6 @@ impl Ml {
         self.holds_items() && self.depth == 0 && may_follow && !is_inner
     }
 
-    /// Returns whether an item may follow the last token: the end of an expression.
     fn may_follow(&self, text: &[u8], outline: &Outline<'_>) -> bool {
         let Some(last) = self.last else { return true };
         match last.role {
@@ -278,7 +274,6 @@ impl Ml {
     }
 }
 
-/// True for words that begin an item wherever they are in the first column.
 fn is_head(text: &[u8]) -> bool {
     matches!(
         text,

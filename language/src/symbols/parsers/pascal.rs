@@ -56,7 +56,6 @@ impl Pascal {
         }
     }
 
-    /// Takes a token behind `class`. Returns whether it belongs to the head.
     fn type_head(&mut self, of_type: u32, token: Token, outline: &mut Outline<'_>) -> bool {
         let has_parent = self
             .statement
@@ -96,7 +95,6 @@ impl Pascal {
         false
     }
 
-    /// Returns whether the type comes that a helper extends.
     fn is_behind_for(&self, outline: &Outline<'_>) -> bool {
         Word::of(self.statement.tokens.last(), outline).text() == b"for"
     }
@@ -105,7 +103,6 @@ impl Pascal {
         matches!(self.scopes.innermost(), "routine" | "begun" | "deep")
     }
 
-    /// Takes a word of blocks or sections. Returns false for another one.
     fn keyword(&mut self, token: Token, outline: &mut Outline<'_>) -> bool {
         let word = Word::of(Some(&token), outline);
         let is_first = self.statement.tokens.is_empty();

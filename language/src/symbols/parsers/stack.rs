@@ -38,7 +38,6 @@ impl Parser for Forth {
     }
 }
 
-/// Defines the name between blanks behind a word.
 fn define_next(word: Token, end: u32, kind: Kind, outline: &mut Outline<'_>) -> Option<u32> {
     if outline.depth() > 0 && kind != Kind::Function {
         return None;

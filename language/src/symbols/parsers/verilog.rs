@@ -61,7 +61,6 @@ impl Verilog {
         }
     }
 
-    /// Ends a macro without `;` in the line before.
     fn end_macro(&mut self, outline: &Outline<'_>) {
         let first = self.statement.tokens.first();
         if first.is_some_and(|it| it.text(outline).starts_with(b"`")) && self.statement.depth == 0 {
@@ -69,7 +68,6 @@ impl Verilog {
         }
     }
 
-    /// Takes a word that begins or ends a block. Returns false for another one.
     fn block(&mut self, token: Token, outline: &mut Outline<'_>) -> bool {
         let text = token.text(outline);
         match text {
@@ -216,8 +214,6 @@ fn define_first(tokens: &[Token], kind: Kind, outline: &mut Outline<'_>) {
     }
 }
 
-/// Defines the last word of each part, before its value and outside of brackets. Parts end at
-/// commas, or at another sign.
 fn parts(tokens: &[Token], ending: u8, kind: Kind, outline: &mut Outline<'_>) {
     let (mut depth, mut name, mut is_value) = (0_usize, None, false);
     for token in tokens {
@@ -236,7 +232,6 @@ fn parts(tokens: &[Token], ending: u8, kind: Kind, outline: &mut Outline<'_>) {
     name.map(|name| outline.define(name, kind));
 }
 
-/// Parameters in `#(…)` and ports in `(…)`.
 fn header(tokens: &[Token], outline: &mut Outline<'_>) {
     let (mut depth, mut start, mut is_parameters) = (0_usize, 0, false);
     for (at, token) in tokens.iter().enumerate() {
@@ -262,7 +257,6 @@ fn header(tokens: &[Token], outline: &mut Outline<'_>) {
     }
 }
 
-/// Returns whether ports are declared here, not only named.
 fn has_direction(tokens: &[Token], outline: &Outline<'_>) -> bool {
     tokens.iter().any(|token| {
         token.role == Role::Keyword

@@ -86,7 +86,6 @@ impl Scopes {
         outline.enter(of);
     }
 
-    /// Closes the innermost scope.
     pub(super) fn close(&mut self, end: u32, outline: &mut Outline<'_>) {
         if self.deeper > 0 {
             self.deeper -= 1;
@@ -95,7 +94,6 @@ impl Scopes {
         }
     }
 
-    /// Closes scopes up to the innermost one with this word, if there is one.
     pub(super) fn close_to(&mut self, word: &[u8], end: u32, outline: &mut Outline<'_>) {
         let is_it = |open: &&str| open.as_bytes() == word;
         if let Some(at) = self.open.iter().rposition(is_it) {
@@ -105,14 +103,12 @@ impl Scopes {
         }
     }
 
-    /// Gives the innermost scope another word.
     pub(super) fn rename(&mut self, word: &'static str) {
         if let Some(last) = self.open.last_mut().filter(|_| self.deeper == 0) {
             *last = word;
         }
     }
 
-    /// Word of the innermost scope.
     pub(super) fn innermost(&self) -> &'static str {
         match self.open.last() {
             Some(word) if self.deeper == 0 => word,
@@ -122,7 +118,6 @@ impl Scopes {
     }
 }
 
-/// Defines names of a list such as `a, b(3) = 1, c`, outside of brackets.
 pub(super) fn define_list(tokens: &[Token], kind: Kind, outline: &mut Outline<'_>) {
     let (mut depth, mut expects) = (0_usize, true);
     for token in tokens {
@@ -139,7 +134,6 @@ pub(super) fn define_list(tokens: &[Token], kind: Kind, outline: &mut Outline<'_
     }
 }
 
-/// Tokens behind those in brackets at the beginning.
 pub(super) fn behind_brackets(tokens: &[Token]) -> &[Token] {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
@@ -156,7 +150,6 @@ pub(super) fn behind_brackets(tokens: &[Token]) -> &[Token] {
     &[]
 }
 
-/// Defines the first words of the parts of a list, between its brackets.
 pub(super) fn define_members(tokens: &[Token], kind: Kind, outline: &mut Outline<'_>) {
     if let [open, inside @ ..] = tokens {
         let mut depth = 1_usize;

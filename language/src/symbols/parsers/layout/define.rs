@@ -48,7 +48,6 @@ impl Layout {
         tokens.len()
     }
 
-    /// Returns whether this byte is before an offset.
     pub(super) fn end_is(&self, byte: u8, offset: u32, outline: &Outline<'_>) -> bool {
         offset > 0 && outline.bytes(offset - 1..offset) == [byte]
     }
@@ -87,7 +86,6 @@ impl Layout {
         self.body.as_ref().is_some_and(|body| body.kind == kind)
     }
 
-    /// Takes `=` or `|` behind the left side of an equation.
     pub(super) fn equation(&mut self, outline: &mut Outline<'_>) {
         let is_pattern = self.form == Form::Pattern;
         self.form = Form::Skip;

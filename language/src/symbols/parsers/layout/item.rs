@@ -34,7 +34,6 @@ pub(super) enum Form {
 }
 
 impl Layout {
-    /// Takes a token, or an operator of several. Returns the number of tokens.
     pub(super) fn token(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
         let operator = operator(tokens);
         match self.form {
@@ -91,7 +90,6 @@ impl Layout {
         self.depth == 1 && matches!(self.form, Form::Constructors | Form::Alias)
     }
 
-    /// Takes the first token of an item.
     fn first(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
         let text = tokens[0].text(outline);
         let next = tokens.get(1).map_or(&b""[..], |next| next.text(outline));
@@ -133,7 +131,6 @@ impl Layout {
         }
     }
 
-    /// Takes an operator outside of brackets.
     fn operator(&mut self, operator: &[Token], next: &[Token], outline: &mut Outline<'_>) {
         let range = operator[0].start..operator[operator.len() - 1].end;
         let is_before = next.first().is_some_and(|next| next.start == range.end);
@@ -231,7 +228,6 @@ impl Layout {
         }
     }
 
-    /// Takes an opening bracket; with an operator and its end, it is a name.
     fn open(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
         let inside = operator(&tokens[1..]).filter(|_| self.depth == 0);
         if let Some(inside) = inside

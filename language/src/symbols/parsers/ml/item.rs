@@ -110,7 +110,6 @@ impl Item {
 }
 
 impl Ml {
-    /// Takes a token of an item.
     pub(super) fn part(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
         match token.role {
             Role::Sign(b'(') if self.item.part == Part::Name && self.depth == 0 => {
@@ -151,7 +150,6 @@ impl Ml {
         }
     }
 
-    /// Takes a bracket behind a name.
     fn argument(&mut self, outline: &mut Outline<'_>) {
         if self.item.part == Part::BehindName {
             self.set_function(outline);
@@ -271,7 +269,6 @@ impl Ml {
         }
     }
 
-    /// Takes a part of a name before a point. The first part of a module is its beginning.
     fn dotted(&mut self, token: Token, _outline: &mut Outline<'_>) {
         if self.item.kind == Kind::Module {
             self.item.index.get_or_insert(token.start);
