@@ -75,6 +75,9 @@ pub(super) const CHARACTERS: u32 = 1_048_576;
 /// `~r/…/`
 pub(super) const SIGILS: u32 = 2_097_152;
 
+/// `$a` of Erlang, `0'a` of Prolog.
+pub(super) const CODES: u32 = 1 << 24;
+
 impl Family {
     pub(super) const fn new(quotes: &'static [Quote]) -> Family {
         Family {

@@ -15,40 +15,43 @@ pub(super) struct Quote {
     /// Empty for a line comment.
     pub(super) close: &'static str,
     pub(super) colour: Option<Colour>,
-    rules: u16,
+    rules: u32,
 }
 
 /// May continue in the next line.
-pub(super) const LINES: u16 = 1;
+pub(super) const LINES: u32 = 1;
 /// A backslash escapes a byte, or the end of the line.
-pub(super) const BACKSLASH: u16 = 2;
+pub(super) const BACKSLASH: u32 = 2;
 /// A doubled end is content.
-pub(super) const DOUBLED: u16 = 4;
-pub(super) const NESTS: u16 = 8;
+pub(super) const DOUBLED: u32 = 4;
+pub(super) const NESTS: u32 = 8;
 /// Exactly one character: `'a` is something else in Rust.
-pub(super) const ONE: u16 = 16;
+pub(super) const ONE: u32 = 16;
 /// Follows a blank or a bracket, or is first.
-pub(super) const BLANK: u16 = 32;
+pub(super) const BLANK: u32 = 32;
 /// First in its line.
-pub(super) const FIRST: u16 = 64;
+pub(super) const FIRST: u32 = 64;
 /// Begins in the first column.
-pub(super) const COLUMN: u16 = 128;
+pub(super) const COLUMN: u32 = 128;
 /// Ends in the first column.
-pub(super) const CLOSES_IN_COLUMN: u16 = 256;
+pub(super) const CLOSES_IN_COLUMN: u32 = 256;
 /// Has square brackets and strings inside.
-pub(super) const BRACKETS: u16 = 512;
+pub(super) const BRACKETS: u32 = 512;
 /// A `?>` ends it.
-pub(super) const TAG: u16 = 1024;
+pub(super) const TAG: u32 = 1024;
 /// A `'`, `$` or `\` behind the end makes it content.
-pub(super) const INDENTED: u16 = 2048;
+pub(super) const INDENTED: u32 = 2048;
 /// Has an end in its line: an apostrophe in the text of JSX does not.
-pub(super) const CLOSED: u16 = 4096;
+pub(super) const CLOSED: u32 = 4096;
 /// `${…}` has code.
-pub(super) const HOLES: u16 = 8192;
+pub(super) const HOLES: u32 = 8192;
 /// Fence of Markdown: alone in its line, besides marks of lists, and behind the first what it is.
-pub(super) const FENCE: u16 = 16384;
+pub(super) const FENCE: u32 = 16384;
 /// Begins where YAML expects a value, and lasts over lines that are indented.
-pub(super) const VALUE: u16 = 32768;
+pub(super) const VALUE: u32 = 32768;
+
+/// Signs of an operator are not around it, besides repeated ones: `-->` is one in Haskell.
+pub(super) const NO_OPERATOR: u32 = 65536;
 
 impl Quote {
     pub(super) const fn closed(self) -> Quote {
@@ -59,7 +62,7 @@ impl Quote {
         self.with(HOLES)
     }
 
-    const fn with(self, rule: u16) -> Quote {
+    const fn with(self, rule: u32) -> Quote {
         Quote {
             rules: self.rules | rule,
             ..self
@@ -84,6 +87,10 @@ impl Quote {
 
     pub(super) const fn value(self) -> Quote {
         self.with(VALUE)
+    }
+
+    pub(super) const fn no_operator(self) -> Quote {
+        self.with(NO_OPERATOR)
     }
 
     pub(super) const fn lines(self) -> Quote {
@@ -111,7 +118,7 @@ impl Quote {
         }
     }
 
-    pub(super) const fn has(self, rule: u16) -> bool {
+    pub(super) const fn has(self, rule: u32) -> bool {
         self.rules & rule != 0
     }
 }

@@ -5,8 +5,8 @@ mod lasting;
 mod signs;
 
 use super::families::{
-    ANY_CASE, AT, BACKSLASH, BLOCKS, CHARACTERS, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC,
-    LONG, MARKUP, PERCENT, PLAIN, QUOTING, RAW, REGEX, SIGILS,
+    ANY_CASE, AT, BACKSLASH, BLOCKS, CHARACTERS, CODES, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES,
+    HEREDOC, LONG, MARKUP, PERCENT, PLAIN, QUOTING, RAW, REGEX, SIGILS,
 };
 use super::quote::{self, Quote, is_character, is_closed, is_fence, is_indent};
 use super::syntax::Syntax;
@@ -157,6 +157,13 @@ impl<T: Tokens> Reader<'_, T> {
                 }
                 return None;
             }
+            b'$' if syntax.has(CODES) => {
+                let is_escape = self.byte(1) == b'\\';
+                self.at = (self.at + 2 + usize::from(is_escape)).min(self.line.len());
+                self.push(start, Some(Colour::String));
+                self.last = b'"';
+                return None;
+            }
             b'{' | b'}' if self.ends_hole(byte) => {
                 self.at += 1;
                 return self.template(start);
@@ -232,6 +239,11 @@ impl<T: Tokens> Reader<'_, T> {
                 break;
             }
             self.at += 1;
+        }
+        if self.syntax.has(CODES) && self.byte(0) == b'\'' && self.at == start + 1 {
+            // `0'a` of Prolog.
+            let is_escape = self.byte(1) == b'\\';
+            self.at = (self.at + 2 + usize::from(is_escape)).min(self.line.len());
         }
         self.push(start, Some(Colour::Number));
         self.last = b'0';
@@ -360,6 +372,7 @@ impl<T: Tokens> Reader<'_, T> {
                 && (!quote.has(quote::BLANK) || is_apart())
                 && (!quote.has(quote::COLUMN) || self.at == 0)
                 && (!quote.has(quote::FIRST) || is_indent(before))
+                && (!quote.has(quote::NO_OPERATOR) || !is_operator(before, rest))
                 && (!quote.has(quote::ONE) || is_character(&rest[open.len()..], open[0]))
                 && (!quote.has(quote::FENCE) || is_fence(before, rest))
                 && (!quote.has(quote::CLOSED) || is_closed(&rest[open.len()..], quote))
@@ -367,6 +380,13 @@ impl<T: Tokens> Reader<'_, T> {
         };
         forms.find(|(_, quote)| fits(quote))
     }
+}
+
+/// Returns whether the dashes here are a part of an operator.
+fn is_operator(before: &[u8], dashes: &[u8]) -> bool {
+    let is_sign = |byte: &u8| b"!#$%&*+./<=>?@\\^|~:-".contains(byte);
+    let behind = dashes.iter().find(|byte| **byte != b'-');
+    before.last().is_some_and(is_sign) || behind.is_some_and(is_sign)
 }
 
 /// `[[`, `[==[`, `--[[`: level, comment or not, and length.

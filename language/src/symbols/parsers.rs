@@ -4,19 +4,29 @@ use super::blocks::Blocks;
 use super::parser::Parser;
 use crate::Language;
 
+mod ada;
 mod antlr;
+mod assembly;
+mod basic;
 mod braces;
 mod c;
+mod clauses;
 mod coffeescript;
 mod config;
 mod devicetree;
 mod documents;
 mod ends;
+mod fortran;
 mod go;
+mod headings;
 mod java;
 mod javascript;
+mod layout;
 mod lines;
+mod lisp;
+mod ml;
 mod nim;
+mod pascal;
 mod php;
 mod python;
 mod rust;
@@ -25,17 +35,32 @@ mod schema;
 mod script_tests;
 mod settings;
 mod sql;
+mod stack;
 mod style;
+mod verilog;
 mod wgsl;
+mod words;
 mod zig;
 
+use ada::Ada;
+use assembly::Assembly;
+use basic::{Basic, Cobol, Matlab};
 use c::{C, Grammar, Host};
+use clauses::Clauses;
 use documents::{asciidoc, markdown, markup, org, restructured};
+use fortran::Fortran;
+use headings::Headings;
 use java::{Dialect, Java};
 use javascript::{Dialect as Script, JavaScript};
+use layout::Layout;
+use lisp::Lisp;
+use ml::Ml;
+use pascal::Pascal;
 use schema::Schema;
 use settings::{Dialect as Settings, Ini};
+use stack::{Eiffel, Forth, PostScript};
 use style::Style;
+use verilog::Verilog;
 
 /// Parser of a language. `None`: it has no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
@@ -124,6 +149,35 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "SVG" | "XML" | "XSLT" => Box::<markup::Markup>::default(),
         "TOML" => Box::new(Ini::new(Settings::Toml)),
         "YAML" => Box::<settings::Yaml>::default(),
+        "Agda" | "Idris" => Box::new(Layout::new(layout::Dialect::Dependent)),
+        "Elm" => Box::new(Layout::new(layout::Dialect::Elm)),
+        "Haskell" | "PureScript" => Box::new(Layout::new(layout::Dialect::Haskell)),
+        "Clojure" => Box::new(Lisp::new(lisp::Dialect::Clojure)),
+        "Common Lisp" | "Emacs Lisp" => Box::new(Lisp::new(lisp::Dialect::Lisp)),
+        "Racket" | "Scheme" => Box::new(Lisp::new(lisp::Dialect::Scheme)),
+        "WebAssembly" => Box::new(Lisp::new(lisp::Dialect::WebAssembly)),
+        "F#" => Box::new(Ml::new(ml::Dialect::FSharp)),
+        "OCaml" => Box::new(Ml::new(ml::Dialect::OCaml)),
+        "ReasonML" => Box::new(Ml::new(ml::Dialect::Reason)),
+        "Standard ML" => Box::new(Ml::new(ml::Dialect::StandardMl)),
+        "Assembly" => Box::<Assembly>::default(),
+        "Erlang" => Box::new(Clauses::new(true)),
+        "Prolog" => Box::new(Clauses::new(false)),
+        "BibTeX" => Box::new(Headings::new(headings::Dialect::Bibtex)),
+        "Roff" => Box::new(Headings::new(headings::Dialect::Roff)),
+        "TeX" => Box::new(Headings::new(headings::Dialect::Tex)),
+        "Texinfo" => Box::new(Headings::new(headings::Dialect::Texinfo)),
+        "COBOL" => Box::<Cobol>::default(),
+        "Fortran" => Box::<Fortran>::default(),
+        "MATLAB" => Box::<Matlab>::default(),
+        "ASP.NET" | "VBScript" | "Visual Basic .NET" => Box::<Basic>::default(),
+        "Ada" => Box::new(Ada::new(false)),
+        "VHDL" => Box::new(Ada::new(true)),
+        "Pascal" => Box::<Pascal>::default(),
+        "SystemVerilog" | "Verilog" => Box::<Verilog>::default(),
+        "Eiffel" => Box::<Eiffel>::default(),
+        "Forth" => Box::<Forth>::default(),
+        "PostScript" => Box::<PostScript>::default(),
         _ => return None,
     };
     Some(parser)

@@ -157,7 +157,7 @@ pub(super) static LANGUAGES: &[Language] = &[
     code("R", &["r"], &[".Rprofile"]).family(&scripts::R),
     code("Racket", &["rkt"], &[]).family(&functional::LISP),
     code("Raku", &["raku", "rakumod", "p6", "pl6", "pm6"], &[]).family(&scripts::RAKU),
-    code("ReasonML", &["re", "rei"], &[]).family(&functional::OCAML),
+    code("ReasonML", &["re", "rei"], &[]).family(&functional::REASON),
     prose("reStructuredText", &["rst", "rest"], &[]).family(&documents::RESTRUCTUREDTEXT),
     prose("Roff", &["1", "2", "3", "4", "5", "6", "7", "8", "9", "n", "man", "roff", "mdoc", "1m", "1x", "3pm", "3perl", "3ssl", "1ssl", "5ssl", "7ssl"], &[]).family(&documents::ROFF),
     code("RPM Spec", &["spec"], &[]).family(&scripts::SPEC),

@@ -148,7 +148,7 @@ pub(crate) static SCSS: Family = Family::new(&[
 pub(crate) static ASSEMBLY: Family = Family::new(&[
     line("//"), block("/*", "*/"), line(";").blank(), line("# ").blank(), string("\""), one("'"),
 ]).words(&[(Keyword, "mov movl movq movb lea leaq leal push pop pushq popq pushl popl call ret jmp je jne jz jnz jg jl ja jb jae jbe jge jle add sub addl addq subl subq mul div imul and or xor xorl not shl shr sar rol ror cmp cmpl cmpq test testl inc dec nop int syscall b bl bx blx beq bne ldr str ldp stp ldm stm adr adrp cbz cbnz svc lw sw li la jal jalr addi ld sd")])
-    .features(DIRECTIVES | ANY_CASE).names_with(".%@");
+    .features(DIRECTIVES | ANY_CASE).names_with(".%@$");
 pub(crate) static AWK: Family = Family::new(&[line("#"), string("\"")])
     .words(&[(Keyword, "BEGIN END BEGINFILE ENDFILE break continue delete do else exit for func function getline if in next nextfile print printf return switch case default while FS NF NR OFS ORS RS FNR FILENAME SUBSEP ENVIRON")])
     .features(REGEX).names_with("$");

@@ -128,7 +128,7 @@ pub(crate) static VISUAL_BASIC: Family = Family::new(&[line("'"), line("rem ").f
     .features(ANY_CASE);
 pub(crate) static APPLESCRIPT: Family = Family::new(&[line("--"), nested("(*", "*)"), string("\"")])
     .words(&[(Keyword, "and as at before beginning but by contains considering copy div does else end equal equals error every exit false first from get given global if ignoring in into is it its last local me mod my not of on or property prop put ref reference repeat return script set tell the then through to transaction true try until where while whose with without")]);
-pub(crate) static MATLAB: Family = Family::new(&[line("%"), string("\""), doubled("'", "'").blank()])
+pub(crate) static MATLAB: Family = Family::new(&[block("%{", "%}").first(), line("%"), string("\""), doubled("'", "'").blank()])
     .words(&[(Keyword, "break case catch classdef continue else elseif end for function global if methods otherwise parfor persistent properties return spmd switch try while")]);
 pub(crate) static SMALLTALK: Family = Family::new(&[block("\"", "\""), doubled("'", "'").lines()])
     .words(&[(Keyword, "self super true false nil thisContext")]);

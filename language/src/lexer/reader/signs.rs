@@ -8,6 +8,19 @@ use super::{NAME_BYTES_MAX, Reader, closing, hash};
 /// Bounds the search for the end of each slash; without one it is a division.
 const REGEX_BYTES_MAX: usize = 256;
 
+/// True for the name of a directive of C's preprocessor.
+fn is_directive(name: &[u8]) -> bool {
+    let is_condition = matches!(
+        name,
+        b"if" | b"ifdef" | b"ifndef" | b"elif" | b"else" | b"endif"
+    );
+    is_condition
+        || matches!(
+            name,
+            b"define" | b"undef" | b"include" | b"error" | b"pragma"
+        )
+}
+
 impl<T: Tokens> Reader<'_, T> {
     pub(super) fn line_head(&mut self) {
         if self.at > 0 {
@@ -29,6 +42,11 @@ impl<T: Tokens> Reader<'_, T> {
         let name = self.at;
         self.skip(|byte| byte.is_ascii_alphabetic());
         let name = &self.line[name..self.at];
+        // In assembly, other words are a comment.
+        if self.syntax.opens(b'#') && !is_directive(name) {
+            self.at = 0;
+            return;
+        }
         let has_path = matches!(name, b"include" | b"import" | b"include_next");
         let is_text = matches!(name, b"error" | b"warning" | b"pragma" | b"region");
         self.push(start, Some(Colour::Meta));
