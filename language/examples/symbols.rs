@@ -24,7 +24,7 @@ fn main() -> io::Result<()> {
     for path in &paths {
         let text = fs::read(std::ffi::OsStr::from_bytes(path))?;
         let begin = Instant::now();
-        let symbols = Symbols::of(Language::of_path(path), &text);
+        let symbols = Symbols::of(Language::of(path, &text), &text);
         time += begin.elapsed();
         bytes += text.len();
         print(&mut out, path, &text, &symbols)?;
