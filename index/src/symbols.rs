@@ -9,8 +9,8 @@
 //!    varint  bytes of the name
 //!    varint  end of the body, from the end of the name
 //!    parent  0: innermost body around the name, of a name before it, if any; 1: none
-//!            2: varint, index from the own one, in zigzag; 3: varints, distance from the start of
-//!            the name back to the start of the parent's name, and bytes of the parent's name
+//!            2: varint, index from the own one, in zigzag; 3: varints, in zigzag the distance
+//!            from the start of the name to that of the parent's name, and bytes of the latter
 //! then, up to the end, runs: varint, 2 x bytes from the run before + (0: comment, 1: string);
 //!    varint, bytes of the run
 //! ```
@@ -83,10 +83,13 @@ fn encode_definition(
     match (&it.parent, parent) {
         (Parent::Definition(parent), INDEX) => {
             let delta = i64::from(*parent) - index as i64;
-            encode_varint(((delta << 1) ^ (delta >> 63)) as u64, out);
+            encode_varint(zigzag(delta), out);
         }
         (Parent::Name(name), _) => {
-            encode_varint(u64::from(it.name.start - name.start), out);
+            encode_varint(
+                zigzag(i64::from(name.start) - i64::from(it.name.start)),
+                out,
+            );
             encode_varint(u64::from(name.end - name.start), out);
         }
         _ => {}
@@ -157,8 +160,7 @@ fn decode_definition(
             .map_or(Parent::None, Parent::Definition),
         TOP => Parent::None,
         INDEX => {
-            let zigzag = decode_varint(rest)?;
-            let delta = (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
+            let delta = from_zigzag(decode_varint(rest)?);
             let parent = i64::from(index).checked_add(delta)?;
             Parent::Definition(
                 u32::try_from(parent)
@@ -167,8 +169,9 @@ fn decode_definition(
             )
         }
         _ => {
-            let back = u32::try_from(decode_varint(rest)?).ok()?;
-            let start = name.start.checked_sub(back)?;
+            let delta = from_zigzag(decode_varint(rest)?);
+            let start = i64::from(name.start).checked_add(delta)?;
+            let start = u32::try_from(start).ok()?;
             Parent::Name(range(start, 0, decode_varint(rest)?, text_bytes)?)
         }
     };
@@ -179,6 +182,14 @@ fn decode_definition(
         end,
         parent,
     })
+}
+
+fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+fn from_zigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
 /// Range of `bytes` bytes, `gap` bytes behind `from`, inside of the text.
@@ -247,6 +258,7 @@ mod tests {
                     parent: match parent {
                         0..3 => Parent::None,
                         3 => Parent::Name(start - 7..start - 3),
+                        4 => Parent::Name(name.end + 2..name.end + 9),
                         other => Parent::Definition(other * 7 % count),
                     },
                     name,

@@ -40,8 +40,14 @@ pub struct Run {
     pub class: Class,
 }
 
-/// Adds bytes to a list of runs. Runs of one class with only blanks between are one run.
-pub(super) fn add(runs: &mut Vec<Run>, text: &[u8], range: Range<u32>, class: Class) {
+/// Adds bytes to a list of runs, besides those that have a class. Runs of one class with only
+/// blanks between are one run.
+pub(super) fn add(runs: &mut Vec<Run>, text: &[u8], mut range: Range<u32>, class: Class) {
+    let end = runs.last().map_or(0, |last| last.range.end);
+    range.start = range.start.max(end);
+    if range.is_empty() {
+        return;
+    }
     match runs.last_mut() {
         Some(last) if last.class == class && is_blank(text, last.range.end..range.start) => {
             last.range.end = range.end;

@@ -166,6 +166,9 @@ impl<'t> Outline<'t> {
     /// Closes all scopes. Sorts by name, and renumbers parents.
     pub(super) fn finish(mut self) -> Vec<Definition> {
         self.leave_to(0, self.text.len() as u32);
+        for it in &mut self.definitions {
+            it.end = it.end.max(it.name.end);
+        }
         if self.definitions.is_sorted_by_key(|it| it.name.start) {
             return self.definitions;
         }

@@ -108,6 +108,7 @@ pub(super) fn run(
         outline,
         tokens: Vec::new(),
         runs: Vec::new(),
+        class: syntax.class(),
         line: 0..0,
         begins_inside: false,
         is_begin: true,
@@ -147,6 +148,8 @@ struct Sink<'s, 't> {
     outline: &'s mut Outline<'t>,
     tokens: Vec<Token>,
     runs: Vec<Run>,
+    /// Class outside of comments and strings.
+    class: Class,
     line: Range<u32>,
     begins_inside: bool,
     is_begin: bool,
@@ -190,7 +193,8 @@ impl Tokens for Sink<'_, '_> {
     fn coloured(&mut self, part: Range<usize>, colour: Colour) {
         let class = match colour {
             Colour::Comment => Some(Class::Comment),
-            Colour::String => Some(Class::String),
+            // Prose has no strings: those of a catalog are its text.
+            Colour::String if self.class == Class::Code => Some(Class::String),
             _ => None,
         };
         if let Some(class) = class {
