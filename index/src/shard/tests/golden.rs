@@ -12,20 +12,21 @@ fn check(shard: &Shard, expected: &Expect) {
 fn the_golden_shard() {
     let bytes = shard_bytes(&FIXTURE, 16);
     let expected = expect![[r#"
-        version 2, blocks of 16, id c6a555c89e4e8b89
-        48 bytes of texts, 64 of documents, 5324 of file
+        version 2, blocks of 16, id 53ac9d110dba212e
+        48 bytes of texts, 64 of documents, 5396 of file
         Content at 4096, 48 bytes
         Postings at 4144, 18 bytes
-        Dictionary at 4168, 168 bytes
-        Names at 4336, 85 bytes
-        Packages at 4424, 120 bytes
-        Texts at 4544, 176 bytes
-        Documents at 4720, 192 bytes
-        Shared at 4912, 12 bytes
-        Blocks at 4928, 84 bytes
-        Skipped at 5016, 19 bytes
-        Paths at 5040, 280 bytes
-        Checksums at 5320, 4 bytes
+        Dictionary at 4168, 184 bytes
+        Names at 4352, 85 bytes
+        Packages at 4440, 120 bytes
+        Texts at 4560, 176 bytes
+        Documents at 4736, 192 bytes
+        Shared at 4928, 12 bytes
+        Blocks at 4944, 84 bytes
+        Skipped at 5032, 19 bytes
+        Paths at 5056, 280 bytes
+        Symbols at 5336, 53 bytes
+        Checksums at 5392, 4 bytes
         text 0: 0 lines, af1349b9, documents 0..2
         text 1: 5 lines, 0976cc2f, documents 2..3
             block 0 from line 1: int main;\n
@@ -52,6 +53,8 @@ fn the_golden_shard() {
         " ma" in [0, 2]
         "* m" in [2]
         "/* " in [2]
+        definition 4fc807 in [0]
+        definition 57dd5b in [1]
         "a;\r" in [1]
         "ain" in [0, 2, 4]
         "a\xefv" in [5]
@@ -71,7 +74,7 @@ fn the_golden_shard() {
         skipped: PackageId(0) src/logo.c: binary
     "#]];
     check(&open(&bytes).unwrap(), &expected);
-    expect!["8bfc3358ea580fe03b904e464a93af9bc3f3afce1a7832d4b4ace4f0c307fb0e"]
+    expect!["ffdbbfdb63458c329317976a5c83cd46fd7b1c2e4f21d3e5fc574ed7884edb21"]
         .assert_eq(&blake3::hash(&bytes).to_hex());
 }
 
@@ -91,7 +94,7 @@ const EXAMPLE: &[(usize, &str)] = &[
     (8, "21 bytes of documents"),
     (8, "bytes of the file"),
     (4, "checksum of CHECKSUMS"),
-    (4, "number of the rules of definitions"),
+    (4, "version of the symbols"),
     (8, "CONTENT is at"),
     (8, "and has bytes"),
     (8, "POSTINGS is at"),
@@ -115,7 +118,9 @@ const EXAMPLE: &[(usize, &str)] = &[
     (16, "no section DECODED"),
     (8, "PATHS is at"),
     (8, "and has bytes"),
-    (48, "room for three sections"),
+    (32, "FRAMES and LANGUAGES are not there"),
+    (8, "SYMBOLS is at"),
+    (8, "and has bytes"),
     (8, "CHECKSUMS is at"),
     (8, "and has bytes"),
     (3732, "reserved"),
@@ -132,6 +137,8 @@ const EXAMPLE: &[(usize, &str)] = &[
     (4, "padding to a multiple of 8"),
     (8, "DICTIONARY: \" a;\": block 0"),
     (8, "\" b;\": block 1"),
+    (8, "a definition of \"b\": block 1"),
+    (8, "a definition of \"a\": block 0"),
     (8, "\"int\": list at 0"),
     (8, "\"nt \": list at 2"),
     (8, "\"t a\": block 0"),
@@ -202,6 +209,22 @@ const EXAMPLE: &[(usize, &str)] = &[
     (8, "\"b.c\": group 0"),
     (8, "\"c.c\": group 0"),
     (8, "padding of PATHS"),
+    (8, "SYMBOLS: text 0: its symbols are at 24"),
+    (8, "text 1: at 30"),
+    (8, "the last ones end at 36"),
+    (1, "text 0: code, and all definitions"),
+    (1, "1 definition"),
+    (1, "variable, not a declaration, at the top"),
+    (1, "its name is at 4"),
+    (1, "and has 1 byte"),
+    (1, "no body"),
+    (1, "text 1: code, and all definitions"),
+    (1, "1 definition"),
+    (1, "variable, not a declaration, at the top"),
+    (1, "its name is at 4"),
+    (1, "and has 1 byte"),
+    (1, "no body"),
+    (4, "padding to a multiple of 8"),
     (4, "CHECKSUMS: of page 1, up to here"),
 ];
 
