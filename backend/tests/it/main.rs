@@ -14,6 +14,7 @@ mod found;
 mod naive;
 mod oracle;
 mod phrases;
+mod places;
 mod query;
 mod resumed;
 mod revisions;
