@@ -48,8 +48,8 @@ impl TextSymbols {
         &all[start..start + count]
     }
 
-    /// Highest level of a definition in a line at `offset` that is one of these words, and the
-    /// word's start.
+    /// Highest level of a definition in a line at `offset` that is one of these words, alone or
+    /// with its parent (`Class::name`), and the word's start.
     pub(crate) fn best_of(
         &self,
         line: &[u8],
@@ -63,9 +63,15 @@ impl TextSymbols {
         }
         let level = |(start, end): (usize, usize)| {
             let is_it = |it: &&Definition| {
-                let name = (it.name.start - offset) as usize..(it.name.end - offset) as usize;
-                let name = words_in(line, name.start, name.end);
-                name == Some((start, end))
+                let words = |range: Range<u32>| {
+                    let start = range.start.checked_sub(offset)? as usize;
+                    words_in(line, start, range.end.checked_sub(offset)? as usize)
+                };
+                let qualified = match &it.parent {
+                    Parent::Name(of) if of.end <= it.name.start => words(of.start..it.name.end),
+                    _ => None,
+                };
+                [words(it.name.clone()), qualified].contains(&Some((start, end)))
             };
             let levels = definitions.iter().filter(is_it).map(Definition::level);
             levels.max().map(|level| (level, start))
