@@ -15,3 +15,4 @@ pub mod long_line;
 pub mod pattern;
 pub(crate) mod phrase;
 pub mod place;
+pub(crate) mod ranges;

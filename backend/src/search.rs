@@ -63,7 +63,7 @@ impl Request<'_> {
             let candidates = self.planned_candidates(plan, shard)?;
             let evaluations = SharedEvaluations::default();
             let (candidates, defining) = candidates
-                .and_then(|candidates| Ok((Ok(candidates), Defining::of(self, shard)?)))
+                .and_then(|candidates| Ok((Ok(candidates), self.defining(shard)?)))
                 .unwrap_or_else(|error| (Err(error), Defining::Anywhere));
             let task = ShardTask::new(self, index, &threshold, &evaluations, &defining);
             let candidates = (candidates, later_static_rank);

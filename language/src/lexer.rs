@@ -7,6 +7,7 @@
 //! **Invariants:** the lexer reads every byte a bounded number of times, never fails, and stops at
 //! the end of the line. Hostile text can only be coloured wrongly.
 
+mod class;
 pub(crate) mod families;
 mod markup;
 mod quote;
@@ -16,6 +17,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
+pub use class::Class;
 pub(crate) use families::Family;
 pub use reader::holes::Holes;
 pub use syntax::Syntax;

@@ -9,6 +9,7 @@ use super::compiler::Compiler;
 use super::filters;
 use super::line_matcher::{self, LineMatcher, RANGES_MAX};
 use super::pattern::{self, infallible, is_match};
+use super::ranges::remove_overlaps;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use index::filter::{DocumentFacts, FilterExpr};
@@ -206,19 +207,6 @@ impl PatternSet {
             paths: self.paths | other.paths,
         }
     }
-}
-
-pub(crate) fn remove_overlaps(ranges: &mut Vec<(usize, usize)>) {
-    ranges.sort_unstable_by_key(|&(start, end)| (start, std::cmp::Reverse(end)));
-    let mut last: Option<(usize, usize)> = None;
-    ranges.retain(|&(start, end)| {
-        let is_empty = start == end;
-        let is_apart = last.is_none_or(|last| start > last.1 || (start == last.1 && !is_empty));
-        if is_apart {
-            last = Some((start, end));
-        }
-        is_apart
-    });
 }
 
 struct MatcherBuilder {

@@ -9,10 +9,11 @@
 use super::bad_expr::BadExpr;
 use super::bounded_matcher::BoundedMatcher;
 use super::compiler::Compiler;
-use super::document_matcher::remove_overlaps;
 use super::long_line::{Effort, GivenUp, LINE_STEPS_MAX};
 use super::pattern;
 use super::place::{self, Haystack, PlacedMatcher};
+use super::ranges::remove_overlaps;
+pub use super::ranges::{RANGES_MAX, without_end};
 use grep_matcher::LineMatchKind;
 use index::plan::{BadPattern, TrigramQuery};
 use index::trigram::Trigram;
@@ -20,9 +21,6 @@ use language::symbols::LEVEL_MAX;
 use schema::message::{Expr, Pattern, Role};
 use std::ops::{ControlFlow, Range};
 use std::slice;
-
-/// Reported ranges of a line, at most. 40 fill a screen.
-pub const RANGES_MAX: usize = 128;
 
 /// Steps to find the ranges of a long line: half a second. Each range may scan the rest of the
 /// line, as with `.*[^A-Z]|[A-Z]`. The line is found anyway.
@@ -252,14 +250,6 @@ pub(crate) fn line_around(text: &[u8], offset: usize) -> Range<usize> {
     let start = memchr::memrchr(b'\n', &text[..offset]).map_or(0, |end| end + 1);
     let end = memchr::memchr(b'\n', &text[offset..]).map_or(text.len(), |end| offset + end + 1);
     start..end
-}
-
-/// Line without `\n` or `\r\n`. A `\r` at the end of the text does not end a line.
-pub fn without_end(line: &[u8]) -> &[u8] {
-    let Some(line) = line.strip_suffix(b"\n") else {
-        return line;
-    };
-    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Finds ranges in a matching line: ascending, up to [`RANGES_MAX`], fewer if steps run out or the

@@ -5,9 +5,9 @@
 use super::bad_expr::BadExpr;
 use super::bounded_matcher::BoundedMatcher;
 use super::compiler::Compiler;
-use super::line_matcher::RANGES_MAX;
 use super::long_line::{Effort, GivenUp};
 use super::pattern::{self, is_match};
+use super::ranges::{RANGES_MAX, without_end};
 use fnv::FnvHashMap;
 use grep_regex::RegexMatcher;
 use index::plan::BadPattern;
@@ -138,7 +138,7 @@ impl<'a> Haystack<'a> {
     /// Without `\n` or `\r\n`.
     pub(crate) fn without_end(&self) -> Haystack<'a> {
         Haystack {
-            bytes: super::line_matcher::without_end(self.bytes),
+            bytes: without_end(self.bytes),
             ..*self
         }
     }

@@ -56,7 +56,7 @@ impl Request<'_> {
         let evaluations = SharedEvaluations::default();
         let defining = self.shards.iter().map(|shard| {
             // The search meets an unreadable shard again.
-            Defining::of(self, shard).unwrap_or(Defining::Anywhere)
+            self.defining(shard).unwrap_or(Defining::Anywhere)
         });
         let defining: Vec<_> = defining.collect();
         let tasks = defining.iter().enumerate();

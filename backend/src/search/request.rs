@@ -70,9 +70,13 @@ impl Request<'_> {
         byte.filter(|_| self.search.text == TextOrder::Ranked)
     }
 
-    /// True if ranks of lines matter.
-    pub(super) fn ranks_lines(&self) -> bool {
-        self.search.want != Want::Count && self.search.text != TextOrder::Found
+    /// Parts of a shard in which a line may define a match, if ranks of lines matter.
+    pub(super) fn defining(&self, shard: &Shard) -> Result<Defining, ShardError> {
+        if self.search.want == Want::Count || self.search.text == TextOrder::Found {
+            return Ok(Defining::nowhere());
+        }
+        let stop = || self.cancel.is_cancelled();
+        Defining::of(shard, self.query.defined_words.as_ref(), &stop)
     }
 
     /// Number of top matches wanted; `None` for all.

@@ -5,10 +5,11 @@
 //! stopped at any time.
 
 use crate::matcher::bounded_matcher::BoundedMatcher;
-use crate::matcher::document_matcher::{TextMatcher, remove_overlaps};
+use crate::matcher::document_matcher::TextMatcher;
 use crate::matcher::line_matcher::{self, LineSearch, RANGES_MAX};
 use crate::matcher::long_line::{Effort, LINE_STEPS_MAX};
 use crate::matcher::place::Haystack;
+use crate::matcher::ranges::remove_overlaps;
 use std::ops::{ControlFlow, Range};
 
 /// Ranges from the span's first byte: one to [`RANGES_MAX`], within its last line.

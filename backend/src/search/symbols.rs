@@ -1,7 +1,7 @@
 //! Symbols of the texts of a search: blocks that may define a searched word, and symbols of one
 //! document.
 
-use super::request::Request;
+use crate::matcher::pattern::DefinedWords;
 use crate::matcher::place::TextSymbols;
 use index::plan::TrigramQuery;
 use index::shard::{Candidates, Document, Shard, ShardError, TextCache};
@@ -20,18 +20,21 @@ pub(super) enum Defining {
 }
 
 impl Defining {
-    /// Parts for a query's words. A shard without symbols has none.
-    pub(super) fn of(request: &Request<'_>, shard: &Shard) -> Result<Defining, ShardError> {
-        if !shard.has_symbols() || !request.ranks_lines() {
-            return Ok(Defining::Within(Vec::new()));
+    /// Parts for these words, `None` for any. A shard without symbols has none.
+    pub(super) fn of(
+        shard: &Shard,
+        words: Option<&DefinedWords>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Defining, ShardError> {
+        if !shard.has_symbols() {
+            return Ok(Defining::nowhere());
         }
-        let Some(words) = &request.query.defined_words else {
+        let Some(words) = words else {
             return Ok(Defining::Anywhere);
         };
-        let stop = || request.cancel.is_cancelled();
         let mut blocks = match &words.other_cases {
             TrigramQuery::None => Vec::new(),
-            query => match shard.candidates_within(query, shard.live_blocks(), &stop)? {
+            query => match shard.candidates_within(query, shard.live_blocks(), stop)? {
                 Candidates::Blocks(blocks) => blocks,
                 Candidates::Ranges(_) => return Ok(Defining::Anywhere),
             },
@@ -49,6 +52,10 @@ impl Defining {
         let range = |block: &u32| shard.text_range(*block..*block + 1);
         let ranges = blocks.iter().map(range).collect::<Result<_, _>>()?;
         Ok(Defining::Within(ranges))
+    }
+
+    pub(super) fn nowhere() -> Defining {
+        Defining::Within(Vec::new())
     }
 
     pub(super) fn contains(&self, at: u64) -> bool {

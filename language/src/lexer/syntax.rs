@@ -1,12 +1,12 @@
 //! A syntax: a family, prepared for the lexer.
 
+use super::class::Class;
 use super::families::{
     ANY_CASE, BLOCKS, DIRECTIVES, Family, HASHES, HEREDOC, LONG, MARKUP, PERCENT, PROSE, QUOTING,
     RAW,
 };
 use super::quote::{self, Quote};
 use super::{Colour, LineState};
-use crate::symbols::Class;
 use fnv::FnvHashMap;
 
 /// Look of a language.

@@ -1,6 +1,7 @@
 //! Definitions of small texts, and bounds that hold for any text.
 
 use super::*;
+use std::ops::Range;
 
 /// Renders definitions of a text: kind, parents and name, `;` for a declaration, line of the name
 /// and last line of the body if that is another one.

@@ -9,28 +9,28 @@ use crate::symbols::parser::{Role, Token};
 const STATEMENT_TOKENS_MAX: usize = 256;
 
 #[derive(Default)]
-pub(in crate::symbols) struct Statement {
+pub(crate) struct Statement {
     tokens: Vec<Token>,
-    pub(in crate::symbols) scope: Scope,
-    pub(in crate::symbols) brackets: usize,
+    pub(crate) scope: Scope,
+    pub(crate) brackets: usize,
     /// End of the last token, also of a dropped one.
     end: u32,
 }
 
 impl Statement {
-    pub(in crate::symbols) fn tokens(&self) -> &[Token] {
+    pub(crate) fn tokens(&self) -> &[Token] {
         &self.tokens
     }
 
-    pub(in crate::symbols) fn get(&self, at: usize) -> Option<Token> {
+    pub(crate) fn get(&self, at: usize) -> Option<Token> {
         self.tokens.get(at).copied()
     }
 
-    pub(in crate::symbols) fn last(&self) -> Option<Token> {
+    pub(crate) fn last(&self) -> Option<Token> {
         self.tokens.last().copied()
     }
 
-    pub(in crate::symbols) fn index(&self, token: Token) -> Option<usize> {
+    pub(crate) fn index(&self, token: Token) -> Option<usize> {
         let starts = self
             .tokens
             .binary_search_by_key(&token.start, |it| it.start);
@@ -38,27 +38,27 @@ impl Statement {
     }
 
     /// Bytes of a word; empty for other tokens.
-    pub(in crate::symbols) fn word<'t>(&self, at: usize, outline: &Outline<'t>) -> &'t [u8] {
+    pub(crate) fn word<'t>(&self, at: usize, outline: &Outline<'t>) -> &'t [u8] {
         let word = self.get(at).filter(Token::is_word);
         word.map_or(b"", |word| word.text(outline))
     }
 
-    pub(in crate::symbols) fn is(&self, at: usize, sign: u8) -> bool {
+    pub(crate) fn is(&self, at: usize, sign: u8) -> bool {
         self.get(at).is_some_and(|token| token.is(sign))
     }
 
-    pub(in crate::symbols) fn is_word(&self, at: usize) -> bool {
+    pub(crate) fn is_word(&self, at: usize) -> bool {
         self.get(at).is_some_and(|token| token.is_word())
     }
 
-    pub(in crate::symbols) fn is_adjacent(&self, at: usize) -> bool {
+    pub(crate) fn is_adjacent(&self, at: usize) -> bool {
         let before = at.checked_sub(1).and_then(|before| self.get(before));
         let both = before.zip(self.get(at));
         both.is_some_and(|(before, token)| before.end == token.start)
     }
 
     /// Index behind the bracket that opens at `at`; `at` itself if none does.
-    pub(in crate::symbols) fn behind(&self, at: usize) -> usize {
+    pub(crate) fn behind(&self, at: usize) -> usize {
         let Some(Role::Sign(open @ (b'(' | b'[' | b'<' | b'{'))) = self.get(at).map(|it| it.role)
         else {
             return at;
@@ -81,7 +81,7 @@ impl Statement {
     }
 
     /// Index of the next token outside of round and square brackets.
-    pub(in crate::symbols) fn next(&self, at: usize) -> usize {
+    pub(crate) fn next(&self, at: usize) -> usize {
         match self.get(at).map(|token| token.role) {
             Some(Role::Sign(b'(' | b'[')) => self.behind(at),
             _ => at + 1,
@@ -93,7 +93,7 @@ impl Statement {
         before.is_some_and(|before| self.is(before, b'-') || self.is(before, b'='))
     }
 
-    pub(in crate::symbols) fn find(&self, signs: &[u8]) -> Option<usize> {
+    pub(crate) fn find(&self, signs: &[u8]) -> Option<usize> {
         let mut at = 0;
         while let Some(token) = self.get(at) {
             match token.role {
@@ -104,13 +104,13 @@ impl Statement {
         None
     }
 
-    pub(in crate::symbols) fn word_before(&self, at: usize) -> Option<Token> {
+    pub(crate) fn word_before(&self, at: usize) -> Option<Token> {
         let word = self.get(at.checked_sub(1)?)?;
         word.is_word().then_some(word)
     }
 
     /// Defines words with commas between, from `at`. Returns the index behind them.
-    pub(in crate::symbols) fn define_list(
+    pub(crate) fn define_list(
         &self,
         mut at: usize,
         kind: Kind,
@@ -129,22 +129,22 @@ impl Statement {
         at
     }
 
-    pub(in crate::symbols) fn end(&self) -> u32 {
+    pub(crate) fn end(&self) -> u32 {
         self.end
     }
 
-    pub(in crate::symbols) fn is_string(&self, at: usize) -> bool {
+    pub(crate) fn is_string(&self, at: usize) -> bool {
         self.get(at).is_some_and(|token| token.role == Role::String)
     }
 
-    pub(in crate::symbols) fn push(&mut self, token: Token) {
+    pub(crate) fn push(&mut self, token: Token) {
         self.end = token.end;
         if self.tokens.len() < STATEMENT_TOKENS_MAX {
             self.tokens.push(token);
         }
     }
 
-    pub(in crate::symbols) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.tokens.clear();
         self.brackets = 0;
     }

@@ -12,7 +12,7 @@ use super::super::{Kind, Parent};
 use super::words::{Scopes, Statement, Word, define_list, define_members};
 use std::ops::Range;
 
-pub(in super::super) struct Ada {
+pub(crate) struct Ada {
     is_vhdl: bool,
     statement: Statement,
     scopes: Scopes,
@@ -33,7 +33,7 @@ impl Parser for Ada {
 }
 
 impl Ada {
-    pub(in super::super) fn new(is_vhdl: bool) -> Ada {
+    pub(crate) fn new(is_vhdl: bool) -> Ada {
         Ada {
             is_vhdl,
             statement: Statement::default(),

@@ -6,7 +6,7 @@ use super::super::outline::Outline;
 use super::super::parser::Token;
 
 #[derive(Default)]
-pub(in super::super) struct Antlr {
+pub(crate) struct Antlr {
     /// True behind the `:` of a rule.
     is_in_rule: bool,
     rule: Option<u32>,

@@ -11,7 +11,7 @@ use super::super::parser::{Line, Parser, Role, Token};
 use std::ops::Range;
 
 #[derive(Default)]
-pub(in super::super) struct Assembly {
+pub(crate) struct Assembly {
     /// Name of the last `.type name, @function`.
     function: Range<u32>,
     /// Labels with parameters of a macro are not names.

@@ -10,7 +10,7 @@ use super::words::{Scopes, Word, behind_brackets, define_list};
 
 /// Visual Basic: `End` and a word end a block.
 #[derive(Default)]
-pub(in super::super) struct Basic {
+pub(crate) struct Basic {
     scopes: Scopes,
     /// The line before ends with `_`.
     is_continued: bool,
@@ -144,7 +144,7 @@ fn is_modifier(text: &[u8]) -> bool {
 
 /// MATLAB and Octave: `end` ends each block; functions of a file may have none.
 #[derive(Default)]
-pub(in super::super) struct Matlab {
+pub(crate) struct Matlab {
     scopes: Scopes,
 }
 
@@ -233,7 +233,7 @@ impl Matlab {
 
 /// COBOL: programs, sections, paragraphs, and data.
 #[derive(Default)]
-pub(in super::super) struct Cobol {
+pub(crate) struct Cobol {
     in_procedures: bool,
 }
 

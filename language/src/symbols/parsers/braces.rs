@@ -19,7 +19,7 @@ use super::super::scopes::{Names, Scopes};
 use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Dialect {
+pub(crate) enum Dialect {
     Perl,
     Raku,
     Shell,
@@ -30,7 +30,7 @@ pub(in super::super) enum Dialect {
     R,
 }
 
-pub(in super::super) struct Braces {
+pub(crate) struct Braces {
     dialect: Dialect,
     scopes: Scopes,
     names: Names,
@@ -110,7 +110,7 @@ impl Parser for Braces {
 }
 
 impl Braces {
-    pub(in super::super) fn new(dialect: Dialect) -> Braces {
+    pub(crate) fn new(dialect: Dialect) -> Braces {
         Braces {
             dialect,
             scopes: Scopes::default(),

@@ -9,7 +9,7 @@ use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
 use std::ops::Range;
 
-pub(in super::super) struct Clauses {
+pub(crate) struct Clauses {
     is_erlang: bool,
     /// Name of the last function.
     name: Range<u32>,
@@ -39,7 +39,7 @@ impl Parser for Clauses {
 }
 
 impl Clauses {
-    pub(in super::super) fn new(is_erlang: bool) -> Clauses {
+    pub(crate) fn new(is_erlang: bool) -> Clauses {
         Clauses {
             is_erlang,
             name: 0..0,

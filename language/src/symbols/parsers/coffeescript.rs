@@ -5,7 +5,7 @@ use super::super::parser::{Line, Parser, Role, Token};
 use super::super::{Kind, Parent};
 
 #[derive(Default)]
-pub(in super::super) struct CoffeeScript {
+pub(crate) struct CoffeeScript {
     /// Indents of the lines whose bodies are open.
     indents: Vec<usize>,
     brackets: usize,

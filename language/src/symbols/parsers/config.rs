@@ -7,7 +7,7 @@ use super::super::parser::{Role, Token};
 use std::ops::Range;
 
 /// Blocks `type "label" "name" {`, keys of `locals`.
-pub(in super::super) struct Hcl;
+pub(crate) struct Hcl;
 
 impl Grammar for Hcl {
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
@@ -51,7 +51,7 @@ impl Grammar for Hcl {
 }
 
 /// Classes, defined types, functions, resources by title, variables.
-pub(in super::super) struct Puppet;
+pub(crate) struct Puppet;
 
 impl Grammar for Puppet {
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
@@ -116,7 +116,7 @@ impl Grammar for Puppet {
 }
 
 /// Bindings of the outermost attribute sets, and those of `let` around them.
-pub(in super::super) struct Nix;
+pub(crate) struct Nix;
 
 impl Grammar for Nix {
     fn open(&mut self, it: &Statement, _outline: &mut Outline<'_>) -> Open {

@@ -5,7 +5,7 @@ use super::super::parser::{Line, Parser, Role, Token};
 use super::super::{Kind, Parent};
 
 #[derive(Default)]
-pub(in super::super) struct Devicetree {
+pub(crate) struct Devicetree {
     /// Label whose node may open.
     label: Option<u32>,
     last: Option<Token>,

@@ -15,7 +15,7 @@ use super::super::scopes::{Names, Scopes, is_container};
 use words::Word;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Dialect {
+pub(crate) enum Dialect {
     Ruby,
     Crystal,
     Elixir,
@@ -24,7 +24,7 @@ pub(in super::super) enum Dialect {
     Fish,
 }
 
-pub(in super::super) struct Ends {
+pub(crate) struct Ends {
     dialect: Dialect,
     scopes: Scopes,
     names: Names,
@@ -81,7 +81,7 @@ impl Parser for Ends {
 }
 
 impl Ends {
-    pub(in super::super) fn new(dialect: Dialect) -> Ends {
+    pub(crate) fn new(dialect: Dialect) -> Ends {
         Ends {
             dialect,
             scopes: Scopes::default(),

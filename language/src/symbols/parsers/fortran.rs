@@ -12,7 +12,7 @@ use super::words::{Scopes, Statement, Word, behind_brackets, define_list};
 const CONTINUATION: u32 = 5;
 
 #[derive(Default)]
-pub(in super::super) struct Fortran {
+pub(crate) struct Fortran {
     statement: Statement,
     scopes: Scopes,
     /// End of the last statement.

@@ -6,7 +6,7 @@ use super::super::blocks::{Grammar, Open, Scope, Statement};
 use super::super::outline::Outline;
 use super::super::parser::{Role, Token};
 
-pub(in super::super) struct Go;
+pub(crate) struct Go;
 
 impl Grammar for Go {
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {

@@ -11,14 +11,14 @@ use super::super::{Kind, Parent};
 use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Dialect {
+pub(crate) enum Dialect {
     Tex,
     Texinfo,
     Roff,
     Bibtex,
 }
 
-pub(in super::super) struct Headings {
+pub(crate) struct Headings {
     dialect: Dialect,
     /// Levels of open headings, ascending.
     levels: Vec<u8>,
@@ -51,7 +51,7 @@ impl Parser for Headings {
 }
 
 impl Headings {
-    pub(in super::super) fn new(dialect: Dialect) -> Headings {
+    pub(crate) fn new(dialect: Dialect) -> Headings {
         Headings {
             dialect,
             levels: Vec::new(),

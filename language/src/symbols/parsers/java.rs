@@ -17,7 +17,7 @@ use head::{Form, Head};
 use lines::Branches;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Dialect {
+pub(crate) enum Dialect {
     Java,
     CSharp,
     Kotlin,
@@ -67,7 +67,7 @@ struct Scope {
     has_brace: bool,
 }
 
-pub(in super::super) struct Java {
+pub(crate) struct Java {
     dialect: Dialect,
     scopes: Vec<Scope>,
     /// Open braces beyond [`SCOPES_MAX`].
@@ -80,7 +80,7 @@ pub(in super::super) struct Java {
 }
 
 impl Java {
-    pub(in super::super) fn new(dialect: Dialect) -> Java {
+    pub(crate) fn new(dialect: Dialect) -> Java {
         Java {
             dialect,
             scopes: Vec::new(),

@@ -17,7 +17,7 @@ use head::{Awaited, Form, Head};
 use values::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Dialect {
+pub(crate) enum Dialect {
     JavaScript,
     TypeScript,
     Qml,
@@ -50,7 +50,7 @@ struct Scope {
     owner: Option<Token>,
 }
 
-pub(in super::super) struct JavaScript {
+pub(crate) struct JavaScript {
     dialect: Dialect,
     scopes: Vec<Scope>,
     /// Open braces beyond [`SCOPES_MAX`].
@@ -62,7 +62,7 @@ pub(in super::super) struct JavaScript {
 }
 
 impl JavaScript {
-    pub(in super::super) fn new(dialect: Dialect) -> JavaScript {
+    pub(crate) fn new(dialect: Dialect) -> JavaScript {
         JavaScript {
             dialect,
             scopes: Vec::new(),

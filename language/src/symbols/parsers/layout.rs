@@ -19,7 +19,7 @@ use std::ops::Range;
 /// Names of one signature. Others are skipped.
 const NAMES_MAX: usize = 64;
 
-pub(in super::super) struct Layout {
+pub(crate) struct Layout {
     dialect: Dialect,
     /// Columns before code in each line of a literate text; `None` before the first line.
     literate: Option<Literate>,
@@ -48,7 +48,7 @@ struct Body {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Dialect {
+pub(crate) enum Dialect {
     /// `::` before a type.
     Haskell,
     Elm,
@@ -96,7 +96,7 @@ impl Parser for Layout {
 }
 
 impl Layout {
-    pub(in super::super) fn new(dialect: Dialect) -> Layout {
+    pub(crate) fn new(dialect: Dialect) -> Layout {
         Layout {
             dialect,
             literate: None,

@@ -16,7 +16,7 @@ use super::super::scopes::Names;
 use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Dialect {
+pub(crate) enum Dialect {
     Make,
     QMake,
     Ninja,
@@ -29,7 +29,7 @@ pub(in super::super) enum Dialect {
     Tcsh,
 }
 
-pub(in super::super) struct Lines {
+pub(crate) struct Lines {
     dialect: Dialect,
     names: Names,
     /// True if the last line goes on in this one.
@@ -71,7 +71,7 @@ impl Parser for Lines {
 }
 
 impl Lines {
-    pub(in super::super) fn new(dialect: Dialect) -> Lines {
+    pub(crate) fn new(dialect: Dialect) -> Lines {
         Lines {
             dialect,
             names: Names::default(),

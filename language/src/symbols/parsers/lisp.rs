@@ -12,7 +12,7 @@ use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Dialect {
+pub(crate) enum Dialect {
     /// Common Lisp and Emacs Lisp.
     Lisp,
     Clojure,
@@ -24,7 +24,7 @@ pub(in super::super) enum Dialect {
 /// Open bodies. Definitions in deeper ones are left out.
 const BODIES_MAX: usize = 64;
 
-pub(in super::super) struct Lisp {
+pub(crate) struct Lisp {
     dialect: Dialect,
     /// Open brackets.
     depth: usize,
@@ -74,7 +74,7 @@ impl Parser for Lisp {
 }
 
 impl Lisp {
-    pub(in super::super) fn new(dialect: Dialect) -> Lisp {
+    pub(crate) fn new(dialect: Dialect) -> Lisp {
         Lisp {
             dialect,
             depth: 0,

@@ -17,14 +17,14 @@ use item::Item;
 const SCOPES_MAX: usize = 64;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Dialect {
+pub(crate) enum Dialect {
     OCaml,
     Reason,
     FSharp,
     StandardMl,
 }
 
-pub(in super::super) struct Ml {
+pub(crate) struct Ml {
     dialect: Dialect,
     scopes: Vec<Scope>,
     /// Scopes beyond [`SCOPES_MAX`].
@@ -87,7 +87,7 @@ impl Parser for Ml {
 }
 
 impl Ml {
-    pub(in super::super) fn new(dialect: Dialect) -> Ml {
+    pub(crate) fn new(dialect: Dialect) -> Ml {
         Ml {
             dialect,
             scopes: Vec::new(),

@@ -23,7 +23,7 @@ enum Inside {
 }
 
 #[derive(Default)]
-pub(in super::super) struct Nim {
+pub(crate) struct Nim {
     scopes: Vec<Scope>,
     brackets: usize,
     /// Routine whose `=` has not come.

@@ -9,7 +9,7 @@ use super::super::{Kind, Parent};
 use super::words::{Scopes, Statement, Word, behind_brackets, define_list, define_members};
 
 #[derive(Default)]
-pub(in super::super) struct Pascal {
+pub(crate) struct Pascal {
     statement: Statement,
     scopes: Scopes,
     section: Section,

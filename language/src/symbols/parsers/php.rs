@@ -9,7 +9,7 @@ use super::super::parser::{Role, Token};
 /// Tokens before a `define` that are read.
 const DEFINE_TOKENS_MAX: usize = 16;
 
-pub(in super::super) struct Php;
+pub(crate) struct Php;
 
 impl Grammar for Php {
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {

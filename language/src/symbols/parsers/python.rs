@@ -13,7 +13,7 @@ use super::super::parser::{Line, Parser, Role, Token};
 use super::super::scopes::{Head, Names, Scopes, unquoted};
 
 #[derive(Default)]
-pub(in super::super) struct Python {
+pub(crate) struct Python {
     dialect: Dialect,
     scopes: Scopes,
     names: Names,
@@ -30,7 +30,7 @@ pub(in super::super) struct Python {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(in super::super) enum Dialect {
+pub(crate) enum Dialect {
     #[default]
     Python,
     Cython,
@@ -75,7 +75,7 @@ impl Parser for Python {
 }
 
 impl Python {
-    pub(in super::super) fn new(dialect: Dialect) -> Python {
+    pub(crate) fn new(dialect: Dialect) -> Python {
         Python {
             dialect,
             ..Python::default()

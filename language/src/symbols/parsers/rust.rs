@@ -6,7 +6,7 @@ use super::super::blocks::{Grammar, Open, Scope, Statement};
 use super::super::outline::Outline;
 use super::super::parser::{Role, Token};
 
-pub(in super::super) struct Rust;
+pub(crate) struct Rust;
 
 impl Grammar for Rust {
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {

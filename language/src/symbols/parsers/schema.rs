@@ -10,7 +10,7 @@ use super::super::outline::Outline;
 use super::super::parser::{Role, Token};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Schema {
+pub(crate) enum Schema {
     Protobuf,
     Thrift,
     CapnProto,

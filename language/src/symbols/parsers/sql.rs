@@ -49,7 +49,7 @@ const OTHERS: &[&[u8]] = &[
     b"statistics",
 ];
 
-pub(in super::super) struct Sql;
+pub(crate) struct Sql;
 
 impl Grammar for Sql {
     fn open(&mut self, _it: &Statement, _outline: &mut Outline<'_>) -> Open {

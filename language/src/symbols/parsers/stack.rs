@@ -10,7 +10,7 @@ use super::words::Word;
 
 /// Forth: `: name … ;`, `variable name`.
 #[derive(Default)]
-pub(in super::super) struct Forth;
+pub(crate) struct Forth;
 
 impl Parser for Forth {
     fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
@@ -57,7 +57,7 @@ fn define_next(word: Token, end: u32, kind: Kind, outline: &mut Outline<'_>) -> 
 
 /// PostScript: `/name {…} def` and `/name … def` at the beginning of a line.
 #[derive(Default)]
-pub(in super::super) struct PostScript {
+pub(crate) struct PostScript {
     depth: usize,
 }
 
@@ -101,7 +101,7 @@ impl PostScript {
 
 /// Eiffel: classes and their features, which have the column of the first one.
 #[derive(Default)]
-pub(in super::super) struct Eiffel {
+pub(crate) struct Eiffel {
     /// Column of features; 0 outside of them, and before the first one.
     column: usize,
     in_features: bool,

@@ -13,7 +13,7 @@ use std::ops::Range;
 const NAMES_MAX: usize = 64;
 
 #[derive(Default)]
-pub(in super::super) struct Style {
+pub(crate) struct Style {
     head: Head,
     /// Columns of open blocks, if blocks have no braces.
     columns: Option<Vec<usize>>,
@@ -92,7 +92,7 @@ impl Parser for Style {
 
 impl Style {
     /// Blocks without braces.
-    pub(in super::super) fn columns() -> Style {
+    pub(crate) fn columns() -> Style {
         Style {
             columns: Some(Vec::new()),
             ..Style::default()

@@ -9,7 +9,7 @@ use super::super::{Kind, Parent};
 use super::words::{Scopes, Statement, Word, define_members};
 
 #[derive(Default)]
-pub(in super::super) struct Verilog {
+pub(crate) struct Verilog {
     statement: Statement,
     scopes: Scopes,
     /// Open `begin`: variables inside are local.

@@ -5,7 +5,7 @@ use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
 
 #[derive(Default)]
-pub(in super::super) struct Wgsl {
+pub(crate) struct Wgsl {
     /// Kind that the next word has.
     kind: Option<Kind>,
     /// Definition whose body may open.

@@ -5,7 +5,7 @@ use super::super::blocks::{Grammar, Open, Scope, Statement};
 use super::super::outline::Outline;
 use super::super::parser::{Role, Token};
 
-pub(in super::super) struct Zig;
+pub(crate) struct Zig;
 
 impl Grammar for Zig {
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {

@@ -7,14 +7,14 @@ use super::C;
 
 /// Language around the C.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in super::super::super) enum Host {
+pub(crate) enum Host {
     Yacc,
     Lex,
     Swig,
     Xs,
 }
 
-pub(in super::super::super) struct Grammar {
+pub(crate) struct Grammar {
     host: Host,
     c: C,
     /// Number of `%%` before.
@@ -54,7 +54,7 @@ impl Parser for Grammar {
 }
 
 impl Grammar {
-    pub(in super::super::super) fn new(host: Host) -> Grammar {
+    pub(crate) fn new(host: Host) -> Grammar {
         Grammar {
             host,
             c: C::default(),

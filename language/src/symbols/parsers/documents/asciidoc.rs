@@ -10,7 +10,7 @@ use std::ops::Range;
 const ROWS: &[u8] = b"=-~^+";
 
 #[derive(Default)]
-pub(in super::super) struct AsciiDoc {
+pub(crate) struct AsciiDoc {
     sections: Sections,
     /// Line before, if a row may follow.
     last: Option<Range<u32>>,

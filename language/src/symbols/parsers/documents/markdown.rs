@@ -9,7 +9,7 @@ use std::ops::Range;
 const SETTINGS_LINES_MAX: usize = 256;
 
 #[derive(Default)]
-pub(in super::super) struct Markdown {
+pub(crate) struct Markdown {
     sections: Sections,
     last: Last,
     /// Sign and number of lines of open settings.

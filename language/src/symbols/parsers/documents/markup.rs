@@ -7,7 +7,7 @@ use super::Sections;
 use std::ops::Range;
 
 #[derive(Default)]
-pub(in super::super) struct Markup {
+pub(crate) struct Markup {
     is_html: bool,
     sections: Sections,
     tag: Tag,
@@ -73,7 +73,7 @@ impl Parser for Markup {
 }
 
 impl Markup {
-    pub(in super::super) fn html() -> Markup {
+    pub(crate) fn html() -> Markup {
         Markup {
             is_html: true,
             ..Markup::default()

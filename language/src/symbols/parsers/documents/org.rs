@@ -6,7 +6,7 @@ use super::super::super::parser::{Line, Parser};
 use super::{Sections, count, rest};
 
 #[derive(Default)]
-pub(in super::super) struct Org {
+pub(crate) struct Org {
     sections: Sections,
 }
 

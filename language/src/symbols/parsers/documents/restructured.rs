@@ -9,7 +9,7 @@ use super::{Sections, is_row, width};
 use std::ops::Range;
 
 #[derive(Default)]
-pub(in super::super) struct Restructured {
+pub(crate) struct Restructured {
     sections: Sections,
     /// Rows by level.
     rows: Vec<Row>,

@@ -6,7 +6,7 @@ use super::super::super::{Kind, Parent};
 use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Dialect {
+pub(crate) enum Dialect {
     Ini,
     Properties,
     Toml,
@@ -14,7 +14,7 @@ pub(in super::super) enum Dialect {
     Opam,
 }
 
-pub(in super::super) struct Ini {
+pub(crate) struct Ini {
     dialect: Dialect,
     /// Columns before the first key of the section; lines with more continue a value.
     indent: Option<usize>,
@@ -48,7 +48,7 @@ impl Parser for Ini {
 }
 
 impl Ini {
-    pub(in super::super) fn new(dialect: Dialect) -> Ini {
+    pub(crate) fn new(dialect: Dialect) -> Ini {
         Ini {
             dialect,
             indent: None,

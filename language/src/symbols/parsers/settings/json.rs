@@ -8,7 +8,7 @@ use super::super::super::parser::{Line, Parser, Role, Token};
 const DEPTH_MAX: usize = 2;
 
 #[derive(Default)]
-pub(in super::super) struct Json {
+pub(crate) struct Json {
     /// Open brackets, of objects and arrays.
     depth: usize,
     /// Depth outside of all arrays, if there is one.

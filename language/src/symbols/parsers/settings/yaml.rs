@@ -9,7 +9,7 @@ use std::ops::Range;
 const DEPTH_MAX: usize = 32;
 
 #[derive(Default)]
-pub(in super::super) struct Yaml {
+pub(crate) struct Yaml {
     /// Columns of open keys, ascending.
     columns: Vec<usize>,
     /// End of the last line that is not blank.

@@ -1,0 +1,30 @@
+//! Classes of bytes: code, comment, string, text.
+
+/// Class of a byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Code, with directives of a preprocessor.
+    #[default]
+    Code,
+    /// Comment, with its signs.
+    Comment,
+    /// String or character, with its quotes.
+    String,
+    /// Prose, and texts without a lexer.
+    Text,
+}
+
+impl Class {
+    /// All classes, by number.
+    pub const ALL: [Class; 4] = [Class::Code, Class::Comment, Class::String, Class::Text];
+
+    /// Name in queries.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Code => "code",
+            Class::Comment => "comment",
+            Class::String => "string",
+            Class::Text => "text",
+        }
+    }
+}
