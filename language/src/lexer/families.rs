@@ -25,6 +25,8 @@ pub(crate) struct Family {
     pub(super) features: u32,
     /// Form that a file begins in.
     pub(super) begins_in: Option<u8>,
+    /// Words in the first column that end a string of many lines: its end is missing.
+    pub(super) heads: &'static [&'static str],
 }
 
 /// `#` begins a directive.
@@ -64,6 +66,11 @@ pub(super) const DIGIT_QUOTES: u32 = 65536;
 /// Text for people, not code.
 pub(super) const PROSE: u32 = 131_072;
 
+/// `?"` is a character.
+pub(super) const CHARACTERS: u32 = 262_144;
+/// `~r/…/`
+pub(super) const SIGILS: u32 = 524_288;
+
 impl Family {
     pub(super) const fn new(quotes: &'static [Quote]) -> Family {
         Family {
@@ -72,6 +79,7 @@ impl Family {
             of_names: "",
             features: 0,
             begins_in: None,
+            heads: &[],
         }
     }
 
@@ -85,6 +93,10 @@ impl Family {
 
     pub(super) const fn names_with(self, of_names: &'static str) -> Family {
         Family { of_names, ..self }
+    }
+
+    pub(super) const fn heads(self, heads: &'static [&'static str]) -> Family {
+        Family { heads, ..self }
     }
 
     pub(super) const fn begins_in(self, form: u8) -> Family {

@@ -29,6 +29,12 @@ pub(super) const FIRST: u16 = 64;
 pub(super) const COLUMN: u16 = 128;
 /// Ends in the first column.
 pub(super) const CLOSES_IN_COLUMN: u16 = 256;
+/// Has square brackets and strings inside.
+pub(super) const BRACKETS: u16 = 512;
+/// A `?>` ends it.
+pub(super) const TAG: u16 = 1024;
+/// A `'`, `$` or `\` behind the end makes it content.
+pub(super) const INDENTED: u16 = 2048;
 
 impl Quote {
     const fn with(self, rule: u16) -> Quote {
@@ -95,6 +101,8 @@ forms! {
     line(open): "", Comment, 0;
     /// A backslash continues it.
     continued_line(open): "", Comment, BACKSLASH;
+    /// Ends before a `?>`.
+    php_line(open): "", Comment, TAG;
     block(open, close): close, Comment, LINES;
     /// Block with nesting.
     nested(open, close): close, Comment, LINES | NESTS;
@@ -106,7 +114,11 @@ forms! {
     text(open, close): close, String, LINES | BACKSLASH;
     /// Several lines, without escapes.
     raw(open, close): close, String, LINES;
+    /// Indented string of Nix.
+    indented(open): open, String, LINES | INDENTED;
     /// Single line. Doubling escapes the end.
     doubled(open, close): close, String, DOUBLED;
     one(open): open, String, BACKSLASH | ONE;
+    /// Attribute in square brackets.
+    attribute(open): "]", Meta, LINES | BRACKETS;
 }

@@ -4,8 +4,8 @@ mod lasting;
 mod signs;
 
 use super::families::{
-    ANY_CASE, AT, BACKSLASH, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG, MARKUP,
-    PERCENT, QUOTING, RAW, REGEX,
+    ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG,
+    MARKUP, PERCENT, QUOTING, RAW, REGEX, SIGILS,
 };
 use super::quote::{self, Quote};
 use super::syntax::Syntax;
@@ -27,8 +27,25 @@ impl Syntax {
         form.map_or(LineState::Code, |form| LineState::Quote { form, depth: 1 })
     }
 
+    /// State before a line: like code if a definition begins it, and the end of a string is missing.
+    pub(crate) fn resume(&self, line: &[u8], state: LineState) -> LineState {
+        let LineState::Quote { form, .. } = state else {
+            return state;
+        };
+        let quote = self.family.quotes.get(usize::from(form));
+        let is_string =
+            |quote: &Quote| quote.colour == Some(Colour::String) && quote.close.len() == 1;
+        let begins = |head: &&str| line.starts_with(head.as_bytes());
+        if quote.is_some_and(is_string) && self.family.heads.iter().any(begins) {
+            LineState::Code
+        } else {
+            state
+        }
+    }
+
     /// Lexes a line without its end. Returns the state at its end.
     pub fn line(&self, line: &[u8], state: LineState, tokens: &mut impl Tokens) -> LineState {
+        let state = self.resume(line, state);
         if self.has(MARKUP) {
             return markup::line(line, state, tokens);
         }
@@ -155,6 +172,17 @@ impl<T: Tokens> Reader<'_, T> {
                     return None;
                 }
             }
+            b'~' if syntax.has(SIGILS) && self.byte(1).is_ascii_alphabetic() => {
+                let letters = self.rest().iter().skip(1).take(NAME_BYTES_MAX);
+                let letters = letters
+                    .take_while(|byte| byte.is_ascii_alphabetic())
+                    .count();
+                let (open, next) = (self.byte(1 + letters), self.byte(2 + letters));
+                if b"([{<|/\"'".contains(&open) && next != open {
+                    self.at += 2 + letters;
+                    return self.delimited(open, closing(open), 1, start);
+                }
+            }
             b'%' if syntax.has(PERCENT) && self.may_be_value() => {
                 let has_letter = b"wWiIqQr".contains(&self.byte(1));
                 let open = self.byte(1 + usize::from(has_letter));
@@ -202,6 +230,9 @@ impl<T: Tokens> Reader<'_, T> {
     fn name(&mut self) -> Option<LineState> {
         let (syntax, start) = (self.syntax, self.at);
         self.skip(|byte| syntax.is_in_name(byte));
+        if syntax.has(QUOTING | CHARACTERS) {
+            self.quote_in_name(start);
+        }
         let word = &self.line[start..self.at];
         if syntax.has(HASHES) && matches!(word, b"r" | b"br" | b"cr") {
             let hashes = self.rest().iter().take_while(|byte| **byte == b'#').count();
@@ -241,6 +272,31 @@ impl<T: Tokens> Reader<'_, T> {
         None
     }
 
+    /// Takes the quote of `$'`, of the character `?'`, and of Perl's old `A'b`.
+    fn quote_in_name(&mut self, start: usize) {
+        let (word, next) = (&self.line[start..self.at], self.byte(0));
+        let is_in_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let is_variable = word == b"$" && matches!(next, b'"' | b'\'' | b'`');
+        let is_character = word == b"?"
+            && self.syntax.has(CHARACTERS)
+            && next.is_ascii_punctuation()
+            && (next == b'\\' || !is_in_name(self.byte(1)));
+        let is_name = next == b'\''
+            && self.syntax.has(QUOTING)
+            && word.last().is_some_and(u8::is_ascii_alphanumeric)
+            && self.byte(1).is_ascii_alphabetic()
+            && self.syntax.word(word).is_none()
+            && !self.is_quoting(word, start);
+        if is_character && next == b'\\' {
+            self.at = (self.at + 2).min(self.line.len());
+        } else if is_variable || is_character {
+            self.at += 1;
+        } else if is_name {
+            self.at += 1;
+            self.skip(is_in_name);
+        }
+    }
+
     /// Returns whether a Perl word such as `qw` begins a string.
     fn is_quoting(&self, word: &[u8], start: usize) -> bool {
         let is_word = matches!(
@@ -251,7 +307,8 @@ impl<T: Tokens> Reader<'_, T> {
         let (open, next) = (self.byte(0), self.byte(1));
         let opens = open.is_ascii_punctuation() && !b")}]>,;=_".contains(&open)
             || open == b' ' && matches!(next, b'(' | b'{' | b'[') && word[0] == b'q';
-        is_word && opens && !b"$@%&>-{".contains(&before)
+        let is_key = before == b'{' && !b"{([</|!".contains(&open);
+        is_word && opens && !is_key && !b"$@%&>-\\".contains(&before)
     }
 
     fn two_parts(&mut self, open: u8, has_two: bool, start: usize) -> Option<LineState> {

@@ -79,6 +79,20 @@ fn comments_strings_numbers_and_words_have_colours() {
             "let s = r#\"a\"b\"#; // c",
             "<k let> s = <s r#\"a\"b\"#>; <c // c>",
         ),
+        (
+            "Rust",
+            "#[a = \"]\", [1]] mod t;",
+            "<p #[a = \"]\", [1]]> <k mod> t;",
+        ),
+        ("PHP", "<?php // a ?>b", "<?<k php> <c // a >?>b"),
+        (
+            "PHP",
+            "<?php $a = <<<eot\n'\neot;",
+            "<?<k php> $a = <<<eot\n<s '>\n<s eot>;",
+        ),
+        ("Nix", "''a ''${b} ''' c'';", "<s ''a ''${b} ''' c''>;"),
+        ("ANTLR", "A : ~[\"'] ;", "A : ~<s [\"']> ;"),
+        ("Puppet", "/['{]/ => $a", "<s /['{]/> => $a"),
         ("Rust", "#[cfg(test)] mod t;", "<p #[cfg(test)]> <k mod> t;"),
         (
             "Python",
@@ -104,6 +118,27 @@ fn comments_strings_numbers_and_words_have_colours() {
             "Perl",
             "my @a = qw(b c); s/\"/'/g;",
             "<k my> @a = <s qw(b c)>; <s s/\"/'/>g;",
+        ),
+        ("Perl", "$a = $' . b'c('d');", "$a = $' . b'c(<s 'd'>);"),
+        (
+            "Perl",
+            "sub {q{it's}} $h{s}{y}",
+            "<k sub> {<s q{it's}>} $h{s}{y}",
+        ),
+        (
+            "Ruby",
+            "when ?\", ?\\\", 'a'",
+            "<k when> ?\", ?\\\", <s 'a'>",
+        ),
+        (
+            "Elixir",
+            "~c|\"(| <> ~r/'/i ?\" \"a\"",
+            "<s ~c|\"(|> <> <s ~r/'/>i ?\" <s \"a\">",
+        ),
+        (
+            "PowerShell",
+            "'it''s\\' + \"C:\\\" # a",
+            "<s 'it''s\\'> + <s \"C:\\\"> <c # a>",
         ),
         ("Ruby", "a = %w[b c] # d", "a = <s %w[b c]> <c # d>"),
         (
@@ -184,6 +219,11 @@ fn what_lasts_over_lines_keeps_its_colour() {
             "Shell",
             "cat <<-'END' | x\nif\n\tEND\nif",
             "cat <<-<s 'END'> | x\n<s if>\n<s \tEND>\n<k if>",
+        ),
+        (
+            "Shell",
+            "cat <<\\END && if\nif\nEND\nif",
+            "cat <<\\END && <k if>\n<s if>\n<s END>\n<k if>",
         ),
         (
             "Perl",

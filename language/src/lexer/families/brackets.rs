@@ -1,8 +1,8 @@
 //! Languages with braces, in the style of C.
 
-use crate::lexer::Colour::{Keyword, Meta, String, Type};
+use crate::lexer::Colour::{Keyword, String, Type};
 use crate::lexer::quote::{
-    Quote, block, continued_line, doubled, line, nested, one, raw, string, text,
+    Quote, attribute, block, continued_line, doubled, line, nested, one, php_line, raw, string, text,
 };
 use super::{
     ANY_CASE, AT, DIGIT_QUOTES, DIRECTIVES, Family, HASHES, HEREDOC, KEYS, RAW, REGEX,
@@ -91,7 +91,7 @@ pub(crate) static GO: Family = Family::new(&[line("//"), block("/*", "*/"), raw(
 pub(crate) static GO_MODULE: Family = Family::new(&[line("//"), string("\"")])
     .words(&[(Keyword, "module go toolchain require exclude replace retract")]);
 pub(crate) static RUST: Family = Family::new(&[
-    line("//"), nested("/*", "*/"), raw("#![", "]").coloured(Meta), raw("#[", "]").coloured(Meta),
+    line("//"), nested("/*", "*/"), attribute("#!["), attribute("#["),
     text("\"", "\""), one("'"),
 ]).words(&[(Keyword, "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while yield union macro_rules"),
     (Type, "bool char f32 f64 i8 i16 i32 i64 i128 isize str u8 u16 u32 u64 u128 usize String Vec Option Result Box")])
@@ -112,7 +112,7 @@ pub(crate) static ZIG: Family = Family::new(&[line("//"), line("\\\\").coloured(
     .words(&[(Keyword, "align allowzero and anyframe anytype asm async await break catch comptime const continue defer else enum errdefer error export extern false fn for if inline noalias null opaque or orelse packed pub resume return struct suspend switch test threadlocal true try undefined union unreachable usingnamespace var volatile while"),
         (Type, "bool void type noreturn anyerror comptime_int comptime_float f16 f32 f64 i8 i16 i32 i64 isize u8 u16 u32 u64 usize")]).features(AT);
 pub(crate) static PHP: Family = Family::new(&[
-    raw("?>", "<?").plain(), line("//"), raw("#[", "]").coloured(Meta), line("#"), block("/*", "*/"),
+    raw("?>", "<?").plain(), php_line("//"), attribute("#["), php_line("#"), block("/*", "*/"),
     text("\"", "\""), text("'", "'"),
 ]).words(&[(Keyword, "abstract and array as break callable case catch class clone const continue declare default do echo else elseif empty enum extends false final finally fn for foreach function global goto if implements include include_once instanceof insteadof interface isset list match namespace new null or php print private protected public readonly require require_once return self static switch throw trait true try unset use var while xor yield __DIR__ __FILE__ __LINE__"),
     (Type, "bool float int iterable mixed object string void")]).features(HEREDOC).names_with("$").begins_in(0);
@@ -120,6 +120,8 @@ pub(crate) static HAXE: Family = Family::new(SLASHES).words(&[(Keyword, JAVA_WOR
 pub(crate) static VALA: Family = Family::new(JAVA_QUOTES).words(&[(Keyword, JAVA_WORDS), (Keyword, "as async base construct delegate delete dynamic ensures errordomain foreach get in inline internal is lock namespace out override owned params ref requires set signal sizeof struct throws typeof unowned using value virtual weak"),
     (Type, C_TYPES), (Type, "string uint ulong unichar uchar")]).features(AT | DIRECTIVES);
 pub(crate) static ANTLR: Family = Family::new(SLASHES).words(&[(Keyword, "grammar lexer parser fragment import options tokens returns locals catch finally mode channel def theorem lemma example by have show from let in match with if then else fun variable namespace end open structure class instance where")]);
+pub(crate) static ANTLR_4: Family = Family::new(&[line("//"), block("/*", "*/"), string("'"), string("\""), text("[", "]").within_line()])
+    .words(&[(Keyword, "grammar lexer parser fragment import options tokens channels returns locals catch finally mode throws")]);
 pub(crate) static SOLIDITY: Family = Family::new(C_QUOTES).words(&[(Keyword, JS_WORDS), (Keyword, "abstract anonymous assembly calldata constant constructor contract emit error event external fallback immutable indexed interface internal is library mapping memory modifier override payable pragma private public pure receive require returns revert storage struct unchecked using view virtual"),
     (Type, "address bool bytes bytes32 int int256 string uint uint8 uint256")]);
 pub(crate) static PROTOBUF: Family = Family::new(&[
@@ -142,4 +144,4 @@ pub(crate) static AWK: Family = Family::new(&[line("#"), string("\"")])
     .words(&[(Keyword, "BEGIN END BEGINFILE ENDFILE break continue delete do else exit for func function getline if in next nextfile print printf return switch case default while FS NF NR OFS ORS RS FNR FILENAME SUBSEP ENVIRON")])
     .features(REGEX).names_with("$");
 pub(crate) static PUPPET: Family = Family::new(&[line("#"), line("//"), block("/*", "*/"), text("|||", "|||"), text("\"", "\""), text("'", "'")])
-    .words(&[(Keyword, "and case class default define else elsif false if import importstr in inherits node or undef unless true local null function for self super tailstrict then assert error")]).names_with("$");
+    .words(&[(Keyword, "and case class default define else elsif false if import importstr in inherits node or undef unless true local null function for self super tailstrict then assert error")]).features(REGEX).names_with("$");

@@ -2,10 +2,10 @@
 
 use crate::lexer::Colour::{Comment, Keyword, Meta, Type};
 use crate::lexer::quote::{
-    Quote, block, column_block, doubled, line, nested, one, raw, string, text,
+    Quote, block, column_block, doubled, indented, line, nested, one, raw, string, text,
 };
 use super::{
-    ANY_CASE, AT, BACKSLASH, COMMANDS, DOLLAR, Family, HEREDOC, KEYS, LONG, PERCENT, QUOTING, REGEX,
+    ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DOLLAR, Family, HEREDOC, KEYS, LONG, PERCENT, QUOTING, REGEX, SIGILS,
 };
 
 const PYTHON_QUOTES: &[Quote] = &[
@@ -14,7 +14,15 @@ const PYTHON_QUOTES: &[Quote] = &[
 const SHELL_QUOTES: &[Quote] = &[
     line("#").blank(), text("\"", "\""), text("$'", "'"), raw("'", "'"),
 ];
-const HASH_QUOTES: &[Quote] = &[line("#"), string("\""), string("'")];
+/// Descriptions and changes have apostrophes.
+const SPEC_QUOTES: &[Quote] = &[
+    line("#").blank(), text("\"", "\"").within_line(), raw("'", "'").blank().within_line(),
+];
+
+const RAKU_QUOTES: &[Quote] = &[
+    block("=begin", "=end").first(), line("=head").first(), line("=for").first(), line("=item").first(),
+    line("#").blank(), text("\"", "\""), text("'", "'"),
+];
 
 const PYTHON_WORDS: &str = "False None True and as assert async await break class continue def del \
     elif else except finally for from global if import in is lambda match nonlocal not or pass raise \
@@ -39,21 +47,23 @@ pub(crate) static CYTHON: Family = Family::new(PYTHON_QUOTES)
 pub(crate) static SHELL: Family = Family::new(SHELL_QUOTES)
     .words(&[(Keyword, SHELL_WORDS), (Meta, "%build %install %files %prep %description %changelog %package %post %postun %check %setup")])
     .features(HEREDOC | BACKSLASH | DOLLAR).names_with("%");
+pub(crate) static SPEC: Family = Family { quotes: SPEC_QUOTES, ..SHELL };
 pub(crate) static TCSH: Family = Family::new(SHELL_QUOTES)
     .words(&[(Keyword, SHELL_WORDS), (Keyword, "and begin breaksw default else end endif endsw foreach goto not or repeat setenv switch")])
     .features(BACKSLASH | DOLLAR);
 pub(crate) static PERL: Family = Family::new(&[
     column_block("=", "=cut"), line("#").blank(), text("\"", "\""), text("'", "'"), string("`"),
-]).words(&[(Keyword, "and cmp continue do else elsif eq for foreach ge given gt if last le local lt my ne next no not or our package redo ref require return sub state undef unless until use when while x xor BEGIN END __PACKAGE__ __END__ __DATA__ bless die warn print printf say push pop shift unshift splice sort map grep keys values each delete exists defined scalar wantarray eval open close class method has multi role grammar token rule regex")])
-    .features(REGEX | HEREDOC | QUOTING).names_with("$@%&");
+]).words(&[(Keyword, "and cmp continue do else elsif eq for foreach ge given gt if last le local lt my ne next no not or our package redo ref require return sub state undef unless until use when while x xor BEGIN END __PACKAGE__ __END__ __DATA__ bless die warn print printf say push pop shift unshift splice sort map grep keys values each delete exists defined scalar split join wantarray eval open close class method has multi role grammar token rule regex")])
+    .features(REGEX | HEREDOC | QUOTING).names_with("$@%&").heads(&["sub ", "package "]);
+pub(crate) static RAKU: Family = Family { quotes: RAKU_QUOTES, ..PERL };
 pub(crate) static RUBY: Family = Family::new(&[
     column_block("=begin", "=end"), line("#"), text("\"", "\""), text("'", "'"), string("`"),
 ]).words(&[(Keyword, "BEGIN END alias and attr_accessor attr_reader attr_writer begin break case class def defined do else elsif end ensure extend false for if in include lambda module next nil not or private proc protected public raise redo require require_relative rescue retry return self super then true undef unless until when while yield __FILE__ __LINE__ macro struct lib fun enum abstract")])
-    .features(REGEX | HEREDOC | PERCENT).names_with("@$?!");
+    .features(REGEX | HEREDOC | PERCENT | CHARACTERS).names_with("@$?!").heads(&["def ", "class ", "module "]);
 pub(crate) static ELIXIR: Family = Family::new(&[
     line("#"), text("\"\"\"", "\"\"\""), text("'''", "'''"), text("\"", "\""), string("'"),
 ]).words(&[(Keyword, "after alias and case catch cond def defcallback defdelegate defexception defguard defimpl defmacro defmacrop defmodule defp defprotocol defstruct do else end false fn for if import in nil not or quote raise receive require rescue super throw true try unless unquote use when with")])
-    .features(AT).names_with("?!");
+    .features(AT | CHARACTERS | SIGILS).names_with("?!").heads(&["defmodule ", "defimpl ", "defprotocol "]);
 pub(crate) static COFFEESCRIPT: Family = Family::new(&[
     block("###", "###"), line("#"), text("\"\"\"", "\"\"\""), text("'''", "'''"), text("\"", "\""), text("'", "'"),
 ]).words(&[(Keyword, "and break by case catch class continue delete do else export extends false finally for from if import in instanceof is isnt loop new no not null of off on or own return super switch then this throw true try typeof undefined unless until when while yes yield")])
@@ -61,23 +71,23 @@ pub(crate) static COFFEESCRIPT: Family = Family::new(&[
 pub(crate) static LUA: Family = Family::new(&[string("\""), string("'")])
     .words(&[(Keyword, "and break do else elseif end false for function goto if in local nil not or repeat return self then true until while")])
     .features(LONG);
-pub(crate) static TCL: Family = Family::new(&[line("#").blank(), text("\"", "\"")])
+pub(crate) static TCL: Family = Family::new(&[line("#").blank(), text("\"", "\"").blank()])
     .words(&[(Keyword, "after append array break catch continue else elseif error eval exec exit expr for foreach format global if incr info lappend lindex list llength namespace package proc puts regexp regsub rename return set source string switch then trace unset uplevel upvar variable while")])
-    .features(BACKSLASH | DOLLAR);
-pub(crate) static R: Family = Family::new(HASH_QUOTES)
+    .features(BACKSLASH | DOLLAR).heads(&["proc "]);
+pub(crate) static R: Family = Family::new(&[line("#"), text("\"", "\""), text("'", "'"), string("`")])
     .words(&[(Keyword, "FALSE Inf NA NULL NaN TRUE break else for function if in library next repeat require return while")]).names_with(".");
 pub(crate) static JULIA: Family = Family::new(&[
     nested("#=", "=#"), line("#"), text("\"\"\"", "\"\"\""), text("\"", "\""), one("'"),
 ]).words(&[(Keyword, "abstract baremodule begin break catch const continue do else elseif end export false finally for function global if import in isa let local macro missing module mutable nothing primitive quote return struct true try type using where while"),
-    (Type, "Any Array Bool Char Dict Float32 Float64 Int Int32 Int64 String UInt8 Vector")]).features(AT).names_with("!");
+    (Type, "Any Array Bool Char Dict Float32 Float64 Int Int32 Int64 String UInt8 Vector")]).features(AT).names_with("!").heads(&["function ", "struct ", "module ", "macro ", "mutable struct "]);
 pub(crate) static NIM: Family = Family::new(&[
     nested("#[", "]#"), line("#"), raw("\"\"\"", "\"\"\""), string("\""), one("'"),
 ]).words(&[(Keyword, "addr and as asm bind block break case cast concept const continue converter defer discard distinct div do elif else end enum except export false finally for from func if import in include interface is isnot iterator let macro method mixin mod nil not notin object of or out proc ptr raise ref return shl shr static template true try tuple type using var when while xor yield"),
     (Type, "bool char float int int32 int64 string uint void seq array")]);
 pub(crate) static POWERSHELL: Family = Family::new(&[
-    block("<#", "#>"), line("#").blank(), raw("@\"", "\"@"), raw("@'", "'@"), text("\"", "\""), raw("'", "'"),
+    block("<#", "#>"), line("#").blank(), raw("@\"", "\"@"), raw("@'", "'@"), doubled("\"", "\"").lines(), doubled("'", "'").lines(),
 ]).words(&[(Keyword, "begin break catch class continue data do dynamicparam else elseif end enum exit filter finally for foreach from function hidden if in param process return static switch throw trap try until using while")])
-    .features(ANY_CASE | DOLLAR).names_with("-");
+    .features(ANY_CASE | DOLLAR).names_with("-").heads(&["function ", "Function ", "class "]);
 pub(crate) static BATCHFILE: Family = Family::new(&[line("::").first(), line("@rem ").first(), line("rem ").first(), string("\"")])
     .words(&[(Keyword, "call cd choice cls copy defined del do echo else endlocal equ errorlevel exist exit for geq goto gtr if in leq lss mkdir move neq not off on pause popd pushd ren rmdir set setlocal shift start type")])
     .features(ANY_CASE).names_with("%");
@@ -90,7 +100,7 @@ pub(crate) static MAKEFILE: Family = Family::new(&[line("#"), string("\"")])
 pub(crate) static CMAKE: Family = Family::new(&[raw("#[[", "]]").coloured(Comment), line("#"), text("\"", "\"")])
     .words(&[(Keyword, "if else elseif endif foreach endforeach while endwhile function endfunction macro endmacro return include find_package set unset option project add_executable add_library add_subdirectory add_custom_command add_custom_target add_test target_link_libraries target_include_directories target_compile_definitions target_compile_options target_sources install message list string file get_property set_property set_target_properties cmake_minimum_required configure_file and not or on off true false public private interface")])
     .features(ANY_CASE | DOLLAR);
-pub(crate) static M4: Family = Family::new(&[line("dnl").blank(), line("#").blank(), raw("\"", "\"")])
+pub(crate) static M4: Family = Family::new(&[line("dnl").blank(), line("#").blank(), doubled("\"", "\"")])
     .words(&[(Keyword, "define undefine ifelse ifdef include sinclude m4_define m4_include m4_ifdef if then else elif fi case esac for do done in AC_INIT AC_OUTPUT AC_DEFINE AC_SUBST AC_CHECK_LIB AC_CHECK_HEADERS AC_CHECK_FUNCS AC_ARG_ENABLE AC_ARG_WITH AC_MSG_CHECKING AC_MSG_RESULT AC_MSG_ERROR AC_DEFUN AS_IF AS_CASE AM_INIT_AUTOMAKE AM_CONDITIONAL PKG_CHECK_MODULES")])
     .features(DOLLAR);
 pub(crate) static SQL: Family = Family::new(&[
@@ -131,7 +141,7 @@ pub(crate) static FORTH: Family = Family::new(&[line("\\ ").blank(), block("( ",
 pub(crate) static SED: Family = Family::new(&[line("#").first()]);
 pub(crate) static POSTSCRIPT: Family = Family::new(&[line("%"), raw("(", ")")])
     .words(&[(Keyword, "def dup pop exch begin end if ifelse for repeat loop exit gsave grestore moveto lineto curveto stroke fill show findfont setfont translate scale rotate newpath closepath setgray setrgbcolor showpage bind array dict get put roll index copy true false null")]).names_with("/");
-pub(crate) static NIX: Family = Family::new(&[line("#"), block("/*", "*/"), raw("''", "''"), text("\"", "\"")])
+pub(crate) static NIX: Family = Family::new(&[line("#"), block("/*", "*/"), indented("''"), text("\"", "\"")])
     .words(&[(Keyword, "assert builtins else false if import in inherit let null or rec then true with")]).names_with("-'");
 pub(crate) static DOCKERFILE: Family = Family::new(&[line("#").first(), string("\""), raw("'", "'")])
     .words(&[(Keyword, "FROM AS RUN CMD LABEL MAINTAINER EXPOSE ENV ADD COPY ENTRYPOINT VOLUME USER WORKDIR ARG ONBUILD STOPSIGNAL HEALTHCHECK SHELL")])

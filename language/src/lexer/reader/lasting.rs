@@ -5,6 +5,7 @@ use super::super::families::STRING_KEYS;
 use super::super::quote::{self, Quote};
 use super::super::{Colour, LineState, Tokens};
 use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash};
+use memchr::memmem;
 
 impl<T: Tokens> Reader<'_, T> {
     /// Continues a form of an earlier line.
@@ -17,10 +18,15 @@ impl<T: Tokens> Reader<'_, T> {
             LineState::Long { .. } | LineState::Hashes(_) | LineState::Raw(_) => self.raw(state, 0),
             LineState::Delimited { open, close, depth } => self.delimited(open, close, depth, 0),
             LineState::Heredoc(end) => {
-                let is_end = hash(ending(self.line)) == end;
-                self.at = self.line.len();
+                let ending = ending(self.line);
+                if hash(ending) != end {
+                    self.push_rest(0, Colour::String);
+                    return Some(state);
+                }
+                let blanks = self.line.len() - self.line.trim_ascii_start().len();
+                self.at = blanks + ending.len();
                 self.push(0, Some(Colour::String));
-                Some(if is_end { LineState::Code } else { state })
+                None
             }
             LineState::Code | LineState::Tag { .. } | LineState::RawText(_) => None,
         }
@@ -36,7 +42,10 @@ impl<T: Tokens> Reader<'_, T> {
         let close = quote.close.as_bytes();
         let state = |depth| LineState::Quote { form, depth };
         if close.is_empty() {
-            self.at = self.line.len();
+            let tag = quote
+                .has(quote::TAG)
+                .then(|| memmem::find(self.rest(), b"?>"));
+            self.at = tag.flatten().map_or(self.line.len(), |tag| self.at + tag);
             self.push(start, quote.colour);
             let goes_on = quote.has(quote::BACKSLASH) && self.line.ends_with(b"\\");
             return goes_on.then(|| state(1));
@@ -60,6 +69,10 @@ impl<T: Tokens> Reader<'_, T> {
                     self.at += close.len();
                     continue;
                 }
+                if quote.has(quote::INDENTED) && matches!(self.byte(0), b'\'' | b'$' | b'\\') {
+                    self.at += 1;
+                    continue;
+                }
                 depth -= 1;
                 if depth == 0 {
                     if quote.has(quote::CLOSES_IN_COLUMN) {
@@ -77,10 +90,25 @@ impl<T: Tokens> Reader<'_, T> {
                 depth = depth.saturating_add(1);
             } else {
                 self.at += 1;
+                if quote.has(quote::BRACKETS) {
+                    depth = depth.saturating_add(self.brackets(byte));
+                }
             }
         }
         self.push(start, quote.colour);
         quote.has(quote::LINES).then(|| state(depth))
+    }
+
+    /// Skips a string in an attribute. Returns the number of opened brackets.
+    fn brackets(&mut self, byte: u8) -> u16 {
+        while byte == b'"' && self.at < self.line.len() {
+            let byte = self.byte(0);
+            self.at += 1 + usize::from(byte == b'\\' && self.byte(1) != 0);
+            if byte == b'"' {
+                break;
+            }
+        }
+        u16::from(byte == b'[')
     }
 
     /// A string before a colon may be a key.

@@ -116,6 +116,7 @@ impl<T: Tokens> Reader<'_, T> {
             return;
         };
         let is_shell = self.syntax.has(BACKSLASH);
+        let is_php = name.starts_with(b"<");
         let name = match name {
             // A here-string of shells, and a here-document of PHP.
             [b'<', ..] if is_shell => return,
@@ -128,14 +129,18 @@ impl<T: Tokens> Reader<'_, T> {
             }
             name => name,
         };
-        let quoted = matches!(name.first(), Some(b'"' | b'\'' | b'\\'));
+        let is_escaped = name.first() == Some(&b'\\');
+        let quoted = is_escaped || matches!(name.first(), Some(b'"' | b'\''));
         let is_first = |byte: u8| {
-            let any = quoted || is_shell;
+            let any = quoted || is_shell || is_php;
             byte == b'_' || byte.is_ascii_uppercase() || any && byte.is_ascii_alphabetic()
         };
         let name = &name[usize::from(quoted)..];
         let length = name.iter().take_while(|byte| {
-            byte.is_ascii_alphanumeric() || **byte == b'_' || quoted && b"-. ".contains(byte)
+            let is_blank = **byte == b' ' || **byte == b'.';
+            byte.is_ascii_alphanumeric()
+                || **byte == b'_'
+                || quoted && (**byte == b'-' || is_blank && !is_escaped)
         });
         let name = &name[..length.count()];
         if name.first().is_some_and(|first| is_first(*first)) {
