@@ -17,6 +17,7 @@ mod syntax;
 mod tests;
 
 pub(crate) use families::Family;
+pub use reader::Holes;
 pub use syntax::Syntax;
 
 use std::ops::Range;
@@ -105,6 +106,8 @@ pub enum LineState {
         /// Open pairs.
         depth: u16,
     },
+    /// Code or a string in holes of strings.
+    Hole(Holes),
     /// Tag of markup.
     Tag {
         /// Element that the tag opens, if its text is raw.

@@ -23,6 +23,8 @@ pub(crate) struct Family {
     /// Extra bytes of names.
     pub(super) of_names: &'static str,
     pub(super) features: u32,
+    /// Words before a quote that are of the string. With an `f`, the form whose beginning has one.
+    pub(super) prefixes: &'static [&'static str],
     /// Form that a file begins in.
     pub(super) begins_in: Option<u8>,
     /// Words in the first column that end a string of many lines: its end is missing.
@@ -78,6 +80,7 @@ impl Family {
             words: &[],
             of_names: "",
             features: 0,
+            prefixes: &[],
             begins_in: None,
             heads: &[],
         }
@@ -97,6 +100,10 @@ impl Family {
 
     pub(super) const fn heads(self, heads: &'static [&'static str]) -> Family {
         Family { heads, ..self }
+    }
+
+    pub(super) const fn prefixes(self, prefixes: &'static [&'static str]) -> Family {
+        Family { prefixes, ..self }
     }
 
     pub(super) const fn begins_in(self, form: u8) -> Family {

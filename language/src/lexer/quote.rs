@@ -9,7 +9,34 @@ pub(super) struct Quote {
     /// Empty for a line comment.
     pub(super) close: &'static str,
     pub(super) colour: Option<Colour>,
+    /// Parts inside with another look.
+    pub(super) holes: &'static [Hole],
     rules: u16,
+}
+
+/// A hole in a form.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hole {
+    pub(super) open: &'static str,
+    /// End of code; 0 if the hole is the form with the same beginning.
+    pub(super) close: u8,
+}
+
+impl Hole {
+    /// Code.
+    pub(super) const fn code(open: &'static str, close: u8) -> Hole {
+        Hole { open, close }
+    }
+
+    /// A form.
+    pub(super) const fn form(open: &'static str) -> Hole {
+        Hole { open, close: 0 }
+    }
+
+    /// True for `{…}`: a doubled brace is text, and a format follows a colon.
+    pub(super) fn is_brace(&self) -> bool {
+        self.open == "{"
+    }
 }
 
 /// May continue in the next line.
@@ -25,18 +52,26 @@ pub(super) const ONE: u16 = 16;
 pub(super) const BLANK: u16 = 32;
 /// First in its line.
 pub(super) const FIRST: u16 = 64;
-/// Begins in the first column.
+/// Begins in the first column, and its holes, too.
 pub(super) const COLUMN: u16 = 128;
 /// Ends in the first column.
 pub(super) const CLOSES_IN_COLUMN: u16 = 256;
-/// Has square brackets and strings inside.
-pub(super) const BRACKETS: u16 = 512;
+/// Begins only as a hole, or with a prefix.
+pub(super) const INNER: u16 = 512;
 /// A `?>` ends it.
 pub(super) const TAG: u16 = 1024;
 /// A `'`, `$` or `\` behind the end makes it content.
 pub(super) const INDENTED: u16 = 2048;
 
 impl Quote {
+    pub(super) const fn holes(self, holes: &'static [Hole]) -> Quote {
+        Quote { holes, ..self }
+    }
+
+    pub(super) const fn inner(self) -> Quote {
+        self.with(INNER)
+    }
+
     const fn with(self, rule: u16) -> Quote {
         Quote {
             rules: self.rules | rule,
@@ -92,7 +127,7 @@ macro_rules! forms {
         $(#[$doc])*
         pub(super) const fn $name($open: &'static str $(, $sign: &'static str)?) -> Quote {
             let (close, colour, rules) = ($close, Some(Colour::$colour), $rules);
-            Quote { open: $open, close, colour, rules }
+            Quote { open: $open, close, colour, holes: &[], rules }
         }
     )*};
 }
@@ -120,5 +155,5 @@ forms! {
     doubled(open, close): close, String, DOUBLED;
     one(open): open, String, BACKSLASH | ONE;
     /// Attribute in square brackets.
-    attribute(open): "]", Meta, LINES | BRACKETS;
+    attribute(open): "]", Meta, LINES;
 }

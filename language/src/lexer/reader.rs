@@ -1,7 +1,10 @@
 //! The lexer: reads a line, from state to state.
 
+mod holes;
 mod lasting;
 mod signs;
+
+pub use holes::Holes;
 
 use super::families::{
     ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG,
@@ -57,16 +60,18 @@ impl Syntax {
             last: 0,
             heredoc: None,
             no_regex_before: 0,
+            holes: Holes::default(),
         };
         let inside = match state {
             LineState::Code => None,
             state => reader.go_on(state),
         };
         let state = inside.unwrap_or_else(|| reader.code());
-        match (state, reader.heredoc) {
+        let state = match (state, reader.heredoc) {
             (LineState::Code, Some(end)) => LineState::Heredoc(end),
             (state, _) => state,
-        }
+        };
+        reader.holes.around(state, self)
     }
 }
 
@@ -81,6 +86,7 @@ struct Reader<'a, T> {
     heredoc: Option<u32>,
     /// No regular expression begins before it.
     no_regex_before: usize,
+    holes: Holes,
 }
 
 impl<T: Tokens> Reader<'_, T> {
@@ -95,6 +101,12 @@ impl<T: Tokens> Reader<'_, T> {
     fn push(&mut self, start: usize, colour: Option<Colour>) {
         if let Some(colour) = colour.filter(|_| start < self.at) {
             self.tokens.coloured(start..self.at, colour);
+        }
+    }
+
+    fn push_to(&mut self, start: usize, end: usize, colour: Option<Colour>) {
+        if let Some(colour) = colour.filter(|_| start < end) {
+            self.tokens.coloured(start..end, colour);
         }
     }
 
@@ -119,9 +131,7 @@ impl<T: Tokens> Reader<'_, T> {
             && let Some((form, quote)) = self.form()
         {
             self.at += quote.open.len();
-            let state = self.quoted(form, quote, start, 1);
-            self.last = b'"';
-            return state;
+            return self.quoted(form, quote, start, 1);
         }
         if byte.is_ascii_digit() {
             self.number();
@@ -193,9 +203,14 @@ impl<T: Tokens> Reader<'_, T> {
             }
             _ => {}
         }
+        self.at = (self.at + 1).min(self.line.len());
+        if self.holes.are_open()
+            && let Some((form, quote)) = self.leave_hole(byte)
+        {
+            return self.quoted(form, quote, start, 1);
+        }
         self.tokens.sign(start, byte);
         self.last = byte;
-        self.at = (self.at + 1).min(self.line.len());
         None
     }
 
@@ -234,6 +249,11 @@ impl<T: Tokens> Reader<'_, T> {
             self.quote_in_name(start);
         }
         let word = &self.line[start..self.at];
+        if matches!(self.byte(0), b'"' | b'\'')
+            && let Some(state) = self.prefixed(start)
+        {
+            return state;
+        }
         if syntax.has(HASHES) && matches!(word, b"r" | b"br" | b"cr") {
             let hashes = self.rest().iter().take_while(|byte| **byte == b'#').count();
             if self.byte(hashes) == b'"' && hashes < 256 {
@@ -346,6 +366,7 @@ impl<T: Tokens> Reader<'_, T> {
                 rest.starts_with(open)
             };
             is_there
+                && !quote.has(quote::INNER)
                 && (!quote.has(quote::BLANK) || is_apart())
                 && (!quote.has(quote::COLUMN) || self.at == 0)
                 && (!quote.has(quote::FIRST) || before.trim_ascii_start().is_empty())
@@ -380,6 +401,16 @@ fn long_bracket(text: &[u8]) -> Option<(u16, bool, usize)> {
     let is_long = inside.get(level) == Some(&b'[');
     let bytes = level + 2 + 2 * usize::from(is_comment);
     is_long.then_some((level as u16, is_comment, bytes))
+}
+
+fn opening(close: u8) -> u8 {
+    match close {
+        b')' => b'(',
+        b']' => b'[',
+        b'}' => b'{',
+        b'>' => b'<',
+        _ => 0,
+    }
 }
 
 fn closing(open: u8) -> u8 {

@@ -28,36 +28,65 @@ impl<T: Tokens> Reader<'_, T> {
                 self.push(0, Some(Colour::String));
                 None
             }
+            LineState::Hole(holes) => self.go_on_inside(holes),
             LineState::Code | LineState::Tag { .. } | LineState::RawText(_) => None,
         }
     }
 
+    /// Reads a form and what it has inside, up to its end, a hole with code, or the end of the line.
     pub(super) fn quoted(
         &mut self,
-        form: u8,
-        quote: &Quote,
-        start: usize,
+        mut form: u8,
+        mut quote: &'static Quote,
+        mut start: usize,
         mut depth: u16,
     ) -> Option<LineState> {
-        let close = quote.close.as_bytes();
-        let state = |depth| LineState::Quote { form, depth };
-        if close.is_empty() {
-            let tag = quote
-                .has(quote::TAG)
-                .then(|| memmem::find(self.rest(), b"?>"));
-            self.at = tag.flatten().map_or(self.line.len(), |tag| self.at + tag);
-            self.push(start, quote.colour);
-            let goes_on = quote.has(quote::BACKSLASH) && self.line.ends_with(b"\\");
-            return goes_on.then(|| state(1));
+        loop {
+            match self.form_end(quote, start, &mut depth) {
+                FormEnd::Line => return quote.has(quote::LINES).then_some(LineState::Quote { form, depth }),
+                FormEnd::Escape => return Some(LineState::Quote { form, depth }),
+                FormEnd::Close => {
+                    if quote.colour != Some(Colour::Comment) {
+                        self.last = b'"';
+                    }
+                    (form, quote) = self.leave_form()?;
+                    start = self.at;
+                }
+                FormEnd::Hole(hole_start) => {
+                    let Some(hole) = self.open_hole(form, quote) else {
+                        continue;
+                    };
+                    if hole.close != 0 {
+                        self.push(start, quote.colour);
+                        self.last = b'(';
+                        return None;
+                    }
+                    self.push_to(start, hole_start, quote.colour);
+                    (form, quote) = self.form_of_hole(hole)?;
+                    start = hole_start;
+                }
+            }
+            depth = 1;
         }
-        let (first, again) = (close[0], quote.open.as_bytes()[0]);
+    }
+
+    /// Reads a form up to its end, a hole, or the end of the line.
+    fn form_end(&mut self, quote: &Quote, start: usize, depth: &mut u16) -> FormEnd {
+        let close = quote.close.as_bytes();
+        let Some(&first) = close.first() else {
+            return self.line_end(quote, start);
+        };
+        let again = quote.open.as_bytes()[0];
         while self.at < self.line.len() {
             let byte = self.byte(0);
             if byte == b'\\' && quote.has(quote::BACKSLASH) {
+                if self.is_hole(quote) {
+                    return FormEnd::Hole(self.at);
+                }
                 if self.at + 1 == self.line.len() {
                     self.at += 1;
                     self.push(start, quote.colour);
-                    return Some(state(depth));
+                    return FormEnd::Escape;
                 }
                 self.at += 2;
             } else if byte == first
@@ -73,42 +102,49 @@ impl<T: Tokens> Reader<'_, T> {
                     self.at += 1;
                     continue;
                 }
-                depth -= 1;
-                if depth == 0 {
+                *depth = depth.saturating_sub(1);
+                if *depth == 0 {
                     if quote.has(quote::CLOSES_IN_COLUMN) {
                         self.at = self.line.len();
                     }
                     let colour = self.colour_of_key(quote, start);
                     self.push(start, colour);
-                    return None;
+                    return FormEnd::Close;
                 }
             } else if byte == again
                 && quote.has(quote::NESTS)
                 && self.rest().starts_with(quote.open.as_bytes())
             {
                 self.at += quote.open.len();
-                depth = depth.saturating_add(1);
+                *depth = depth.saturating_add(1);
+            } else if self.is_hole(quote) {
+                return FormEnd::Hole(self.at);
             } else {
                 self.at += 1;
-                if quote.has(quote::BRACKETS) {
-                    depth = depth.saturating_add(self.brackets(byte));
-                }
             }
         }
         self.push(start, quote.colour);
-        quote.has(quote::LINES).then(|| state(depth))
+        FormEnd::Line
     }
 
-    /// Skips a string in an attribute. Returns the number of opened brackets.
-    fn brackets(&mut self, byte: u8) -> u16 {
-        while byte == b'"' && self.at < self.line.len() {
-            let byte = self.byte(0);
-            self.at += 1 + usize::from(byte == b'\\' && self.byte(1) != 0);
-            if byte == b'"' {
-                break;
-            }
+    /// Reads a form that ends with its line.
+    fn line_end(&mut self, quote: &Quote, start: usize) -> FormEnd {
+        let tag = quote
+            .has(quote::TAG)
+            .then(|| memmem::find(self.rest(), b"?>"));
+        self.at = tag.flatten().map_or(self.line.len(), |tag| self.at + tag);
+        self.push(start, quote.colour);
+        if quote.has(quote::BACKSLASH) && self.line.ends_with(b"\\") {
+            FormEnd::Escape
+        } else {
+            FormEnd::Close
         }
-        u16::from(byte == b'[')
+    }
+
+    fn is_hole(&self, quote: &Quote) -> bool {
+        let mut holes = quote.holes.iter();
+        let may_begin = self.at == 0 || !quote.has(quote::COLUMN);
+        may_begin && holes.any(|hole| self.rest().starts_with(hole.open.as_bytes()))
     }
 
     /// A string before a colon may be a key.
@@ -204,6 +240,16 @@ impl<T: Tokens> Reader<'_, T> {
         self.at = self.line.len();
         self.push(start, Some(colour));
     }
+}
+
+/// Why the reader stops in a form.
+enum FormEnd {
+    Close,
+    /// A hole begins here.
+    Hole(usize),
+    Line,
+    /// Backslash at the end of the line.
+    Escape,
 }
 
 /// Text that may end a here-document.

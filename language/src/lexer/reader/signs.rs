@@ -78,7 +78,8 @@ impl<T: Tokens> Reader<'_, T> {
     pub(super) fn regex(&mut self) -> bool {
         if self.at < self.no_regex_before
             || !self.may_be_value()
-            || matches!(self.byte(1), b' ' | b'=' | b'/' | b'*' | 0)
+            || matches!(self.byte(1), b'/' | b'*' | 0)
+            || self.last == 0 && matches!(self.byte(1), b' ' | b'=')
         {
             return false;
         }
