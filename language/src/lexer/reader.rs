@@ -162,6 +162,10 @@ impl<T: Tokens> Reader<'_, T> {
                 return None;
             }
             b'/' if syntax.has(REGEX) && self.regex() => return None,
+            b'/' if syntax.has(QUOTING) && self.last_is_before_regex() => {
+                self.at += 1;
+                return self.delimited(byte, byte, 1, start);
+            }
             b'<' if syntax.has(HEREDOC) && self.heredoc.is_none() => self.here_document(),
             b'$' if syntax.has(DOLLAR) && self.variable() => return None,
             b'@' if syntax.has(AT) => {

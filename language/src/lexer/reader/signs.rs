@@ -74,6 +74,12 @@ impl<T: Tokens> Reader<'_, T> {
         self.last == 0 || b"(,=:[!&|?{};+*~^%".contains(&self.last)
     }
 
+    /// Returns whether a slash can only begin a regular expression: in Perl, one of many lines.
+    pub(super) fn last_is_before_regex(&self) -> bool {
+        let is_operator = b"~(&|!".contains(&self.last);
+        is_operator && !matches!(self.byte(1), b'/' | b'=')
+    }
+
     /// Returns false if there is none.
     pub(super) fn regex(&mut self) -> bool {
         if self.at < self.no_regex_before
