@@ -105,6 +105,8 @@ pub enum LineState {
         close: u8,
         /// Open pairs.
         depth: u16,
+        /// True in the first part of `s{…}{…}`; without signs, behind it.
+        has_second: bool,
     },
     /// Code or a string in holes of strings.
     Hole(Holes),

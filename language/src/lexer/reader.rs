@@ -32,8 +32,10 @@ impl Syntax {
 
     /// State before a line: like code if a definition begins it, and the end of a string is missing.
     pub(crate) fn resume(&self, line: &[u8], state: LineState) -> LineState {
-        let LineState::Quote { form, .. } = state else {
-            return state;
+        let form = match state {
+            LineState::Quote { form, .. } => form,
+            LineState::Hole(holes) => holes.outermost(),
+            state => return state,
         };
         let quote = self.family.quotes.get(usize::from(form));
         let is_string =
@@ -164,7 +166,7 @@ impl<T: Tokens> Reader<'_, T> {
             b'/' if syntax.has(REGEX) && self.regex() => return None,
             b'/' if syntax.has(QUOTING) && self.last_is_before_regex() => {
                 self.at += 1;
-                return self.delimited(byte, byte, 1, start);
+                return self.delimited(byte, byte, 1, false, start);
             }
             b'<' if syntax.has(HEREDOC) && self.heredoc.is_none() => self.here_document(),
             b'$' if syntax.has(DOLLAR) && self.variable() => return None,
@@ -194,15 +196,15 @@ impl<T: Tokens> Reader<'_, T> {
                 let (open, next) = (self.byte(1 + letters), self.byte(2 + letters));
                 if b"([{<|/\"'".contains(&open) && next != open {
                     self.at += 2 + letters;
-                    return self.delimited(open, closing(open), 1, start);
+                    return self.delimited(open, closing(open), 1, false, start);
                 }
             }
-            b'%' if syntax.has(PERCENT) && self.may_be_value() => {
+            b'%' if syntax.has(PERCENT) && (self.may_be_value() || self.may_be_argument()) => {
                 let has_letter = b"wWiIqQr".contains(&self.byte(1));
                 let open = self.byte(1 + usize::from(has_letter));
                 if b"([{<|!".contains(&open) && (has_letter || open != b'<') {
                     self.at += 2 + usize::from(has_letter);
-                    return self.delimited(open, closing(open), 1, start);
+                    return self.delimited(open, closing(open), 1, false, start);
                 }
             }
             _ => {}
@@ -248,7 +250,15 @@ impl<T: Tokens> Reader<'_, T> {
     /// Reads a word, or a string with a prefix.
     fn name(&mut self) -> Option<LineState> {
         let (syntax, start) = (self.syntax, self.at);
-        self.skip(|byte| syntax.is_in_name(byte));
+        if syntax.has(QUOTING) {
+            // `x%y` has two names.
+            self.skip(|byte| {
+                syntax.is_in_name(byte) && byte.is_ascii_punctuation() && byte != b'_'
+            });
+            self.skip(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80);
+        } else {
+            self.skip(|byte| syntax.is_in_name(byte));
+        }
         if syntax.has(QUOTING | CHARACTERS) {
             self.quote_in_name(start);
         }
@@ -281,7 +291,7 @@ impl<T: Tokens> Reader<'_, T> {
             let open = self.byte(0);
             let has_two = matches!(word, b"s" | b"tr" | b"y");
             self.at += 1;
-            return self.two_parts(open, has_two, start);
+            return self.delimited(open, closing(open), 1, has_two, start);
         }
         let is_word = self.last != b'.' || syntax.has(ANY_CASE);
         let colour = syntax.word(word).filter(|_| is_word);
@@ -291,6 +301,7 @@ impl<T: Tokens> Reader<'_, T> {
         }
         self.last = match colour {
             Some(Colour::Keyword) => b'(',
+            _ if self.line[start..self.at].ends_with(b"&") => b'&',
             _ => b'a',
         };
         None
@@ -335,24 +346,28 @@ impl<T: Tokens> Reader<'_, T> {
         is_word && opens && !is_key && !b"$@%&>-\\".contains(&before)
     }
 
-    fn two_parts(&mut self, open: u8, has_two: bool, start: usize) -> Option<LineState> {
-        let close = closing(open);
-        let state = self.delimited(open, close, 1, start);
-        if state.is_some() || !has_two {
-            return state;
+    /// Reads the second part of `s{…}{…}` or `s/…/…/`, maybe in a later line.
+    fn second_part(&mut self, open: u8, close: u8) -> Option<LineState> {
+        let mut start = self.at;
+        if open == close && open != 0 {
+            return self.delimited(open, close, 1, false, start);
         }
-        let second = self.at;
-        if close == open {
-            return self.delimited(open, close, 1, second);
+        self.skip(|byte| byte.is_ascii_whitespace());
+        if self.at == self.line.len() {
+            return Some(LineState::Delimited {
+                open: 0,
+                close: 0,
+                depth: 1,
+                has_second: true,
+            });
         }
-        self.skip(|byte| byte == b' ');
+        start = self.at;
         let open = self.byte(0);
         if !open.is_ascii_punctuation() {
             return None;
         }
-        let second = self.at;
         self.at += 1;
-        self.delimited(open, closing(open), 1, second)
+        self.delimited(open, closing(open), 1, false, start)
     }
 
     fn form(&self) -> Option<(u8, &'static Quote)> {

@@ -14,7 +14,7 @@ const JAVA_QUOTES: &[Quote] = &[
     line("//"), block("/*", "*/"), text("\"\"\"", "\"\"\""), string("\""), string("'"),
 ];
 const SCRIPT_QUOTES: &[Quote] = &[
-    line("//"), block("/*", "*/"), string("\""), string("'"), text("`", "`").holes(DOLLAR_BRACES),
+    line("#!").column(), line("//"), block("/*", "*/"), string("\""), string("'"), text("`", "`").holes(DOLLAR_BRACES),
 ];
 const C_PREFIXES: &[&str] = &["L", "u", "U", "u8"];
 const DOLLAR_BRACES: &[Hole] = &[Hole::code("${", b'}')];

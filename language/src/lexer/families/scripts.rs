@@ -79,7 +79,7 @@ pub(crate) static COFFEESCRIPT: Family = Family::new(&[
     block("###", "###"), line("#"), text("\"\"\"", "\"\"\"").holes(HASH_BRACES), text("'''", "'''"), text("\"", "\"").holes(HASH_BRACES), text("'", "'"),
 ]).words(&[(Keyword, "and break by case catch class continue delete do else export extends false finally for from if import in instanceof is isnt loop new no not null of off on or own return super switch then this throw true try typeof undefined unless until when while yes yield")])
     .features(REGEX | AT);
-pub(crate) static LUA: Family = Family::new(&[string("\""), string("'")])
+pub(crate) static LUA: Family = Family::new(&[line("#!").column(), string("\""), string("'")])
     .words(&[(Keyword, "and break do else elseif end false for function goto if in local nil not or repeat return self then true until while")])
     .features(LONG);
 pub(crate) static TCL: Family = Family::new(&[line("#").blank(), text("\"", "\"").blank()])

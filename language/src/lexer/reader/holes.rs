@@ -40,6 +40,11 @@ impl Holes {
         self.depth > 0
     }
 
+    /// Form around all of them.
+    pub(super) fn outermost(&self) -> u8 {
+        self.open[0].form
+    }
+
     fn innermost(&mut self) -> Option<&mut OpenHole> {
         let last = usize::from(self.depth).checked_sub(1)?;
         self.open.get_mut(last)

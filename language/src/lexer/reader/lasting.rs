@@ -16,7 +16,13 @@ impl<T: Tokens> Reader<'_, T> {
                 self.quoted(form, quote, 0, depth)
             }
             LineState::Long { .. } | LineState::Hashes(_) | LineState::Raw(_) => self.raw(state, 0),
-            LineState::Delimited { open, close, depth } => self.delimited(open, close, depth, 0),
+            LineState::Delimited { open: 0, .. } => self.second_part(0, 0),
+            LineState::Delimited {
+                open,
+                close,
+                depth,
+                has_second,
+            } => self.delimited(open, close, depth, has_second, 0),
             LineState::Heredoc(end) => {
                 let ending = ending(self.line);
                 if hash(ending) != end {
@@ -43,7 +49,11 @@ impl<T: Tokens> Reader<'_, T> {
     ) -> Option<LineState> {
         loop {
             match self.form_end(quote, start, &mut depth) {
-                FormEnd::Line => return quote.has(quote::LINES).then_some(LineState::Quote { form, depth }),
+                FormEnd::Line => {
+                    return quote
+                        .has(quote::LINES)
+                        .then_some(LineState::Quote { form, depth });
+                }
                 FormEnd::Escape => return Some(LineState::Quote { form, depth }),
                 FormEnd::Close => {
                     if quote.colour != Some(Colour::Comment) {
@@ -214,6 +224,7 @@ impl<T: Tokens> Reader<'_, T> {
         open: u8,
         close: u8,
         mut depth: u16,
+        has_second: bool,
         start: usize,
     ) -> Option<LineState> {
         while self.at < self.line.len() {
@@ -226,14 +237,23 @@ impl<T: Tokens> Reader<'_, T> {
                 if depth == 0 {
                     self.push(start, Some(Colour::String));
                     self.last = b'"';
-                    return None;
+                    return if has_second {
+                        self.second_part(open, close)
+                    } else {
+                        None
+                    };
                 }
             } else if byte == open {
                 depth = depth.saturating_add(1);
             }
         }
         self.push_rest(start, Colour::String);
-        Some(LineState::Delimited { open, close, depth })
+        Some(LineState::Delimited {
+            open,
+            close,
+            depth,
+            has_second,
+        })
     }
 
     pub(super) fn push_rest(&mut self, start: usize, colour: Colour) {
