@@ -33,6 +33,10 @@ impl Hole {
         Hole { open, close: 0 }
     }
 
+    pub(super) const fn first(&self) -> u8 {
+        self.open.as_bytes()[0]
+    }
+
     /// True for `{…}`: a doubled brace is text, and a format follows a colon.
     pub(super) fn is_brace(&self) -> bool {
         self.open == "{"

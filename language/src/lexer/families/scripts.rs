@@ -63,7 +63,7 @@ pub(crate) static TCSH: Family = Family::new(SHELL_QUOTES)
     .features(BACKSLASH | DOLLAR);
 pub(crate) static PERL: Family = Family::new(&[
     column_block("=", "=cut"), raw("__END__", "\n").plain().column().holes(POD), raw("__DATA__", "\n").plain().column().holes(POD),
-    line("#").blank(), text("\"", "\""), text("'", "'"), string("`"),
+    line("#").blank(), text("\"", "\""), text("'", "'"), text("`", "`"),
 ]).words(&[(Keyword, "and cmp continue do else elsif eq for foreach ge given gt if last le local lt my ne next no not or our package redo ref require return sub state undef unless until use when while x xor BEGIN END __PACKAGE__ __END__ __DATA__ bless die warn print printf say push pop shift unshift splice sort map grep keys values each delete exists defined scalar split join wantarray eval open close class method has multi role grammar token rule regex")])
     .features(REGEX | HEREDOC | QUOTING).names_with("$@%&").heads(&["sub ", "package "]);
 pub(crate) static RAKU: Family = Family { quotes: RAKU_QUOTES, ..PERL };

@@ -2,7 +2,7 @@
 //! state at the end of the line, or `None` if it ends before.
 
 use super::super::families::STRING_KEYS;
-use super::super::quote::{self, Quote};
+use super::super::quote::{self, Hole, Quote};
 use super::super::{Colour, LineState, Tokens};
 use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash};
 use memchr::memmem;
@@ -87,8 +87,11 @@ impl<T: Tokens> Reader<'_, T> {
             return self.line_end(quote, start);
         };
         let again = quote.open.as_bytes()[0];
-        while self.at < self.line.len() {
-            let byte = self.byte(0);
+        loop {
+            self.skip_plain(quote, first);
+            let Some(&byte) = self.line.get(self.at) else {
+                break;
+            };
             if byte == b'\\' && quote.has(quote::BACKSLASH) {
                 if self.is_hole(quote) {
                     return FormEnd::Hole(self.at);
@@ -137,6 +140,21 @@ impl<T: Tokens> Reader<'_, T> {
         FormEnd::Line
     }
 
+    /// Skips bytes of a form that neither end it nor begin something inside.
+    fn skip_plain(&mut self, quote: &Quote, first: u8) {
+        let (rest, escape) = match quote.has(quote::BACKSLASH) {
+            true => (self.rest(), b'\\'),
+            false => (self.rest(), first),
+        };
+        let found = match quote.holes {
+            _ if quote.has(quote::NESTS) => return,
+            [] => memchr::memchr2(first, escape, rest),
+            [hole] => memchr::memchr3(first, escape, hole.first(), rest),
+            _ => return,
+        };
+        self.at += found.unwrap_or(rest.len());
+    }
+
     /// Reads a form that ends with its line.
     fn line_end(&mut self, quote: &Quote, start: usize) -> FormEnd {
         let tag = quote
@@ -152,9 +170,11 @@ impl<T: Tokens> Reader<'_, T> {
     }
 
     fn is_hole(&self, quote: &Quote) -> bool {
-        let mut holes = quote.holes.iter();
+        let (mut holes, byte) = (quote.holes.iter(), self.byte(0));
         let may_begin = self.at == 0 || !quote.has(quote::COLUMN);
-        may_begin && holes.any(|hole| self.rest().starts_with(hole.open.as_bytes()))
+        let begins =
+            |hole: &Hole| hole.first() == byte && self.rest().starts_with(hole.open.as_bytes());
+        may_begin && holes.any(begins)
     }
 
     /// A string before a colon may be a key.
