@@ -1,8 +1,10 @@
 //! The lexer: reads a line, from state to state.
 
-pub(super) mod holes;
+mod holes;
 mod lasting;
 mod signs;
+
+pub use holes::Holes;
 
 use super::families::{
     ANY_CASE, AT, BACKSLASH, BLOCKS, CHARACTERS, CODES, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES,
@@ -11,7 +13,6 @@ use super::families::{
 use super::quote::{self, Quote, is_character, is_closed, is_fence, is_indent};
 use super::syntax::Syntax;
 use super::{Colour, LineState, Tokens, markup};
-use holes::Holes;
 
 /// Bytes of a C++ raw string's delimiter, by the standard.
 const DELIMITER_BYTES_MAX: usize = 16;
@@ -28,8 +29,10 @@ impl Syntax {
 
     /// State before a line: like code if a definition begins it, and the end of a string is missing.
     pub(crate) fn resume(&self, line: &[u8], state: LineState) -> LineState {
-        let LineState::Quote { form, .. } = state else {
-            return state;
+        let form = match state {
+            LineState::Quote { form, .. } => form,
+            LineState::Hole(holes) => holes.outermost(),
+            state => return state,
         };
         let quote = self.family.quotes.get(usize::from(form));
         let is_string =
@@ -61,11 +64,12 @@ impl Syntax {
         let is_inside = self.is_inside(line, state);
         let inside = is_inside.then(|| reader.go_on(state)).flatten();
         let state = inside.unwrap_or_else(|| reader.code());
-        match (state, reader.heredoc) {
+        let state = match (state, reader.heredoc) {
             (LineState::Code, Some(end)) => LineState::Heredoc(end),
             (LineState::Code, _) if self.has(BLOCKS) => lasting::block(line).unwrap_or(state),
-            (state, _) => reader.holes.around(state, self.family),
-        }
+            (state, _) => state,
+        };
+        reader.holes.around(state, self)
     }
 }
 
@@ -98,6 +102,12 @@ impl<T: Tokens> Reader<'_, T> {
         }
     }
 
+    fn push_to(&mut self, start: usize, end: usize, colour: Option<Colour>) {
+        if let Some(colour) = colour.filter(|_| start < end) {
+            self.tokens.coloured(start..end, colour);
+        }
+    }
+
     fn code(&mut self) -> LineState {
         self.line_head();
         while self.at < self.line.len() {
@@ -123,7 +133,7 @@ impl<T: Tokens> Reader<'_, T> {
             && let Some((form, quote)) = self.form()
         {
             self.at += quote.open.len();
-            return self.text(form, quote, start);
+            return self.quoted(form, quote, start, 1);
         }
         if syntax.has(PLAIN) {
             self.at = (self.at + 1).min(self.line.len());
@@ -164,11 +174,11 @@ impl<T: Tokens> Reader<'_, T> {
                 self.last = b'"';
                 return None;
             }
-            b'{' | b'}' if self.ends_hole(byte) => {
-                self.at += 1;
-                return self.template(start);
-            }
             b'/' if syntax.has(REGEX) && self.regex() => return None,
+            b'/' if syntax.has(QUOTING) && self.last_is_before_regex() => {
+                self.at += 1;
+                return self.delimited(byte, byte, 1, false, start);
+            }
             b'<' if syntax.has(HEREDOC) && self.heredoc.is_none() => self.here_document(),
             b'$' if syntax.has(DOLLAR) && self.variable() => return None,
             b'@' if syntax.has(AT) => {
@@ -198,22 +208,27 @@ impl<T: Tokens> Reader<'_, T> {
                 let (open, next) = (self.byte(1 + letters), self.byte(2 + letters));
                 if b"([{<|/\"'".contains(&open) && next != open {
                     self.at += 2 + letters;
-                    return self.delimited(open, closing(open), 1, start);
+                    return self.delimited(open, closing(open), 1, false, start);
                 }
             }
-            b'%' if syntax.has(PERCENT) && self.may_be_value() => {
+            b'%' if syntax.has(PERCENT) && (self.may_be_value() || self.may_be_argument()) => {
                 let has_letter = b"wWiIqQr".contains(&self.byte(1));
                 let open = self.byte(1 + usize::from(has_letter));
                 if b"([{<|!".contains(&open) && (has_letter || open != b'<') {
                     self.at += 2 + usize::from(has_letter);
-                    return self.delimited(open, closing(open), 1, start);
+                    return self.delimited(open, closing(open), 1, false, start);
                 }
             }
             _ => {}
         }
+        self.at = (self.at + 1).min(self.line.len());
+        if self.holes.are_open()
+            && let Some((form, quote)) = self.leave_hole(byte)
+        {
+            return self.quoted(form, quote, start, 1);
+        }
         self.tokens.sign(start, byte);
         self.last = byte;
-        self.at = (self.at + 1).min(self.line.len());
         None
     }
 
@@ -252,11 +267,24 @@ impl<T: Tokens> Reader<'_, T> {
     /// Reads a word, or a string with a prefix.
     fn name(&mut self) -> Option<LineState> {
         let (syntax, start) = (self.syntax, self.at);
-        self.skip(|byte| syntax.is_in_name(byte));
+        if syntax.has(QUOTING) {
+            // `x%y` has two names.
+            self.skip(|byte| {
+                syntax.is_in_name(byte) && byte.is_ascii_punctuation() && byte != b'_'
+            });
+            self.skip(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80);
+        } else {
+            self.skip(|byte| syntax.is_in_name(byte));
+        }
         if syntax.has(QUOTING | CHARACTERS) {
             self.quote_in_name(start);
         }
         let word = &self.line[start..self.at];
+        if matches!(self.byte(0), b'"' | b'\'')
+            && let Some(state) = self.prefixed(start)
+        {
+            return state;
+        }
         if syntax.has(HASHES) && matches!(word, b"r" | b"br" | b"cr") {
             let hashes = self.rest().iter().take_while(|byte| **byte == b'#').count();
             if self.byte(hashes) == b'"' && hashes < 256 {
@@ -280,7 +308,7 @@ impl<T: Tokens> Reader<'_, T> {
             let open = self.byte(0);
             let has_two = matches!(word, b"s" | b"tr" | b"y");
             self.at += 1;
-            return self.two_parts(open, has_two, start);
+            return self.delimited(open, closing(open), 1, has_two, start);
         }
         let is_word = self.last != b'.' || syntax.has(ANY_CASE);
         let colour = syntax.word(word).filter(|_| is_word);
@@ -290,6 +318,7 @@ impl<T: Tokens> Reader<'_, T> {
         }
         self.last = match colour {
             Some(Colour::Keyword) => b'(',
+            _ if self.line[start..self.at].ends_with(b"&") => b'&',
             _ => b'a',
         };
         None
@@ -334,24 +363,28 @@ impl<T: Tokens> Reader<'_, T> {
         is_word && opens && !is_key && !b"$@%&>-\\".contains(&before)
     }
 
-    fn two_parts(&mut self, open: u8, has_two: bool, start: usize) -> Option<LineState> {
-        let close = closing(open);
-        let state = self.delimited(open, close, 1, start);
-        if state.is_some() || !has_two {
-            return state;
+    /// Reads the second part of `s{…}{…}` or `s/…/…/`, maybe in a later line.
+    fn second_part(&mut self, open: u8, close: u8) -> Option<LineState> {
+        let mut start = self.at;
+        if open == close && open != 0 {
+            return self.delimited(open, close, 1, false, start);
         }
-        let second = self.at;
-        if close == open {
-            return self.delimited(open, close, 1, second);
+        self.skip(|byte| byte.is_ascii_whitespace());
+        if self.at == self.line.len() {
+            return Some(LineState::Delimited {
+                open: 0,
+                close: 0,
+                depth: 1,
+                has_second: true,
+            });
         }
-        self.skip(|byte| byte == b' ');
+        start = self.at;
         let open = self.byte(0);
         if !open.is_ascii_punctuation() {
             return None;
         }
-        let second = self.at;
         self.at += 1;
-        self.delimited(open, closing(open), 1, second)
+        self.delimited(open, closing(open), 1, false, start)
     }
 
     fn form(&self) -> Option<(u8, &'static Quote)> {
@@ -369,6 +402,7 @@ impl<T: Tokens> Reader<'_, T> {
                 rest.starts_with(open)
             };
             is_there
+                && !quote.has(quote::INNER)
                 && (!quote.has(quote::BLANK) || is_apart())
                 && (!quote.has(quote::COLUMN) || self.at == 0)
                 && (!quote.has(quote::FIRST) || is_indent(before))
@@ -401,6 +435,16 @@ fn long_bracket(text: &[u8]) -> Option<(u16, bool, usize)> {
     let is_long = inside.get(level) == Some(&b'[');
     let bytes = level + 2 + 2 * usize::from(is_comment);
     is_long.then_some((level as u16, is_comment, bytes))
+}
+
+fn opening(close: u8) -> u8 {
+    match close {
+        b')' => b'(',
+        b']' => b'[',
+        b'}' => b'{',
+        b'>' => b'<',
+        _ => 0,
+    }
 }
 
 fn closing(open: u8) -> u8 {
