@@ -2,6 +2,7 @@
 
 mod holes;
 mod lasting;
+mod perl;
 mod signs;
 
 pub use holes::Holes;
@@ -268,11 +269,7 @@ impl<T: Tokens> Reader<'_, T> {
     fn name(&mut self) -> Option<LineState> {
         let (syntax, start) = (self.syntax, self.at);
         if syntax.has(QUOTING) {
-            // `x%y` has two names.
-            self.skip(|byte| {
-                syntax.is_in_name(byte) && byte.is_ascii_punctuation() && byte != b'_'
-            });
-            self.skip(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80);
+            self.perl_name();
         } else {
             self.skip(|byte| syntax.is_in_name(byte));
         }
@@ -302,13 +299,8 @@ impl<T: Tokens> Reader<'_, T> {
             }
         }
         if syntax.has(QUOTING) && self.is_quoting(word, start) {
-            if self.byte(0) == b' ' {
-                self.at += 1;
-            }
-            let open = self.byte(0);
-            let has_two = matches!(word, b"s" | b"tr" | b"y");
-            self.at += 1;
-            return self.delimited(open, closing(open), 1, has_two, start);
+            let has_second = matches!(word, b"s" | b"tr" | b"y");
+            return self.quoting(has_second, start);
         }
         let is_word = self.last != b'.' || syntax.has(ANY_CASE);
         let colour = syntax.word(word).filter(|_| is_word);
@@ -322,69 +314,6 @@ impl<T: Tokens> Reader<'_, T> {
             _ => b'a',
         };
         None
-    }
-
-    /// Takes the quote of `$'`, of the character `?'`, and of Perl's old `A'b`.
-    fn quote_in_name(&mut self, start: usize) {
-        let (word, next) = (&self.line[start..self.at], self.byte(0));
-        let is_in_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        let is_variable = word == b"$" && matches!(next, b'"' | b'\'' | b'`');
-        let is_character = word == b"?"
-            && self.syntax.has(CHARACTERS)
-            && next.is_ascii_punctuation()
-            && (next == b'\\' || !is_in_name(self.byte(1)));
-        let is_name = next == b'\''
-            && self.syntax.has(QUOTING)
-            && word.last().is_some_and(u8::is_ascii_alphanumeric)
-            && self.byte(1).is_ascii_alphabetic()
-            && self.syntax.word(word).is_none()
-            && !self.is_quoting(word, start);
-        if is_character && next == b'\\' {
-            self.at = (self.at + 2).min(self.line.len());
-        } else if is_variable || is_character {
-            self.at += 1;
-        } else if is_name {
-            self.at += 1;
-            self.skip(is_in_name);
-        }
-    }
-
-    /// Returns whether a Perl word such as `qw` begins a string.
-    fn is_quoting(&self, word: &[u8], start: usize) -> bool {
-        let is_word = matches!(
-            word,
-            b"q" | b"qq" | b"qw" | b"qr" | b"qx" | b"m" | b"s" | b"tr" | b"y"
-        );
-        let before = self.line[..start].last().copied().unwrap_or(b' ');
-        let (open, next) = (self.byte(0), self.byte(1));
-        let opens = open.is_ascii_punctuation() && !b")}]>,;=_".contains(&open)
-            || open == b' ' && matches!(next, b'(' | b'{' | b'[') && word[0] == b'q';
-        let is_key = before == b'{' && !b"{([</|!".contains(&open);
-        is_word && opens && !is_key && !b"$@%&>-\\".contains(&before)
-    }
-
-    /// Reads the second part of `s{…}{…}` or `s/…/…/`, maybe in a later line.
-    fn second_part(&mut self, open: u8, close: u8) -> Option<LineState> {
-        let mut start = self.at;
-        if open == close && open != 0 {
-            return self.delimited(open, close, 1, false, start);
-        }
-        self.skip(|byte| byte.is_ascii_whitespace());
-        if self.at == self.line.len() {
-            return Some(LineState::Delimited {
-                open: 0,
-                close: 0,
-                depth: 1,
-                has_second: true,
-            });
-        }
-        start = self.at;
-        let open = self.byte(0);
-        if !open.is_ascii_punctuation() {
-            return None;
-        }
-        self.at += 1;
-        self.delimited(open, closing(open), 1, false, start)
     }
 
     fn form(&self) -> Option<(u8, &'static Quote)> {

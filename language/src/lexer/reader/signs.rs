@@ -99,12 +99,6 @@ impl<T: Tokens> Reader<'_, T> {
         self.last == b'a' && is_behind_blank && !matches!(self.byte(1), b' ' | b'=')
     }
 
-    /// Returns whether a slash can only begin a regular expression: in Perl, one of many lines.
-    pub(super) fn last_is_before_regex(&self) -> bool {
-        let is_operator = b"~(&|!".contains(&self.last);
-        is_operator && !matches!(self.byte(1), b'/' | b'=')
-    }
-
     /// Returns false if there is none.
     pub(super) fn regex(&mut self) -> bool {
         if self.at < self.no_regex_before
