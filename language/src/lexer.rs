@@ -19,7 +19,7 @@ mod tests;
 
 pub use class::Class;
 pub(crate) use families::Family;
-pub use reader::holes::Holes;
+pub use reader::Holes;
 pub use syntax::Syntax;
 
 use std::ops::Range;
@@ -86,13 +86,8 @@ pub enum LineState {
         /// Open forms.
         depth: u16,
     },
-    /// Code in `${…}` of a template, or the text of a template in such code.
-    Hole {
-        /// Holes around.
-        holes: Holes,
-        /// True in the text.
-        in_text: bool,
-    },
+    /// Code or a string in holes of strings.
+    Hole(Holes),
     /// Long bracket of Lua.
     Long {
         /// Number of `=`.
@@ -119,6 +114,8 @@ pub enum LineState {
         close: u8,
         /// Open pairs.
         depth: u16,
+        /// True in the first part of `s{…}{…}`; without signs, behind it.
+        has_second: bool,
     },
     /// Tag of markup.
     Tag {

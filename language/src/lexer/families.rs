@@ -23,6 +23,8 @@ pub(crate) struct Family {
     /// Extra bytes of names.
     pub(super) of_names: &'static str,
     pub(super) features: u32,
+    /// Words before a quote that are of the string. With an `f`, the form whose beginning has one.
+    pub(super) prefixes: &'static [&'static str],
     /// Form that a file begins in.
     pub(super) begins_in: Option<u8>,
     /// Words in the first column that end a string of many lines: its end is missing.
@@ -69,14 +71,12 @@ pub(super) const PROSE: u32 = 131_072;
 pub(super) const BLOCKS: u32 = 262_144;
 /// Only forms have colours, not words, numbers or signs.
 pub(super) const PLAIN: u32 = 524_288;
-
 /// `?"` is a character.
 pub(super) const CHARACTERS: u32 = 1_048_576;
 /// `~r/…/`
 pub(super) const SIGILS: u32 = 2_097_152;
-
 /// `$a` of Erlang, `0'a` of Prolog.
-pub(super) const CODES: u32 = 1 << 24;
+pub(super) const CODES: u32 = 4_194_304;
 
 impl Family {
     pub(super) const fn new(quotes: &'static [Quote]) -> Family {
@@ -85,6 +85,7 @@ impl Family {
             words: &[],
             of_names: "",
             features: 0,
+            prefixes: &[],
             begins_in: None,
             heads: &[],
         }
@@ -104,6 +105,10 @@ impl Family {
 
     pub(super) const fn heads(self, heads: &'static [&'static str]) -> Family {
         Family { heads, ..self }
+    }
+
+    pub(super) const fn prefixes(self, prefixes: &'static [&'static str]) -> Family {
+        Family { prefixes, ..self }
     }
 
     pub(super) const fn begins_in(self, form: u8) -> Family {

@@ -15,7 +15,38 @@ pub(super) struct Quote {
     /// Empty for a line comment.
     pub(super) close: &'static str,
     pub(super) colour: Option<Colour>,
+    /// Parts inside with another look.
+    pub(super) holes: &'static [Hole],
     rules: u32,
+}
+
+/// A hole in a form.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hole {
+    pub(super) open: &'static str,
+    /// End of code; 0 if the hole is the form with the same beginning.
+    pub(super) close: u8,
+}
+
+impl Hole {
+    /// Code.
+    pub(super) const fn code(open: &'static str, close: u8) -> Hole {
+        Hole { open, close }
+    }
+
+    /// A form.
+    pub(super) const fn form(open: &'static str) -> Hole {
+        Hole { open, close: 0 }
+    }
+
+    pub(super) const fn first(&self) -> u8 {
+        self.open.as_bytes()[0]
+    }
+
+    /// True for `{…}`: a doubled brace is text, and a format follows a colon.
+    pub(super) fn is_brace(&self) -> bool {
+        self.open == "{"
+    }
 }
 
 /// May continue in the next line.
@@ -31,35 +62,36 @@ pub(super) const ONE: u32 = 16;
 pub(super) const BLANK: u32 = 32;
 /// First in its line.
 pub(super) const FIRST: u32 = 64;
-/// Begins in the first column.
+/// Begins in the first column, and its holes, too.
 pub(super) const COLUMN: u32 = 128;
 /// Ends in the first column.
 pub(super) const CLOSES_IN_COLUMN: u32 = 256;
-/// Has square brackets and strings inside.
-pub(super) const BRACKETS: u32 = 512;
+/// Begins only as a hole, or with a prefix.
+pub(super) const INNER: u32 = 512;
 /// A `?>` ends it.
 pub(super) const TAG: u32 = 1024;
 /// A `'`, `$` or `\` behind the end makes it content.
 pub(super) const INDENTED: u32 = 2048;
 /// Has an end in its line: an apostrophe in the text of JSX does not.
 pub(super) const CLOSED: u32 = 4096;
-/// `${…}` has code.
-pub(super) const HOLES: u32 = 8192;
 /// Fence of Markdown: alone in its line, besides marks of lists, and behind the first what it is.
-pub(super) const FENCE: u32 = 16384;
+pub(super) const FENCE: u32 = 8192;
 /// Begins where YAML expects a value, and lasts over lines that are indented.
-pub(super) const VALUE: u32 = 32768;
-
+pub(super) const VALUE: u32 = 16384;
 /// Signs of an operator are not around it, besides repeated ones: `-->` is one in Haskell.
-pub(super) const NO_OPERATOR: u32 = 65536;
+pub(super) const NO_OPERATOR: u32 = 32768;
 
 impl Quote {
     pub(super) const fn closed(self) -> Quote {
         self.with(CLOSED)
     }
 
-    pub(super) const fn holes(self) -> Quote {
-        self.with(HOLES)
+    pub(super) const fn holes(self, holes: &'static [Hole]) -> Quote {
+        Quote { holes, ..self }
+    }
+
+    pub(super) const fn inner(self) -> Quote {
+        self.with(INNER)
     }
 
     const fn with(self, rule: u32) -> Quote {
@@ -129,7 +161,7 @@ macro_rules! forms {
         $(#[$doc])*
         pub(super) const fn $name($open: &'static str $(, $sign: &'static str)?) -> Quote {
             let (close, colour, rules) = ($close, Some(Colour::$colour), $rules);
-            Quote { open: $open, close, colour, rules }
+            Quote { open: $open, close, colour, holes: &[], rules }
         }
     )*};
 }
@@ -157,7 +189,7 @@ forms! {
     doubled(open, close): close, String, DOUBLED;
     one(open): open, String, BACKSLASH | ONE;
     /// Attribute in square brackets.
-    attribute(open): "]", Meta, LINES | BRACKETS;
+    attribute(open): "]", Meta, LINES;
 }
 
 /// Returns whether only blanks are before a form.

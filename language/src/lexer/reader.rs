@@ -1,8 +1,11 @@
 //! The lexer: reads a line, from state to state.
 
-pub(super) mod holes;
+mod holes;
 mod lasting;
+mod perl;
 mod signs;
+
+pub use holes::Holes;
 
 use super::families::{
     ANY_CASE, AT, BACKSLASH, BLOCKS, CHARACTERS, CODES, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES,
@@ -11,7 +14,6 @@ use super::families::{
 use super::quote::{self, Quote, is_character, is_closed, is_fence, is_indent};
 use super::syntax::Syntax;
 use super::{Colour, LineState, Tokens, markup};
-use holes::Holes;
 
 /// Bytes of a C++ raw string's delimiter, by the standard.
 const DELIMITER_BYTES_MAX: usize = 16;
@@ -28,8 +30,10 @@ impl Syntax {
 
     /// State before a line: like code if a definition begins it, and the end of a string is missing.
     pub(crate) fn resume(&self, line: &[u8], state: LineState) -> LineState {
-        let LineState::Quote { form, .. } = state else {
-            return state;
+        let form = match state {
+            LineState::Quote { form, .. } => form,
+            LineState::Hole(holes) => holes.outermost(),
+            state => return state,
         };
         let quote = self.family.quotes.get(usize::from(form));
         let is_string =
@@ -61,11 +65,12 @@ impl Syntax {
         let is_inside = self.is_inside(line, state);
         let inside = is_inside.then(|| reader.go_on(state)).flatten();
         let state = inside.unwrap_or_else(|| reader.code());
-        match (state, reader.heredoc) {
+        let state = match (state, reader.heredoc) {
             (LineState::Code, Some(end)) => LineState::Heredoc(end),
             (LineState::Code, _) if self.has(BLOCKS) => lasting::block(line).unwrap_or(state),
-            (state, _) => reader.holes.around(state, self.family),
-        }
+            (state, _) => state,
+        };
+        reader.holes.around(state, self)
     }
 }
 
@@ -98,6 +103,12 @@ impl<T: Tokens> Reader<'_, T> {
         }
     }
 
+    fn push_to(&mut self, start: usize, end: usize, colour: Option<Colour>) {
+        if let Some(colour) = colour.filter(|_| start < end) {
+            self.tokens.coloured(start..end, colour);
+        }
+    }
+
     fn code(&mut self) -> LineState {
         self.line_head();
         while self.at < self.line.len() {
@@ -123,7 +134,7 @@ impl<T: Tokens> Reader<'_, T> {
             && let Some((form, quote)) = self.form()
         {
             self.at += quote.open.len();
-            return self.text(form, quote, start);
+            return self.quoted(form, quote, start, 1);
         }
         if syntax.has(PLAIN) {
             self.at = (self.at + 1).min(self.line.len());
@@ -164,11 +175,11 @@ impl<T: Tokens> Reader<'_, T> {
                 self.last = b'"';
                 return None;
             }
-            b'{' | b'}' if self.ends_hole(byte) => {
-                self.at += 1;
-                return self.template(start);
-            }
             b'/' if syntax.has(REGEX) && self.regex() => return None,
+            b'/' if syntax.has(QUOTING) && self.last_is_before_regex() => {
+                self.at += 1;
+                return self.delimited(byte, byte, 1, false, start);
+            }
             b'<' if syntax.has(HEREDOC) && self.heredoc.is_none() => self.here_document(),
             b'$' if syntax.has(DOLLAR) && self.variable() => return None,
             b'@' if syntax.has(AT) => {
@@ -198,22 +209,27 @@ impl<T: Tokens> Reader<'_, T> {
                 let (open, next) = (self.byte(1 + letters), self.byte(2 + letters));
                 if b"([{<|/\"'".contains(&open) && next != open {
                     self.at += 2 + letters;
-                    return self.delimited(open, closing(open), 1, start);
+                    return self.delimited(open, closing(open), 1, false, start);
                 }
             }
-            b'%' if syntax.has(PERCENT) && self.may_be_value() => {
+            b'%' if syntax.has(PERCENT) && (self.may_be_value() || self.may_be_argument()) => {
                 let has_letter = b"wWiIqQr".contains(&self.byte(1));
                 let open = self.byte(1 + usize::from(has_letter));
                 if b"([{<|!".contains(&open) && (has_letter || open != b'<') {
                     self.at += 2 + usize::from(has_letter);
-                    return self.delimited(open, closing(open), 1, start);
+                    return self.delimited(open, closing(open), 1, false, start);
                 }
             }
             _ => {}
         }
+        self.at = (self.at + 1).min(self.line.len());
+        if self.holes.are_open()
+            && let Some((form, quote)) = self.leave_hole(byte)
+        {
+            return self.quoted(form, quote, start, 1);
+        }
         self.tokens.sign(start, byte);
         self.last = byte;
-        self.at = (self.at + 1).min(self.line.len());
         None
     }
 
@@ -252,11 +268,20 @@ impl<T: Tokens> Reader<'_, T> {
     /// Reads a word, or a string with a prefix.
     fn name(&mut self) -> Option<LineState> {
         let (syntax, start) = (self.syntax, self.at);
-        self.skip(|byte| syntax.is_in_name(byte));
+        if syntax.has(QUOTING) {
+            self.perl_name();
+        } else {
+            self.skip(|byte| syntax.is_in_name(byte));
+        }
         if syntax.has(QUOTING | CHARACTERS) {
             self.quote_in_name(start);
         }
         let word = &self.line[start..self.at];
+        if matches!(self.byte(0), b'"' | b'\'')
+            && let Some(state) = self.prefixed(start)
+        {
+            return state;
+        }
         if syntax.has(HASHES) && matches!(word, b"r" | b"br" | b"cr") {
             let hashes = self.rest().iter().take_while(|byte| **byte == b'#').count();
             if self.byte(hashes) == b'"' && hashes < 256 {
@@ -274,13 +299,8 @@ impl<T: Tokens> Reader<'_, T> {
             }
         }
         if syntax.has(QUOTING) && self.is_quoting(word, start) {
-            if self.byte(0) == b' ' {
-                self.at += 1;
-            }
-            let open = self.byte(0);
-            let has_two = matches!(word, b"s" | b"tr" | b"y");
-            self.at += 1;
-            return self.two_parts(open, has_two, start);
+            let has_second = matches!(word, b"s" | b"tr" | b"y");
+            return self.quoting(has_second, start);
         }
         let is_word = self.last != b'.' || syntax.has(ANY_CASE);
         let colour = syntax.word(word).filter(|_| is_word);
@@ -290,68 +310,10 @@ impl<T: Tokens> Reader<'_, T> {
         }
         self.last = match colour {
             Some(Colour::Keyword) => b'(',
+            _ if self.line[start..self.at].ends_with(b"&") => b'&',
             _ => b'a',
         };
         None
-    }
-
-    /// Takes the quote of `$'`, of the character `?'`, and of Perl's old `A'b`.
-    fn quote_in_name(&mut self, start: usize) {
-        let (word, next) = (&self.line[start..self.at], self.byte(0));
-        let is_in_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        let is_variable = word == b"$" && matches!(next, b'"' | b'\'' | b'`');
-        let is_character = word == b"?"
-            && self.syntax.has(CHARACTERS)
-            && next.is_ascii_punctuation()
-            && (next == b'\\' || !is_in_name(self.byte(1)));
-        let is_name = next == b'\''
-            && self.syntax.has(QUOTING)
-            && word.last().is_some_and(u8::is_ascii_alphanumeric)
-            && self.byte(1).is_ascii_alphabetic()
-            && self.syntax.word(word).is_none()
-            && !self.is_quoting(word, start);
-        if is_character && next == b'\\' {
-            self.at = (self.at + 2).min(self.line.len());
-        } else if is_variable || is_character {
-            self.at += 1;
-        } else if is_name {
-            self.at += 1;
-            self.skip(is_in_name);
-        }
-    }
-
-    /// Returns whether a Perl word such as `qw` begins a string.
-    fn is_quoting(&self, word: &[u8], start: usize) -> bool {
-        let is_word = matches!(
-            word,
-            b"q" | b"qq" | b"qw" | b"qr" | b"qx" | b"m" | b"s" | b"tr" | b"y"
-        );
-        let before = self.line[..start].last().copied().unwrap_or(b' ');
-        let (open, next) = (self.byte(0), self.byte(1));
-        let opens = open.is_ascii_punctuation() && !b")}]>,;=_".contains(&open)
-            || open == b' ' && matches!(next, b'(' | b'{' | b'[') && word[0] == b'q';
-        let is_key = before == b'{' && !b"{([</|!".contains(&open);
-        is_word && opens && !is_key && !b"$@%&>-\\".contains(&before)
-    }
-
-    fn two_parts(&mut self, open: u8, has_two: bool, start: usize) -> Option<LineState> {
-        let close = closing(open);
-        let state = self.delimited(open, close, 1, start);
-        if state.is_some() || !has_two {
-            return state;
-        }
-        let second = self.at;
-        if close == open {
-            return self.delimited(open, close, 1, second);
-        }
-        self.skip(|byte| byte == b' ');
-        let open = self.byte(0);
-        if !open.is_ascii_punctuation() {
-            return None;
-        }
-        let second = self.at;
-        self.at += 1;
-        self.delimited(open, closing(open), 1, second)
     }
 
     fn form(&self) -> Option<(u8, &'static Quote)> {
@@ -369,6 +331,7 @@ impl<T: Tokens> Reader<'_, T> {
                 rest.starts_with(open)
             };
             is_there
+                && !quote.has(quote::INNER)
                 && (!quote.has(quote::BLANK) || is_apart())
                 && (!quote.has(quote::COLUMN) || self.at == 0)
                 && (!quote.has(quote::FIRST) || is_indent(before))
@@ -401,6 +364,16 @@ fn long_bracket(text: &[u8]) -> Option<(u16, bool, usize)> {
     let is_long = inside.get(level) == Some(&b'[');
     let bytes = level + 2 + 2 * usize::from(is_comment);
     is_long.then_some((level as u16, is_comment, bytes))
+}
+
+fn opening(close: u8) -> u8 {
+    match close {
+        b')' => b'(',
+        b']' => b'[',
+        b'}' => b'{',
+        b'>' => b'<',
+        _ => 0,
+    }
 }
 
 fn closing(open: u8) -> u8 {

@@ -36,7 +36,8 @@ impl Syntax {
         for byte in family.of_names.bytes() {
             in_names[usize::from(byte)] = true;
         }
-        for quote in family.quotes {
+        let outer = family.quotes.iter();
+        for quote in outer.filter(|quote| !quote.has(quote::INNER)) {
             opens[usize::from(quote.open.as_bytes()[0])] = true;
         }
         Syntax {

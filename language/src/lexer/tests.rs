@@ -1,3 +1,5 @@
+mod any_text;
+
 use super::*;
 use crate::Language;
 use proptest::prelude::*;
@@ -82,7 +84,7 @@ fn comments_strings_numbers_and_words_have_colours() {
         (
             "Rust",
             "#[a = \"]\", [1]] mod t;",
-            "<p #[a = \"]\", [1]]> <k mod> t;",
+            "<p #[a = ><s \"]\"><p , [1]]> <k mod> t;",
         ),
         ("PHP", "<?php // a ?>b", "<?<k php> <c // a >?>b"),
         (
@@ -164,6 +166,59 @@ fn comments_strings_numbers_and_words_have_colours() {
             "PowerShell",
             "'it''s\\' + \"C:\\\" # a",
             "<s 'it''s\\'> + <s \"C:\\\"> <c # a>",
+        ),
+        (
+            "Perl",
+            "s{a} {b}; $x =~ s@#@'@; $a%$b if /'/; print << 'A'",
+            "<s s{a}> <s {b}>; $x =~ <s s@#@'@>; $a%$b <k if> <s /'/>; <k print> << <s 'A'>",
+        ),
+        (
+            "Ruby",
+            "a.b %r{'} + /'/ / 2 if c /'/",
+            "a.b <s %r{'}> + <s /'/> / <n 2> <k if> c <s /'/>",
+        ),
+        ("JavaScript", "#!/bin/node 'a", "<c #!/bin/node 'a>"),
+        (
+            "Python",
+            "rb'\\\\' + f\"{{{a['b']!r:>{c}}}}\" + Rf'{d[1:2]}' # e",
+            "<s rb'\\\\'> + <s f\"{{{>a[<s 'b'>]<s !r:>{>c<s }}}}\"> + <s Rf'{>d[<n 1>:<n 2>]<s }'> <c # e>",
+        ),
+        (
+            "Rust",
+            "b'\\'' + b\"a\" + c\"b\"",
+            "<s b'\\''> + <s b\"a\"> + <s c\"b\">",
+        ),
+        (
+            "C",
+            "u8\"a\" L'b' a\"c\"",
+            "<s u8\"a\"> <s L'b'> a<s \"c\">",
+        ),
+        (
+            "Ruby",
+            "\"a#{b(\"c#{d}\", {})}\" # e",
+            "<s \"a#{>b(<s \"c#{>d<s }\">, {})<s }\"> <c # e>",
+        ),
+        (
+            "Shell",
+            "a=\"$(b \"c d\" | e ')')\" `f` # g",
+            "a=<s \"$(>b <s \"c d\"> | e <s ')')\"> `f` <c # g>",
+        ),
+        (
+            "Shell",
+            "\"${a:-\"b $(c)\"}\" $((1<<SHIFT)) d#e",
+            "<s \"${a:-\"b $(>c<s )\"}\"> $((<n 1><<SHIFT)) d#e",
+        ),
+        (
+            "PHP",
+            "<?php \"{$a[\"b\"]} $c\" # d",
+            "<?<k php> <s \"{$>a[<s \"b\">]<s } $c\"> <c # d>",
+        ),
+        ("Kotlin", "\"${a(\"b\")}\"", "<s \"${>a(<s \"b\">)<s }\">"),
+        ("Swift", "\"\\(a(\"b\"))\"", "<s \"\\(>a(<s \"b\">)<s )\">"),
+        (
+            "C#",
+            "$\"{a(\"b\"):x2}{{\"",
+            "<s $\"{>a(<s \"b\">)<s :x2}{{\">",
         ),
         ("Ruby", "a = %w[b c] # d", "a = <s %w[b c]> <c # d>"),
         (
@@ -262,6 +317,26 @@ fn what_lasts_over_lines_keeps_its_colour() {
         ),
         (
             "Perl",
+            "s{a\n}\n{if\n}e; if",
+            "<s s{a>\n<s }>\n<s {if>\n<s }>e; <k if>",
+        ),
+        (
+            "Perl",
+            "$a =~ /b\nif/; if\n__END__\nif '\n=a\nif\n=cut\n\"",
+            "$a =~ <s /b>\n<s if/>; <k if>\n__END__\nif '\n<c =a>\n<c if>\n<c =cut>\n\"",
+        ),
+        (
+            "Shell",
+            "a=\"$(cat <<A\nif \"\nA\n)\" if",
+            "a=<s \"$(>cat <<A\n<s if \">\n<s A>\n<s )\"> <k if>",
+        ),
+        (
+            "JavaScript",
+            "`${a + `b\n${{\n}}` /* c\n*/}` if",
+            "<s `${>a + <s `b>\n<s ${>{\n}<s }`> <c /* c>\n<c */><s }`> <k if>",
+        ),
+        (
+            "Perl",
             "=head1 A\nif\n=cut\nif",
             "<c =head1 A>\n<c if>\n<c =cut>\n<k if>",
         ),
@@ -311,6 +386,11 @@ fn forms_have_beginnings_and_few_numbers() {
         let quotes = syntax.family.quotes;
         assert!(quotes.iter().all(|quote| !quote.open.is_empty()));
         assert!(quotes.len() < 256);
+        for hole in quotes.iter().flat_map(|quote| quote.holes) {
+            let mut forms = quotes.iter();
+            let form = forms.find(|quote| quote.open == hole.open);
+            assert!(hole.close != 0 || form.is_some_and(|form| form.has(quote::LINES)));
+        }
     }
 }
 

@@ -85,6 +85,8 @@ pub(super) struct Blocks<G> {
     /// Open braces of an ignored part.
     ignored: usize,
     is_scope_ignored: bool,
+    /// True between strings of an attribute.
+    in_attribute: bool,
 }
 
 impl<G: Grammar> Parser for Blocks<G> {
@@ -125,6 +127,7 @@ impl<G: Grammar> Blocks<G> {
             around: Vec::new(),
             ignored: 0,
             is_scope_ignored: false,
+            in_attribute: false,
         }
     }
 
@@ -134,10 +137,16 @@ impl<G: Grammar> Blocks<G> {
             Role::Sign(sign) if self.ignored > 0 => self.ignore(sign, token, outline),
             _ if self.ignored > 0 => {}
             Role::Sign(sign) => self.sign(sign, token, outline),
-            // Attributes, over several lines.
-            Role::Meta if outline.bytes(token.start..token.start + 1) != b"@" => {}
+            // Attributes, over several lines, and their strings.
+            Role::Meta if outline.bytes(token.start..token.start + 1) != b"@" => {
+                let text = token.text(outline);
+                self.in_attribute |= text.starts_with(b"#[") || text.starts_with(b"#![");
+                return;
+            }
+            Role::String if self.in_attribute => return,
             _ => self.statement.push(token),
         }
+        self.in_attribute = false;
     }
 
     fn ignore(&mut self, sign: u8, token: Token, outline: &mut Outline<'_>) {

@@ -14,6 +14,7 @@ mod router;
 mod samples;
 mod shards;
 mod stores;
+mod symbols;
 mod untrusted_backend;
 mod wire;
 
@@ -55,6 +56,7 @@ pub const TARGETS: &[Target] = &[
     Target::new("manifest", shards::manifest, shards::manifest_seeds, 20_000),
     Target::new("pattern", patterns::pattern, patterns::seeds, 2000),
     Target::new("query", queries::query, queries::seeds, 10_000),
+    Target::new("symbols", symbols::symbols, symbols::seeds, 5000),
     Target::new("text", corpora::text, corpora::text_seeds, 2000),
     Target::new(
         "ignore_rules",

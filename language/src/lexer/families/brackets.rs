@@ -2,7 +2,7 @@
 
 use crate::lexer::Colour::{Keyword, String, Type};
 use crate::lexer::quote::{
-    Quote, attribute, block, continued_line, doubled, line, nested, one, php_line, raw, string, text,
+    Hole, Quote, attribute, block, continued_line, doubled, line, nested, one, php_line, raw, string, text,
 };
 use super::{
     ANY_CASE, AT, DIGIT_QUOTES, DIRECTIVES, Family, HASHES, HEREDOC, KEYS, RAW, REGEX,
@@ -14,8 +14,15 @@ const JAVA_QUOTES: &[Quote] = &[
     line("//"), block("/*", "*/"), text("\"\"\"", "\"\"\""), string("\""), string("'"),
 ];
 const SCRIPT_QUOTES: &[Quote] = &[
-    line("//"), block("/*", "*/"), string("\""), string("'").closed(), text("`", "`").holes(),
+    line("#!").column(), line("//"), block("/*", "*/"), string("\""), string("'").closed(), text("`", "`").holes(DOLLAR_BRACES),
 ];
+const C_PREFIXES: &[&str] = &["L", "u", "U", "u8"];
+const DOLLAR_BRACES: &[Hole] = &[Hole::code("${", b'}')];
+const BRACES: &[Hole] = &[Hole::code("{", b'}')];
+const IN_SWIFT: &[Hole] = &[Hole::code("\\(", b')')];
+const IN_PHP: &[Hole] = &[Hole::code("{$", b'}')];
+const IN_PHP_ATTRIBUTE: &[Hole] = &[Hole::form("["), Hole::form("\""), Hole::form("'")];
+const IN_ATTRIBUTE: &[Hole] = &[Hole::form("["), Hole::form("\"")];
 
 const C_WORDS: &str = "break case const continue default do else enum extern for goto if inline \
     register restrict return sizeof static struct switch typedef union volatile while _Alignas \
@@ -48,11 +55,11 @@ const SHADER_TYPES: &str = "vec2 vec3 vec4 mat2 mat3 mat4 ivec2 ivec3 ivec4 uvec
     sampler2D sampler3D samplerCube float2 float3 float4 float4x4 half half2 half3 half4 uint";
 
 pub(crate) static C: Family = Family::new(C_QUOTES)
-    .words(&[(Keyword, C_WORDS), (Type, C_TYPES)]).features(DIRECTIVES | RAW | DIGIT_QUOTES | AT);
+    .words(&[(Keyword, C_WORDS), (Type, C_TYPES)]).features(DIRECTIVES | RAW | DIGIT_QUOTES | AT).prefixes(C_PREFIXES);
 pub(crate) static CPP: Family = Family::new(C_QUOTES)
     .words(&[(Keyword, C_WORDS), (Keyword, CPP_WORDS), (Type, C_TYPES), (Type, CPP_TYPES),
         (Keyword, "__global__ __device__ __host__ __shared__ __kernel kernel constant device")])
-    .features(DIRECTIVES | RAW | DIGIT_QUOTES | AT);
+    .features(DIRECTIVES | RAW | DIGIT_QUOTES | AT).prefixes(C_PREFIXES);
 pub(crate) static OBJECTIVE_C: Family = Family::new(&[
     continued_line("//"), block("/*", "*/"), text("@\"", "\"").within_line(), string("\""), string("'"),
 ]).words(&[(Keyword, C_WORDS), (Type, C_TYPES), (Keyword, "self super nil Nil YES NO in out id SEL IMP BOOL instancetype")])
@@ -65,8 +72,8 @@ pub(crate) static WGSL: Family = Family::new(&[line("//"), nested("/*", "*/")])
         (Type, "bool f16 f32 i32 u32 vec2 vec3 vec4 array atomic sampler ptr mat2x2 mat3x3 mat4x4")])
     .features(AT);
 pub(crate) static CSHARP: Family = Family::new(&[
-    line("//"), block("/*", "*/"), raw("\"\"\"", "\"\"\""), doubled("$@\"", "\"").lines(),
-    doubled("@$\"", "\"").lines(), doubled("@\"", "\"").lines(), string("\""), string("'"),
+    line("//"), block("/*", "*/"), raw("\"\"\"", "\"\"\""), doubled("$@\"", "\"").lines().holes(BRACES),
+    doubled("@$\"", "\"").lines().holes(BRACES), text("$\"", "\"").within_line().holes(BRACES), doubled("@\"", "\"").lines(), string("\""), string("'"),
 ]).words(&[(Keyword, JAVA_WORDS), (Keyword, "as async await base checked delegate event explicit \
     extern fixed foreach get global implicit in internal is lock nameof namespace operator out override params \
     partial readonly ref sealed set sizeof stackalloc struct typeof unchecked unsafe using value virtual when where"),
@@ -78,7 +85,7 @@ pub(crate) static GROOVY: Family = Family::new(&[
     line("//"), block("/*", "*/"), text("\"\"\"", "\"\"\""), text("'''", "'''"), string("\""), string("'"),
 ]).words(&[(Keyword, JAVA_WORDS), (Type, JAVA_TYPES), (Keyword, "def in as trait")]).features(AT | REGEX).names_with("$");
 pub(crate) static KOTLIN: Family = Family::new(&[
-    line("//"), nested("/*", "*/"), raw("\"\"\"", "\"\"\""), string("\""), string("'"),
+    line("//"), nested("/*", "*/"), raw("\"\"\"", "\"\"\"").holes(DOLLAR_BRACES), string("\"").holes(DOLLAR_BRACES), string("'"),
 ])
     .words(&[(Keyword, "abstract actual annotation as break by catch class companion const constructor continue crossinline data do else enum expect external false final finally for fun get if import in infix init inline inner interface internal is lateinit noinline null object open operator out override package private protected public reified return sealed set super suspend tailrec this throw true try typealias val var vararg when where while"),
         (Type, "Any Boolean Byte Char Double Float Int Long Nothing Short String Unit")]).features(AT);
@@ -96,18 +103,18 @@ pub(crate) static GO: Family = Family::new(&[line("//"), block("/*", "*/"), raw(
 pub(crate) static GO_MODULE: Family = Family::new(&[line("//"), string("\"")])
     .words(&[(Keyword, "module go toolchain require exclude replace retract")]);
 pub(crate) static RUST: Family = Family::new(&[
-    line("//"), nested("/*", "*/"), attribute("#!["), attribute("#["),
-    text("\"", "\""), one("'"),
+    line("//"), nested("/*", "*/"), attribute("#![").holes(IN_ATTRIBUTE), attribute("#[").holes(IN_ATTRIBUTE),
+    attribute("[").holes(IN_ATTRIBUTE).inner(), text("\"", "\""), one("'"),
 ]).words(&[(Keyword, "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while yield union macro_rules"),
     (Type, "bool char f32 f64 i8 i16 i32 i64 i128 isize str u8 u16 u32 u64 u128 usize String Vec Option Result Box")])
-    .features(HASHES);
+    .features(HASHES).prefixes(&["b", "c"]);
 pub(crate) static SWIFT: Family = Family::new(&[
-    line("//"), nested("/*", "*/"), text("\"\"\"", "\"\"\""), string("\""),
+    line("//"), nested("/*", "*/"), text("\"\"\"", "\"\"\"").holes(IN_SWIFT), string("\"").holes(IN_SWIFT),
 ]).words(&[(Keyword, "actor any as associatedtype async await break case catch class continue default defer deinit do else enum extension fallthrough false fileprivate final for func get guard if import in indirect infix init inout internal is lazy let mutating nil nonisolated open operator override private protocol public repeat required rethrows return self Self set some static struct subscript super switch throw throws true try typealias unowned var weak where while"),
     (Type, "Any Bool Character Double Float Int String UInt Void")]).features(AT | DIRECTIVES);
 pub(crate) static DART: Family = Family::new(&[
-    line("//"), block("/*", "*/"), text("\"\"\"", "\"\"\""), text("'''", "'''"),
-    raw("r\"", "\"").within_line(), raw("r'", "'").within_line(), string("\""), string("'"),
+    line("//"), block("/*", "*/"), text("\"\"\"", "\"\"\"").holes(DOLLAR_BRACES), text("'''", "'''").holes(DOLLAR_BRACES),
+    raw("r\"", "\"").within_line(), raw("r'", "'").within_line(), string("\"").holes(DOLLAR_BRACES), string("'").holes(DOLLAR_BRACES),
 ]).words(&[(Keyword, JS_WORDS), (Keyword, "abstract assert covariant dynamic enum extension external factory final implements is late library mixin on operator part required rethrow sealed show typedef"),
     (Type, "bool double int num void String List Map Set Object")]).features(AT).names_with("$");
 pub(crate) static D: Family = Family::new(&[
@@ -118,8 +125,8 @@ pub(crate) static ZIG: Family = Family::new(&[line("//"), line("\\\\").coloured(
     .words(&[(Keyword, "align allowzero and anyframe anytype asm async await break catch comptime const continue defer else enum errdefer error export extern false fn for if inline noalias null opaque or orelse packed pub resume return struct suspend switch test threadlocal true try undefined union unreachable usingnamespace var volatile while"),
         (Type, "bool void type noreturn anyerror comptime_int comptime_float f16 f32 f64 i8 i16 i32 i64 isize u8 u16 u32 u64 usize")]).features(AT);
 pub(crate) static PHP: Family = Family::new(&[
-    raw("?>", "<?").plain(), php_line("//"), attribute("#["), php_line("#"), block("/*", "*/"),
-    text("\"", "\""), text("'", "'"),
+    raw("?>", "<?").plain(), php_line("//"), attribute("#[").holes(IN_PHP_ATTRIBUTE), attribute("[").holes(IN_PHP_ATTRIBUTE).inner(), php_line("#"), block("/*", "*/"),
+    text("\"", "\"").holes(IN_PHP), text("'", "'"),
 ]).words(&[(Keyword, "abstract and array as break callable case catch class clone const continue declare default do echo else elseif empty enum extends false final finally fn for foreach function global goto if implements include include_once instanceof insteadof interface isset list match namespace new null or php print private protected public readonly require require_once return self static switch throw trait true try unset use var while xor yield __DIR__ __FILE__ __LINE__"),
     (Type, "bool float int iterable mixed object string void")]).features(HEREDOC).names_with("$").begins_in(0);
 pub(crate) static HAXE: Family = Family::new(SLASHES).words(&[(Keyword, JAVA_WORDS), (Keyword, "cast dynamic extern function import in inline macro never overload override typedef untyped using"), (Type, "Bool Dynamic Float Int String Void")]).features(AT | REGEX | DIRECTIVES);

@@ -2,7 +2,7 @@
 
 use crate::lexer::Colour::{Comment, Keyword, Meta, Type};
 use crate::lexer::quote::{
-    Quote, block, column_block, doubled, indented, line, nested, one, raw, string, text,
+    Hole, Quote, block, column_block, doubled, indented, line, nested, one, raw, string, text,
 };
 use super::{
     ANY_CASE, AT, BACKSLASH, CHARACTERS, COMMANDS, DOLLAR, Family, HEREDOC, KEYS, LONG, PERCENT, PROSE, QUOTING, REGEX, SIGILS,
@@ -10,9 +10,19 @@ use super::{
 
 const PYTHON_QUOTES: &[Quote] = &[
     line("#"), text("\"\"\"", "\"\"\""), text("'''", "'''"), string("\""), string("'"),
+    text("f\"\"\"", "\"\"\"").holes(BRACES).inner(), text("f'''", "'''").holes(BRACES).inner(),
+    text("f\"", "\"").within_line().holes(BRACES).inner(), text("f'", "'").within_line().holes(BRACES).inner(),
 ];
+const BRACES: &[Hole] = &[Hole::code("{", b'}')];
+/// `__END__` has no end: the rest is data, or documentation.
+const POD: &[Hole] = &[Hole::form("=")];
+const HASH_BRACES: &[Hole] = &[Hole::code("#{", b'}')];
+const PYTHON_PREFIXES: &[&str] = &["r", "u", "b", "br", "rb", "f", "fr", "rf"];
+const IN_SHELL_STRING: &[Hole] = &[Hole::code("$(", b')'), Hole::code("`", b'`'), Hole::form("${")];
+const IN_SHELL_BRACES: &[Hole] = &[Hole::code("$(", b')'), Hole::code("`", b'`'), Hole::form("${"), Hole::form("\"")];
 const SHELL_QUOTES: &[Quote] = &[
-    line("#").blank(), text("\"", "\""), text("$'", "'"), raw("'", "'"),
+    line("#").blank(), text("\"", "\"").holes(IN_SHELL_STRING), text("$'", "'"), raw("'", "'"),
+    text("${", "}").holes(IN_SHELL_BRACES).inner(),
 ];
 /// Descriptions and changes have apostrophes.
 const SPEC_QUOTES: &[Quote] = &[
@@ -40,10 +50,10 @@ const BASIC_WORDS: &str = "addhandler addressof and andalso as byref byval call 
     wend when while with xor";
 
 pub(crate) static PYTHON: Family = Family::new(PYTHON_QUOTES)
-    .words(&[(Keyword, PYTHON_WORDS), (Type, PYTHON_TYPES), (Keyword, "foreach endforeach endif load true false")]).features(AT);
+    .words(&[(Keyword, PYTHON_WORDS), (Type, PYTHON_TYPES), (Keyword, "foreach endforeach endif load true false")]).features(AT).prefixes(PYTHON_PREFIXES);
 pub(crate) static CYTHON: Family = Family::new(PYTHON_QUOTES)
     .words(&[(Keyword, PYTHON_WORDS), (Type, PYTHON_TYPES), (Keyword, "cdef cpdef cimport ctypedef extern nogil gil include struct union enum public inline"),
-        (Type, "char double void long short unsigned size_t")]).features(AT);
+        (Type, "char double void long short unsigned size_t")]).features(AT).prefixes(PYTHON_PREFIXES);
 pub(crate) static SHELL: Family = Family::new(SHELL_QUOTES)
     .words(&[(Keyword, SHELL_WORDS), (Meta, "%build %install %files %prep %description %changelog %package %post %postun %check %setup")])
     .features(HEREDOC | BACKSLASH | DOLLAR).names_with("%");
@@ -52,23 +62,24 @@ pub(crate) static TCSH: Family = Family::new(SHELL_QUOTES)
     .words(&[(Keyword, SHELL_WORDS), (Keyword, "and begin breaksw default else end endif endsw foreach goto not or repeat setenv switch")])
     .features(BACKSLASH | DOLLAR);
 pub(crate) static PERL: Family = Family::new(&[
-    column_block("=", "=cut"), line("#").blank(), text("\"", "\""), text("'", "'"), string("`"),
+    column_block("=", "=cut"), raw("__END__", "\n").plain().column().holes(POD), raw("__DATA__", "\n").plain().column().holes(POD),
+    line("#").blank(), text("\"", "\""), text("'", "'"), text("`", "`"),
 ]).words(&[(Keyword, "and cmp continue do else elsif eq for foreach ge given gt if last le local lt my ne next no not or our package redo ref require return sub state undef unless until use when while x xor BEGIN END __PACKAGE__ __END__ __DATA__ bless die warn print printf say push pop shift unshift splice sort map grep keys values each delete exists defined scalar split join wantarray eval open close class method has multi role grammar token rule regex")])
     .features(REGEX | HEREDOC | QUOTING).names_with("$@%&").heads(&["sub ", "package "]);
 pub(crate) static RAKU: Family = Family { quotes: RAKU_QUOTES, ..PERL };
 pub(crate) static RUBY: Family = Family::new(&[
-    column_block("=begin", "=end"), line("#"), text("\"", "\""), text("'", "'"), string("`"),
+    column_block("=begin", "=end"), line("#"), text("\"", "\"").holes(HASH_BRACES), text("'", "'"), text("`", "`").holes(HASH_BRACES),
 ]).words(&[(Keyword, "BEGIN END alias and attr_accessor attr_reader attr_writer begin break case class def defined do else elsif end ensure extend false for if in include lambda module next nil not or private proc protected public raise redo require require_relative rescue retry return self super then true undef unless until when while yield __FILE__ __LINE__ macro struct lib fun enum abstract")])
     .features(REGEX | HEREDOC | PERCENT | CHARACTERS).names_with("@$?!").heads(&["def ", "class ", "module "]);
 pub(crate) static ELIXIR: Family = Family::new(&[
-    line("#"), text("\"\"\"", "\"\"\""), text("'''", "'''"), text("\"", "\""), string("'"),
+    line("#"), text("\"\"\"", "\"\"\"").holes(HASH_BRACES), text("'''", "'''"), text("\"", "\"").holes(HASH_BRACES), string("'"),
 ]).words(&[(Keyword, "after alias and case catch cond def defcallback defdelegate defexception defguard defimpl defmacro defmacrop defmodule defp defprotocol defstruct do else end false fn for if import in nil not or quote raise receive require rescue super throw true try unless unquote use when with")])
     .features(AT | CHARACTERS | SIGILS).names_with("?!").heads(&["defmodule ", "defimpl ", "defprotocol "]);
 pub(crate) static COFFEESCRIPT: Family = Family::new(&[
-    block("###", "###"), line("#"), text("\"\"\"", "\"\"\""), text("'''", "'''"), text("\"", "\""), text("'", "'"),
+    block("###", "###"), line("#"), text("\"\"\"", "\"\"\"").holes(HASH_BRACES), text("'''", "'''"), text("\"", "\"").holes(HASH_BRACES), text("'", "'"),
 ]).words(&[(Keyword, "and break by case catch class continue delete do else export extends false finally for from if import in instanceof is isnt loop new no not null of off on or own return super switch then this throw true try typeof undefined unless until when while yes yield")])
     .features(REGEX | AT);
-pub(crate) static LUA: Family = Family::new(&[string("\""), string("'")])
+pub(crate) static LUA: Family = Family::new(&[line("#!").column(), string("\""), string("'")])
     .words(&[(Keyword, "and break do else elseif end false for function goto if in local nil not or repeat return self then true until while")])
     .features(LONG);
 pub(crate) static TCL: Family = Family::new(&[line("#").blank(), text("\"", "\"").blank()])

@@ -1,82 +1,181 @@
-//! Holes of templates: code in `${…}`, which may have templates with holes.
+//! Holes of strings: `${…}` of a template has code, with strings that may have holes. `${…}` in a
+//! string of a shell is a form with strings.
 
-use super::super::families::Family;
-use super::super::quote;
+use super::super::quote::{Hole, INNER, LINES, Quote};
+use super::super::syntax::Syntax;
 use super::super::{LineState, Tokens};
-use super::Reader;
+use super::{Reader, opening};
 
 /// Holes in each other. Deeper ones are text.
-const HOLES_MAX: usize = 4;
+const HOLES_MAX: usize = 8;
 
-/// Open holes.
+/// Open holes, and what the innermost is in at the end of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holes {
-    /// Open braces in each.
-    braces: [u8; HOLES_MAX],
+    open: [OpenHole; HOLES_MAX],
     depth: u8,
+    inside: Inside,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct OpenHole {
+    /// Form around it.
+    form: u8,
+    /// End of code; 0 if it is a form.
+    close: u8,
+    /// Open pairs of its signs.
+    pairs: u8,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Inside {
+    #[default]
+    Code,
+    Form(u8),
+    Heredoc(u32),
 }
 
 impl Holes {
-    fn innermost(&mut self) -> Option<&mut u8> {
-        let index = usize::from(self.depth).checked_sub(1)?;
-        self.braces.get_mut(index)
+    pub(super) fn are_open(&self) -> bool {
+        self.depth > 0
     }
 
-    pub(super) fn around(self, state: LineState, family: &Family) -> LineState {
-        let has_holes = |form: u8| {
-            let quote = family.quotes.get(usize::from(form));
-            quote.is_some_and(|quote| quote.has(quote::HOLES))
+    /// Form around all of them.
+    pub(super) fn outermost(&self) -> u8 {
+        self.open[0].form
+    }
+
+    fn innermost(&mut self) -> Option<&mut OpenHole> {
+        let last = usize::from(self.depth).checked_sub(1)?;
+        self.open.get_mut(last)
+    }
+
+    fn push(&mut self, form: u8, close: u8) -> bool {
+        let Some(hole) = self.open.get_mut(usize::from(self.depth)) else {
+            return false;
         };
-        match state {
-            _ if self.depth == 0 => state,
-            LineState::Code => LineState::Hole {
-                holes: self,
-                in_text: false,
-            },
-            LineState::Quote { form, .. } if has_holes(form) => LineState::Hole {
-                holes: self,
-                in_text: true,
-            },
-            _ => state,
+        *hole = OpenHole {
+            form,
+            close,
+            pairs: 1,
+        };
+        self.depth += 1;
+        true
+    }
+
+    fn pop(&mut self) -> Option<u8> {
+        let form = self.innermost()?.form;
+        self.depth -= 1;
+        // Equal states have equal bytes.
+        self.open[usize::from(self.depth)] = OpenHole::default();
+        Some(form)
+    }
+
+    /// State at the end of a line. A form within a line ends there, with its holes.
+    pub(super) fn around(mut self, state: LineState, syntax: &Syntax) -> LineState {
+        let lasts = |hole: &OpenHole| {
+            let form = syntax.family.quotes.get(usize::from(hole.form));
+            form.is_some_and(|form| form.has(LINES))
+        };
+        let open = &self.open[..usize::from(self.depth)];
+        if open.is_empty() || !open.iter().all(lasts) {
+            return match state {
+                LineState::Quote { .. } if !open.is_empty() => LineState::Code,
+                state => state,
+            };
         }
+        self.inside = match state {
+            LineState::Code => Inside::Code,
+            LineState::Quote { form, .. } => Inside::Form(form),
+            LineState::Heredoc(end) => Inside::Heredoc(end),
+            state => return state,
+        };
+        LineState::Hole(self)
     }
 }
 
 impl<T: Tokens> Reader<'_, T> {
-    /// Opens a hole, if `${` is here and it is not too deep.
-    pub(super) fn open_hole(&mut self) -> bool {
-        let is_deep = usize::from(self.holes.depth) == HOLES_MAX;
-        if is_deep || !self.rest().starts_with(b"${") {
-            return false;
-        }
-        self.at += 2;
-        self.holes.depth += 1;
-        if let Some(braces) = self.holes.innermost() {
-            *braces = 0;
-        }
-        true
-    }
-
-    /// Counts a brace in a hole. Returns true if it ends the hole.
-    pub(super) fn ends_hole(&mut self, brace: u8) -> bool {
-        let Some(braces) = self.holes.innermost() else {
-            return false;
+    /// Goes on in what is inside of the holes of an earlier line.
+    pub(super) fn go_on_inside(&mut self, holes: Holes) -> Option<LineState> {
+        self.holes = Holes {
+            inside: Inside::Code,
+            ..holes
         };
-        match (brace, *braces) {
-            (b'}', 0) => {
-                self.holes.depth -= 1;
-                return true;
-            }
-            (b'}', _) => *braces -= 1,
-            _ => *braces = braces.saturating_add(1),
+        match holes.inside {
+            Inside::Code => None,
+            Inside::Form(form) => self.go_on(LineState::Quote { form, depth: 1 }),
+            Inside::Heredoc(end) => self.go_on(LineState::Heredoc(end)),
         }
-        false
     }
 
-    /// Reads the text of a template around a hole that ended, or one of an earlier line.
-    pub(super) fn template(&mut self, start: usize) -> Option<LineState> {
-        let mut quotes = (0..).zip(self.syntax.family.quotes);
-        let (form, quote) = quotes.find(|(_, quote)| quote.has(quote::HOLES))?;
-        self.text(form, quote, start)
+    /// Opens a hole of a form, if one is here. Returns it.
+    pub(super) fn open_hole(&mut self, form: u8, quote: &Quote) -> Option<&'static Hole> {
+        let mut holes = quote.holes.iter();
+        let hole = holes.find(|hole| self.rest().starts_with(hole.open.as_bytes()))?;
+        let is_doubled = hole.is_brace() && self.byte(1) == b'{';
+        self.at += hole.open.len() + usize::from(is_doubled);
+        let is_open = !is_doubled && self.holes.push(form, hole.close);
+        is_open.then_some(hole)
+    }
+
+    /// Form that a hole is.
+    pub(super) fn form_of_hole(&self, hole: &Hole) -> Option<(u8, &'static Quote)> {
+        let mut forms = (0..).zip(self.syntax.family.quotes);
+        forms.find(|(_, quote)| quote.open == hole.open)
+    }
+
+    /// Form around one that ended, if that was a hole of it.
+    pub(super) fn leave_form(&mut self) -> Option<(u8, &'static Quote)> {
+        let hole = self.holes.innermost().filter(|hole| hole.close == 0)?;
+        let form = hole.form;
+        let quote = self.syntax.family.quotes.get(usize::from(form))?;
+        self.holes.pop();
+        Some((form, quote))
+    }
+
+    /// Counts a sign in a hole with code. Returns the form around the hole if it ends it.
+    pub(super) fn leave_hole(&mut self, sign: u8) -> Option<(u8, &'static Quote)> {
+        let next = self.byte(0);
+        let hole = self.holes.innermost()?;
+        let quote = self.syntax.family.quotes.get(usize::from(hole.form))?;
+        let is_brace = quote.holes.first().is_some_and(Hole::is_brace);
+        let is_format = is_brace
+            && hole.pairs == 1
+            && (sign == b':' || sign == b'!' && next.is_ascii_alphabetic());
+        if sign == hole.close || is_format || is_brace && b"])".contains(&sign) {
+            hole.pairs = hole.pairs.saturating_sub(1);
+        } else if sign == opening(hole.close) || is_brace && b"[(".contains(&sign) {
+            hole.pairs = hole.pairs.saturating_add(1);
+        }
+        if hole.pairs > 0 {
+            return None;
+        }
+        let form = self.holes.pop()?;
+        Some((form, quote))
+    }
+
+    /// Reads a string with a prefix such as `rb`.
+    pub(super) fn prefixed(&mut self, start: usize) -> Option<Option<LineState>> {
+        let (syntax, prefix) = (self.syntax, &self.line[start..self.at]);
+        let mut prefixes = syntax.family.prefixes.iter();
+        if !prefixes.any(|known| prefix.eq_ignore_ascii_case(known.as_bytes())) {
+            return None;
+        }
+        let rest = self.rest();
+        let has_holes = prefix.iter().any(|byte| byte.eq_ignore_ascii_case(&b'f'));
+        let mut forms = (0..).zip(syntax.family.quotes);
+        let with_holes = forms.find(|(_, quote)| {
+            let open = quote.open.strip_prefix('f').unwrap_or_default();
+            has_holes && quote.has(INNER) && !open.is_empty() && rest.starts_with(open.as_bytes())
+        });
+        let (form, quote, bytes) = match with_holes {
+            Some((form, quote)) => (form, quote, quote.open.len() - 1),
+            None => {
+                let (form, quote) = self.form()?;
+                (form, quote, quote.open.len())
+            }
+        };
+        self.at += bytes;
+        Some(self.quoted(form, quote, start, 1))
     }
 }

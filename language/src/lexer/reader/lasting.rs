@@ -2,7 +2,7 @@
 //! state at the end of the line, or `None` if it ends before.
 
 use super::super::families::STRING_KEYS;
-use super::super::quote::{self, Quote, is_indent};
+use super::super::quote::{self, Hole, Quote, is_indent};
 use super::super::syntax::Syntax;
 use super::super::{Colour, LineState, Tokens};
 use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash};
@@ -34,7 +34,13 @@ impl<T: Tokens> Reader<'_, T> {
                 self.quoted(form, quote, 0, depth)
             }
             LineState::Long { .. } | LineState::Hashes(_) | LineState::Raw(_) => self.raw(state, 0),
-            LineState::Delimited { open, close, depth } => self.delimited(open, close, depth, 0),
+            LineState::Delimited { open: 0, .. } => self.second_part(0, 0),
+            LineState::Delimited {
+                open,
+                close,
+                depth,
+                has_second,
+            } => self.delimited(open, close, depth, has_second, 0),
             LineState::Heredoc(end) => {
                 let ending = ending(self.line);
                 if hash(ending) != end {
@@ -46,10 +52,7 @@ impl<T: Tokens> Reader<'_, T> {
                 self.push(0, Some(Colour::String));
                 None
             }
-            LineState::Hole { holes, in_text } => {
-                self.holes = holes;
-                if in_text { self.template(0) } else { None }
-            }
+            LineState::Hole(holes) => self.go_on_inside(holes),
             LineState::Block { .. } => {
                 self.at = self.line.len();
                 Some(state)
@@ -58,41 +61,67 @@ impl<T: Tokens> Reader<'_, T> {
         }
     }
 
-    /// Reads a form, to its end or a hole.
-    pub(super) fn text(&mut self, form: u8, quote: &Quote, start: usize) -> Option<LineState> {
-        let holes = self.holes;
-        let state = self.quoted(form, quote, start, 1);
-        let is_end = self.holes == holes;
-        self.last = if is_end { b'"' } else { b'{' };
-        state
-    }
-
+    /// Reads a form and what it has inside, up to its end, a hole with code, or the end of the line.
     pub(super) fn quoted(
         &mut self,
-        form: u8,
-        quote: &Quote,
-        start: usize,
+        mut form: u8,
+        mut quote: &'static Quote,
+        mut start: usize,
         mut depth: u16,
     ) -> Option<LineState> {
-        let close = quote.close.as_bytes();
-        let state = |depth| LineState::Quote { form, depth };
-        if close.is_empty() {
-            let tag = quote
-                .has(quote::TAG)
-                .then(|| memmem::find(self.rest(), b"?>"));
-            self.at = tag.flatten().map_or(self.line.len(), |tag| self.at + tag);
-            self.push(start, quote.colour);
-            let goes_on = quote.has(quote::BACKSLASH) && self.line.ends_with(b"\\");
-            return goes_on.then(|| state(1));
+        loop {
+            match self.form_end(quote, start, &mut depth) {
+                FormEnd::Line => {
+                    return quote
+                        .has(quote::LINES)
+                        .then_some(LineState::Quote { form, depth });
+                }
+                FormEnd::Escape => return Some(LineState::Quote { form, depth }),
+                FormEnd::Close => {
+                    if quote.colour != Some(Colour::Comment) {
+                        self.last = b'"';
+                    }
+                    (form, quote) = self.leave_form()?;
+                    start = self.at;
+                }
+                FormEnd::Hole(hole_start) => {
+                    let Some(hole) = self.open_hole(form, quote) else {
+                        continue;
+                    };
+                    if hole.close != 0 {
+                        self.push(start, quote.colour);
+                        self.last = b'(';
+                        return None;
+                    }
+                    self.push_to(start, hole_start, quote.colour);
+                    (form, quote) = self.form_of_hole(hole)?;
+                    start = hole_start;
+                }
+            }
+            depth = 1;
         }
-        let (first, again) = (close[0], quote.open.as_bytes()[0]);
-        while self.at < self.line.len() {
-            let byte = self.byte(0);
+    }
+
+    /// Reads a form up to its end, a hole, or the end of the line.
+    fn form_end(&mut self, quote: &Quote, start: usize, depth: &mut u16) -> FormEnd {
+        let close = quote.close.as_bytes();
+        let Some(&first) = close.first() else {
+            return self.line_end(quote, start);
+        };
+        let again = quote.open.as_bytes()[0];
+        loop {
+            self.skip_plain(quote, first);
+            let Some(&byte) = self.line.get(self.at) else {
+                break;
+            };
             if byte == b'\\' && quote.has(quote::BACKSLASH) {
+                if self.is_hole(quote) {
+                    return FormEnd::Hole(self.at);
+                }
                 if self.at + 1 == self.line.len() {
                     self.at += 1;
                     self.push(start, quote.colour);
-                    return Some(state(depth));
+                    return FormEnd::Escape;
                 }
                 self.at += 2;
             } else if byte == first
@@ -109,45 +138,66 @@ impl<T: Tokens> Reader<'_, T> {
                     self.at += 1;
                     continue;
                 }
-                depth -= 1;
-                if depth == 0 {
+                *depth = depth.saturating_sub(1);
+                if *depth == 0 {
                     if quote.has(quote::CLOSES_IN_COLUMN) {
                         self.at = self.line.len();
                     }
                     let colour = self.colour_of_key(quote, start);
                     self.push(start, colour);
-                    return None;
+                    return FormEnd::Close;
                 }
-            } else if byte == b'$' && quote.has(quote::HOLES) && self.open_hole() {
-                self.push(start, quote.colour);
-                return None;
             } else if byte == again
                 && quote.has(quote::NESTS)
                 && self.rest().starts_with(quote.open.as_bytes())
             {
                 self.at += quote.open.len();
-                depth = depth.saturating_add(1);
+                *depth = depth.saturating_add(1);
+            } else if self.is_hole(quote) {
+                return FormEnd::Hole(self.at);
             } else {
                 self.at += 1;
-                if quote.has(quote::BRACKETS) {
-                    depth = depth.saturating_add(self.brackets(byte));
-                }
             }
         }
         self.push(start, quote.colour);
-        quote.has(quote::LINES).then(|| state(depth))
+        FormEnd::Line
     }
 
-    /// Skips a string in an attribute. Returns the number of opened brackets.
-    fn brackets(&mut self, byte: u8) -> u16 {
-        while byte == b'"' && self.at < self.line.len() {
-            let byte = self.byte(0);
-            self.at += 1 + usize::from(byte == b'\\' && self.byte(1) != 0);
-            if byte == b'"' {
-                break;
-            }
+    /// Skips bytes of a form that neither end it nor begin something inside.
+    fn skip_plain(&mut self, quote: &Quote, first: u8) {
+        let (rest, escape) = match quote.has(quote::BACKSLASH) {
+            true => (self.rest(), b'\\'),
+            false => (self.rest(), first),
+        };
+        let found = match quote.holes {
+            _ if quote.has(quote::NESTS) => return,
+            [] => memchr::memchr2(first, escape, rest),
+            [hole] => memchr::memchr3(first, escape, hole.first(), rest),
+            _ => return,
+        };
+        self.at += found.unwrap_or(rest.len());
+    }
+
+    /// Reads a form that ends with its line.
+    fn line_end(&mut self, quote: &Quote, start: usize) -> FormEnd {
+        let tag = quote
+            .has(quote::TAG)
+            .then(|| memmem::find(self.rest(), b"?>"));
+        self.at = tag.flatten().map_or(self.line.len(), |tag| self.at + tag);
+        self.push(start, quote.colour);
+        if quote.has(quote::BACKSLASH) && self.line.ends_with(b"\\") {
+            FormEnd::Escape
+        } else {
+            FormEnd::Close
         }
-        u16::from(byte == b'[')
+    }
+
+    fn is_hole(&self, quote: &Quote) -> bool {
+        let (mut holes, byte) = (quote.holes.iter(), self.byte(0));
+        let may_begin = self.at == 0 || !quote.has(quote::COLUMN);
+        let begins =
+            |hole: &Hole| hole.first() == byte && self.rest().starts_with(hole.open.as_bytes());
+        may_begin && holes.any(begins)
     }
 
     /// Returns whether the line has only this fence, which may be longer than the first.
@@ -223,6 +273,7 @@ impl<T: Tokens> Reader<'_, T> {
         open: u8,
         close: u8,
         mut depth: u16,
+        has_second: bool,
         start: usize,
     ) -> Option<LineState> {
         while self.at < self.line.len() {
@@ -235,20 +286,39 @@ impl<T: Tokens> Reader<'_, T> {
                 if depth == 0 {
                     self.push(start, Some(Colour::String));
                     self.last = b'"';
-                    return None;
+                    return if has_second {
+                        self.second_part(open, close)
+                    } else {
+                        None
+                    };
                 }
             } else if byte == open {
                 depth = depth.saturating_add(1);
             }
         }
         self.push_rest(start, Colour::String);
-        Some(LineState::Delimited { open, close, depth })
+        Some(LineState::Delimited {
+            open,
+            close,
+            depth,
+            has_second,
+        })
     }
 
     pub(super) fn push_rest(&mut self, start: usize, colour: Colour) {
         self.at = self.line.len();
         self.push(start, Some(colour));
     }
+}
+
+/// Why the reader stops in a form.
+enum FormEnd {
+    Close,
+    /// A hole begins here.
+    Hole(usize),
+    Line,
+    /// Backslash at the end of the line.
+    Escape,
 }
 
 /// State behind a line of YAML that ends with `|`, `>-` and the like.

@@ -1,12 +1,13 @@
 //! Forms of some languages only: directives, keys, regular expressions, variables, and beginnings
 //! of here-documents. Each is tried only if the syntax has it.
 
-use super::super::families::{BACKSLASH, DIRECTIVES, KEYS};
+use super::super::families::{BACKSLASH, DIRECTIVES, KEYS, PERCENT, QUOTING};
 use super::super::{Colour, Tokens};
 use super::{NAME_BYTES_MAX, Reader, closing, hash};
+use memchr::memmem;
 
 /// Bounds the search for the end of each slash; without one it is a division.
-const REGEX_BYTES_MAX: usize = 256;
+const REGEX_BYTES_MAX: usize = 1024;
 
 /// True for the name of a directive of C's preprocessor.
 fn is_directive(name: &[u8]) -> bool {
@@ -92,11 +93,18 @@ impl<T: Tokens> Reader<'_, T> {
         self.last == 0 || b"(,=:[!&|?{};+*~^%>".contains(&self.last)
     }
 
+    /// Returns whether a sign begins an argument, as in `puts /a/` and `puts %w[a]` of Ruby.
+    pub(super) fn may_be_argument(&self) -> bool {
+        let is_behind_blank = self.at > 0 && self.line[self.at - 1] == b' ';
+        self.last == b'a' && is_behind_blank && !matches!(self.byte(1), b' ' | b'=')
+    }
+
     /// Returns false if there is none.
     pub(super) fn regex(&mut self) -> bool {
         if self.at < self.no_regex_before
-            || !self.may_be_value()
-            || matches!(self.byte(1), b' ' | b'=' | b'/' | b'*' | 0)
+            || !(self.may_be_value() || self.syntax.has(PERCENT) && self.may_be_argument())
+            || matches!(self.byte(1), b'/' | b'*' | 0)
+            || matches!(self.last, 0 | b'>') && matches!(self.byte(1), b' ' | b'=')
         {
             return false;
         }
@@ -134,6 +142,11 @@ impl<T: Tokens> Reader<'_, T> {
             return;
         };
         let is_shell = self.syntax.has(BACKSLASH);
+        let before = &self.line[self.at.saturating_sub(NAME_BYTES_MAX)..self.at];
+        if is_shell && memmem::rfind(before, b"((") > memmem::rfind(before, b"))") {
+            // A shift.
+            return;
+        }
         let is_php = name.starts_with(b"<");
         let name = match name {
             // A here-string of shells, and a here-document of PHP.
@@ -142,6 +155,9 @@ impl<T: Tokens> Reader<'_, T> {
             name => name,
         };
         let name = match name {
+            [b' ', name @ ..] if self.syntax.has(QUOTING) && matches!(name, [b'"' | b'\'', ..]) => {
+                name
+            }
             [b' ', name @ ..] if is_shell && !name.first().is_some_and(u8::is_ascii_lowercase) => {
                 name
             }

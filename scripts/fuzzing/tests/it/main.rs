@@ -47,6 +47,6 @@ macro_rules! smoke_tests {
 }
 
 smoke_tests!(
-    frames messages shard manifest pattern query text ignore_rules git_index package_ranks nodes store
+    frames messages shard manifest pattern query symbols text ignore_rules git_index package_ranks nodes store
     backend_reply query_string http agents
 );
