@@ -1,5 +1,7 @@
 //! Definitions of small texts, and bounds that hold for any text.
 
+mod forms;
+
 use super::*;
 
 /// Renders definitions of a text: kind, parents and name, `;` for a declaration, line of the name
