@@ -11,10 +11,12 @@ use memchr::memmem;
 impl Syntax {
     /// Returns whether the form of a state goes on in a line.
     pub(crate) fn is_inside(&self, line: &[u8], state: LineState) -> bool {
+        if state == LineState::Code {
+            return false;
+        }
         let blanks = line.iter().take_while(|byte| **byte == b' ').count();
         let is_over = blanks < line.len();
         match state {
-            LineState::Code => false,
             LineState::Block { indent } if is_over => blanks > usize::from(indent),
             LineState::Quote { form, .. } if is_over && blanks == 0 => {
                 let quote = self.family.quotes.get(usize::from(form));
@@ -86,7 +88,15 @@ impl<T: Tokens> Reader<'_, T> {
             return goes_on.then(|| state(1));
         }
         let (first, again) = (close[0], quote.open.as_bytes()[0]);
+        let is_plain = !quote.has(quote::NESTS | quote::BRACKETS);
         while self.at < self.line.len() {
+            if is_plain {
+                let Some(stop) = memchr::memchr3(b'\\', first, b'$', self.rest()) else {
+                    self.at = self.line.len();
+                    break;
+                };
+                self.at += stop;
+            }
             let byte = self.byte(0);
             if byte == b'\\' && quote.has(quote::BACKSLASH) {
                 if self.at + 1 == self.line.len() {
