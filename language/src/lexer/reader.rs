@@ -138,6 +138,7 @@ impl<T: Tokens> Reader<'_, T> {
         let (start, byte) = (self.at, self.byte(0));
         if matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c) {
             self.at += 1;
+            self.skip(|byte| byte == b' ');
             return None;
         }
         if self.syntax.opens(byte)
