@@ -19,8 +19,7 @@ fn forms() -> impl Iterator<Item = Form> {
             .unwrap_or_else(|_| panic!("three columns: {line}"));
         let text = |column: &str| {
             let column = column.replace("\\n", "\n").replace("\\t", "\t");
-            let column = column.replace("\\|", "|").replace("\\\\", "\\");
-            column.replace("NAME", "frobnicate") + "\n"
+            column.replace("\\|", "|").replace("NAME", "frobnicate") + "\n"
         };
         Form {
             path: format!("zdef.{}", extension.trim()),
