@@ -65,15 +65,20 @@ impl Needle {
                 .is_some_and(|start| start.eq_ignore_ascii_case(needle.as_bytes()))
         };
         match self {
-            Line(needle) => head
-                .split(|&byte| byte == b'\n')
-                .any(|line| line.trim_ascii_start().starts_with(needle.as_bytes())),
+            Line(needle) => memmem::find_iter(head, needle).any(|at| begins_line(&head[..at])),
             AnyCase(needle) => head
                 .split(|&byte| byte == b'\n')
                 .any(|line| begins(line.trim_ascii_start(), needle)),
             Text(needle) => memmem::find(head, needle.as_bytes()).is_some(),
         }
     }
+}
+
+/// True if only blanks follow the last end of a line.
+fn begins_line(before: &[u8]) -> bool {
+    let blanks = before.iter().rev();
+    let mut before = blanks.skip_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\x0c'));
+    before.next().is_none_or(|byte| *byte == b'\n')
 }
 
 /// A line of a comment may begin with `class`.

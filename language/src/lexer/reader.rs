@@ -21,11 +21,28 @@ const DELIMITER_BYTES_MAX: usize = 16;
 /// Bound for names after `$`, ends of here-documents, and blanks before a `:`.
 const NAME_BYTES_MAX: usize = 64;
 
+/// Begin of code in PHP.
+const PHP_TAG: &str = "<?";
+
 impl Syntax {
     /// State at the beginning of a file.
     pub fn begin(&self) -> LineState {
         let form = self.family.begins_in;
         form.map_or(LineState::Code, |form| LineState::Quote { form, depth: 1 })
+    }
+
+    /// State at the beginning of a text: code in a fragment of PHP, without a tag.
+    pub(crate) fn begin_of(&self, text: &[u8]) -> LineState {
+        let begin = self.begin();
+        let LineState::Quote { form, .. } = begin else {
+            return begin;
+        };
+        let is_outside = self.quote(form).is_some_and(|it| it.close == PHP_TAG);
+        if is_outside && memchr::memmem::find(text, PHP_TAG.as_bytes()).is_none() {
+            LineState::Code
+        } else {
+            begin
+        }
     }
 
     /// State before a line: like code if a definition begins it, and the end of a string is missing.
@@ -35,7 +52,7 @@ impl Syntax {
             LineState::Hole(holes) => holes.outermost(),
             state => return state,
         };
-        let quote = self.family.quotes.get(usize::from(form));
+        let quote = self.quote(form);
         let is_string =
             |quote: &Quote| quote.colour == Some(Colour::String) && quote.close.len() == 1;
         let begins = |head: &&str| line.starts_with(head.as_bytes());
@@ -44,6 +61,10 @@ impl Syntax {
         } else {
             state
         }
+    }
+
+    fn quote(&self, form: u8) -> Option<&Quote> {
+        self.family.quotes.get(usize::from(form))
     }
 
     /// Lexes a line without its end. Returns the state at its end.
@@ -128,6 +149,7 @@ impl<T: Tokens> Reader<'_, T> {
         let (start, byte) = (self.at, self.byte(0));
         if matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c) {
             self.at += 1;
+            self.skip(|byte| byte == b' ');
             return None;
         }
         if self.syntax.opens(byte)

@@ -13,13 +13,14 @@ use fnv::FnvHashMap;
 pub struct Syntax {
     pub(super) family: &'static Family,
     words: FnvHashMap<&'static [u8], Colour>,
-    longest: usize,
+    /// Lengths of the words by first byte, a bit each. Most names are no word.
+    lengths: [u32; 256],
     in_names: [bool; 256],
     opens: [bool; 256],
 }
 
-/// Relevant if case is ignored.
-const WORD_BYTES_MAX: usize = 32;
+/// Longer words are names.
+const WORD_BYTES_MAX: usize = 31;
 
 impl Syntax {
     pub(crate) fn new(family: &'static Family) -> Syntax {
@@ -28,6 +29,10 @@ impl Syntax {
             words.map(move |word| (word.as_bytes(), *colour))
         });
         let words: FnvHashMap<_, _> = words.collect();
+        let mut lengths = [0; 256];
+        for word in words.keys() {
+            lengths[usize::from(word[0])] |= 1 << word.len();
+        }
         let (mut in_names, mut opens) = ([false; 256], [false; 256]);
         for byte in 0..=255_u8 {
             in_names[usize::from(byte)] =
@@ -42,7 +47,7 @@ impl Syntax {
         }
         Syntax {
             family,
-            longest: words.keys().map(|word| word.len()).max().unwrap_or(0),
+            lengths,
             words,
             in_names,
             opens,
@@ -99,17 +104,18 @@ impl Syntax {
     }
 
     pub(super) fn word(&self, word: &[u8]) -> Option<Colour> {
-        if word.len() > self.longest {
-            return None;
-        }
-        if !self.has(ANY_CASE) {
-            return self.words.get(word).copied();
-        }
         let mut lower = [0; WORD_BYTES_MAX];
         let lower = lower.get_mut(..word.len())?;
-        lower.copy_from_slice(word);
-        lower.make_ascii_lowercase();
-        self.words.get(&*lower).copied()
+        let word = if self.has(ANY_CASE) {
+            lower.copy_from_slice(word);
+            lower.make_ascii_lowercase();
+            lower
+        } else {
+            word
+        };
+        let lengths = self.lengths[usize::from(*word.first()?)];
+        let may_be = lengths >> word.len() & 1 == 1;
+        may_be.then(|| self.words.get(word).copied()).flatten()
     }
 }
 

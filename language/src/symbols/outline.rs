@@ -37,6 +37,13 @@ impl<'t> Outline<'t> {
         &self.text[range.start as usize..range.end as usize]
     }
 
+    /// True if only blanks are between a byte and the begin of its line.
+    pub(super) fn begins_line(&self, at: u32) -> bool {
+        let before = self.bytes(0..at).iter().rev();
+        let mut before = before.skip_while(|byte| matches!(byte, b' ' | b'\t'));
+        before.next().is_none_or(|byte| *byte == b'\n')
+    }
+
     /// Adds a definition in the innermost scope with one. Returns its index, for
     /// [`enter`](Self::enter); `None` if it is none: empty, too long, or over several lines.
     pub(super) fn define(&mut self, name: Range<u32>, kind: Kind) -> Option<u32> {

@@ -114,7 +114,7 @@ pub(super) fn run(
         is_begin: true,
     };
     let mark = usize::from(text.starts_with(BYTE_ORDER_MARK)) * BYTE_ORDER_MARK.len();
-    let (mut state, mut start) = (syntax.begin(), mark);
+    let (mut state, mut start) = (syntax.begin_of(text), mark);
     while start < text.len() {
         let rest = &text[start..];
         let (length, next) = match memchr::memchr(b'\n', rest) {

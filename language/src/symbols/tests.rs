@@ -1,5 +1,7 @@
 //! Definitions of small texts, and bounds that hold for any text.
 
+mod forms;
+
 use super::*;
 use std::ops::Range;
 

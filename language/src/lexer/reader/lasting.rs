@@ -11,10 +11,12 @@ use memchr::memmem;
 impl Syntax {
     /// Returns whether the form of a state goes on in a line.
     pub(crate) fn is_inside(&self, line: &[u8], state: LineState) -> bool {
+        if state == LineState::Code {
+            return false;
+        }
         let blanks = line.iter().take_while(|byte| **byte == b' ').count();
         let is_over = blanks < line.len();
         match state {
-            LineState::Code => false,
             LineState::Block { indent } if is_over => blanks > usize::from(indent),
             LineState::Quote { form, .. } if is_over && blanks == 0 => {
                 let quote = self.family.quotes.get(usize::from(form));

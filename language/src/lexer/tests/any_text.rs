@@ -28,7 +28,7 @@ fn pieces(syntax: &Syntax) -> Vec<&'static str> {
 
 /// Runs of a text whose lines are lexed one by one, each from a state that was kept.
 fn restarted(syntax: &Syntax, text: &[u8]) -> Vec<Run> {
-    let (mut state, mut start) = (syntax.begin(), 0);
+    let (mut state, mut start) = (syntax.begin_of(text), 0);
     let mut states = Vec::new();
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let content = line.strip_suffix(b"\n").unwrap_or(line);

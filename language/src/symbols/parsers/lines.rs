@@ -12,8 +12,11 @@ mod tests;
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser};
-use super::super::scopes::Names;
+use super::super::scopes::{Names, define_qualified};
 use std::ops::Range;
+
+/// Ends of what is before a name of Vim: `s:name`, `file#name`.
+const SCOPES: &[u8] = b":#";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -95,7 +98,12 @@ impl Lines {
     /// Begins the body of a function, and ends that of the last one.
     fn begin(&mut self, name: Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
         self.leave_all(outline);
-        let index = outline.define(name, kind);
+        let signs: &[u8] = if self.dialect == Dialect::Vim {
+            SCOPES
+        } else {
+            b""
+        };
+        let index = define_qualified(name, signs, kind, outline);
         outline.enter(index);
     }
 

@@ -31,6 +31,8 @@ pub(super) struct Head {
     /// `get` or `set` came before the name.
     pub(super) is_accessor: bool,
     pub(super) in_value: bool,
+    /// A word such as `private` came before.
+    pub(super) is_member: bool,
     pub(super) is_static: bool,
     pub(super) is_record: bool,
     pub(super) is_final: bool,
@@ -72,6 +74,7 @@ impl Head {
         *self = Head {
             form: self.form,
             has_type: true,
+            is_member: self.is_member,
             is_static: self.is_static,
             is_final: self.is_final,
             kind: self.kind,
@@ -249,14 +252,16 @@ impl Java {
         let (Some(name), None) = (head.name, head.definition) else {
             return;
         };
-        let of_type = self.place() == Place::Type;
+        // A file may begin in the middle of a class.
+        let is_fragment = !self.dialect.has_globals() && self.place() == Place::Top && has_body;
+        let of_type = self.place() == Place::Type || is_fragment;
         let is_constructor = of_type && self.is_constructor(outline);
         let has_type = head.has_type || is_constructor;
         let is_enough = match self.dialect {
             dialect if !dialect.has_types_first() => false,
             Dialect::Groovy => has_type && (has_body || of_type),
             Dialect::Dart => has_type || has_body,
-            Dialect::Java | Dialect::CSharp => has_type && of_type,
+            Dialect::Java | Dialect::CSharp => has_type && of_type || is_fragment,
             _ => has_type,
         };
         if !is_enough {
@@ -299,12 +304,12 @@ impl Java {
         };
         let kind = match place {
             _ if !self.dialect.has_types_first() => return,
-            Place::Top if !self.dialect.has_globals() => return,
+            Place::Top if !self.dialect.has_globals() && !head.is_member => return,
             Place::Top if self.dialect == Dialect::Groovy && !head.is_final => return,
             Place::Body | Place::Enum => return,
             _ if head.is_static && head.is_final => Kind::Constant,
-            Place::Top => Kind::Variable,
-            Place::Type => Kind::Field,
+            Place::Top if self.dialect.has_globals() => Kind::Variable,
+            Place::Top | Place::Type => Kind::Field,
         };
         self.head.definition = outline.define(name.range(), head.kind.unwrap_or(kind));
     }

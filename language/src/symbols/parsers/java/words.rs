@@ -184,6 +184,7 @@ impl Java {
             }
             b"var" | b"def" | b"auto" | b"late" => head.has_type = true,
             b"static" => head.is_static = true,
+            b"public" | b"protected" | b"private" | b"internal" => head.is_member = true,
             b"final" | b"readonly" => {
                 (head.is_final, head.has_type) = (true, true);
             }

@@ -172,6 +172,9 @@ impl JavaScript {
         if !matches!(self.head.form, Form::Statement | Form::Variable(_)) {
             return self.other_name(token, outline);
         }
+        if self.head.is_call || self.head.angles > 0 && self.head.form == Form::Statement {
+            return;
+        }
         let before_word = next.is_some_and(|next| next.is_word() || next.role == Role::String);
         match text {
             _ if token.role == Role::Word && (text != b"module" || !before_word) => {

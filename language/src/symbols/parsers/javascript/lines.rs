@@ -51,7 +51,9 @@ impl JavaScript {
             }
         }
         match first.role {
-            Role::Sign(b'{') => self.head.awaited.is_some() || self.head.is_call,
+            Role::Sign(b'{') => {
+                self.head.awaited.is_some() || self.head.is_call && self.is_in_members()
+            }
             Role::Sign(sign) => b".?:=,)]&|+%<>".contains(&sign),
             Role::Keyword => matches!(
                 first.text(outline),

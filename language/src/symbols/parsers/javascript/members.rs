@@ -21,6 +21,22 @@ impl JavaScript {
         is_at_name && next.is_none_or(ends)
     }
 
+    /// True for the `(` of `name(…) {` without a class around it, if the body follows.
+    pub(super) fn is_fragment_of_class(&self, bracket: Token) -> bool {
+        let is_behind = self.last == self.head.name || self.last_is(b'>') && !self.is_arrow;
+        let is_statement = self.head.form == Form::Statement && self.head.qualifier.is_none();
+        self.place() == Place::Top && is_statement && is_behind && bracket.is(b'(')
+    }
+
+    /// True for the `:` of `name: function` that begins a line.
+    pub(super) fn is_key_of_function(&self, next: Option<&Token>, outline: &Outline<'_>) -> bool {
+        let is_function = next.is_some_and(|next| {
+            next.is(b'(') || matches!(next.text(outline), b"function" | b"async")
+        });
+        let name = self.head.name.filter(|_| self.last == self.head.name);
+        is_function && name.is_some_and(|name| outline.begins_line(name.start))
+    }
+
     pub(super) fn member(&mut self, token: Token, text: &[u8], next: Option<&Token>) {
         if self.head.name.is_some() || self.head.is_call {
             return;

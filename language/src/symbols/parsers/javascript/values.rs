@@ -47,7 +47,8 @@ impl JavaScript {
             }
             b'>' => self.head.angles = self.head.angles.saturating_sub(1),
             b',' if self.head.angles == 0 || !in_type => self.comma(outline),
-            b':' => self.colon(outline),
+            b':' => self.colon(next, outline),
+            b'.' if self.head.is_call && !self.is_in_members() => self.other_value(),
             b'.' | b'?' | b'!' | b'*' | b'@' | b'#' if self.head.value == Value::None => {}
             b'.' if self.head.value == Value::Word => {}
             _ => self.other_value(),
@@ -57,8 +58,9 @@ impl JavaScript {
     /// Takes a part of a value that makes it no function.
     fn other_value(&mut self) {
         match self.head.value {
+            Value::None if self.head.angles > 0 => {}
             Value::None if self.head.form == Form::Statement && !self.is_in_members() => {
-                self.head.name = None;
+                (self.head.name, self.head.is_call) = (None, false);
             }
             Value::Start | Value::Word | Value::Group => self.head.value = Value::Other,
             _ => {}
@@ -191,7 +193,7 @@ impl JavaScript {
         }
     }
 
-    fn colon(&mut self, outline: &mut Outline<'_>) {
+    fn colon(&mut self, next: Option<&Token>, outline: &mut Outline<'_>) {
         match (self.head.value, self.place()) {
             (Value::None, Place::Object | Place::NamedObject) if !self.head.is_call => {
                 self.head.value = Value::Start;
@@ -204,6 +206,11 @@ impl JavaScript {
             }
             (Value::None, Place::Component) => self.component_colon(outline),
             (Value::Group, _) => self.head.value = Value::Annotation,
+            // The type of a method.
+            (Value::None, Place::Top) if self.head.is_call => {}
+            (Value::None, Place::Top) if self.is_key_of_function(next, outline) => {
+                self.head.value = Value::Start;
+            }
             _ => self.other_value(),
         }
     }
@@ -245,6 +252,7 @@ impl JavaScript {
             Value::None if matches!(self.head.form, Form::Property(_)) => {
                 self.end_statement(outline);
             }
+            Value::None if self.is_fragment_of_class(token) => self.head.is_call = true,
             _ => self.other_value(),
         }
     }

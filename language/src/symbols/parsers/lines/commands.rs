@@ -3,7 +3,8 @@
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::Line;
-use super::Lines;
+use super::super::super::scopes::qualifier;
+use super::{Lines, SCOPES};
 
 impl Lines {
     /// `:label`, `set name=value`.
@@ -55,6 +56,7 @@ impl Lines {
             Kind::Function => {}
             Kind::Variable | Kind::Constant => {
                 if outline.depth() == 0 && line.is_assignment(next) {
+                    let name = qualifier(&name, SCOPES, outline).map_or(name, |(_, name)| name);
                     self.names.define(name, kind, outline);
                 }
             }

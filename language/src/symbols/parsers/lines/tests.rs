@@ -134,10 +134,10 @@ enddef
 fun!\tOld()
 endf
 ",
-        "variable g:x 2
+        "variable x 2
          constant Z 4
-         function s:foo 5-8
-         function a#b#c 9-10
+         function s.foo 5-8
+         function a#b.c 9-10
          macro Foo 11
          module Group 12
          function Vim9 14-15
