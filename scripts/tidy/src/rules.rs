@@ -52,7 +52,7 @@ pub(crate) const CRATES: [Crate; 19] = [
         name: "language",
         uses: &[],
         never: HTTP_AND_GIT,
-        layers: &["content", "table", "definition lexer path"],
+        layers: &["content", "table", "lexer path"],
         shared_names: &[],
     },
     Crate {
@@ -212,6 +212,7 @@ pub(crate) const CRATES: [Crate; 19] = [
             "dcs",
             "pages",
             "state",
+            "symbols",
             "source",
             "repositories suggest",
             "search",
