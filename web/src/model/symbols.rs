@@ -3,7 +3,7 @@
 use super::bytes::readable_owned;
 use super::page::{Missing, TotalRelation};
 use language::symbols::Kind;
-use schema::message::FileDefinition;
+use schema::message::{FileDefinition, FileReply};
 
 shapes! {
     /// Definitions of a file.
@@ -96,6 +96,22 @@ shapes! {
         /// A line of the file imports a package of this name.
         Imported,
         Elsewhere,
+    }
+}
+
+impl FileOutline {
+    /// Definitions of a backend's answer about a file.
+    pub fn new(package: &[u8], reply: FileReply) -> FileOutline {
+        let (package, package_base64) = readable_owned(package);
+        let missing = reply.definitions_missing;
+        FileOutline {
+            package,
+            package_base64,
+            language: reply.language,
+            definitions: reply.definitions.iter().map(Into::into).collect(),
+            complete: missing.is_empty(),
+            missing: (!missing.is_empty()).then_some(missing),
+        }
     }
 }
 

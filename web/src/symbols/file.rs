@@ -1,6 +1,6 @@
 //! Definitions of a file.
 
-use crate::model::{FileOutline, readable_owned};
+use crate::model::FileOutline;
 use crate::problem::Problem;
 use crate::source::file_range::Fetched;
 use crate::suggest::Corpus;
@@ -14,7 +14,8 @@ pub async fn outline(corpus: Corpus<'_>, file: FileRequest) -> Result<FileOutlin
         definitions: true,
         ..file
     };
-    Ok(outlined(corpus.fetch_file(request).await?))
+    let Fetched { package, reply } = corpus.fetch_file(request).await?;
+    Ok(FileOutline::new(&package, reply))
 }
 
 /// No text, only what is known of the file.
@@ -22,19 +23,6 @@ const NOTHING: FileRange = FileRange::Bytes {
     offset: 0,
     count: 0,
 };
-
-fn outlined(Fetched { package, reply }: Fetched) -> FileOutline {
-    let (package, package_base64) = readable_owned(&package);
-    let missing = reply.definitions_missing;
-    FileOutline {
-        package,
-        package_base64,
-        language: reply.language,
-        definitions: reply.definitions.iter().map(Into::into).collect(),
-        complete: missing.is_empty(),
-        missing: (!missing.is_empty()).then_some(missing),
-    }
-}
 
 /// Definitions of a document if it still has this text; `None` without an answer.
 pub(crate) async fn definitions_of(
