@@ -66,48 +66,36 @@ async fn places(
     role: Role,
 ) -> Result<SymbolPlaces, Problem> {
     let (origin, name) = Origin::open(corpus, request).await?;
-    let search = |same| Box::pin(origin.search(corpus, request, pattern(&name, role), same));
+    let search = |same| origin.search(corpus, request, pattern(&name, role), same);
     let (inside, outside) = join(search(true), search(false)).await;
-    let answers = [inside?, outside?];
-    if answers
-        .iter()
-        .flatten()
-        .any(|answer| answer.is_unavailable())
-    {
+    let answers: Vec<_> = [inside?, outside?].into_iter().flatten().collect();
+    if answers.iter().any(|answer| answer.is_unavailable()) {
         return Err(Problem::unavailable("no backend answers"));
     }
     let mut found = Vec::new();
-    for answer in answers.iter().flatten() {
+    for answer in &answers {
         found.extend(best(answer, request.limit).await?);
     }
-    let imports = origin.imports(corpus, &found).await;
-    let mut places: Vec<_> = (found.iter())
-        .map(|it| (origin.reason(it, &imports), it))
-        .collect();
-    // Stable: the better match comes first.
-    places.sort_by_key(|(reason, _)| *reason);
-    places.truncate(request.limit);
-    let mut places: Vec<_> = (places.into_iter())
-        .map(|(reason, it)| (place(reason, it), it))
-        .collect();
+    let mut places = origin.nearest(corpus, &found, request.limit).await;
     if role == Role::Definition {
         describe(corpus, &mut places).await;
         places.sort_by_key(|(place, _)| (place.reason, place.declaration == Some(true)));
     }
-    let answers = answers.iter().flatten();
-    let is_exact = |it: &Arc<SearchResult>| TotalRelation::of(it) == TotalRelation::Eq;
-    Ok(SymbolPlaces {
+    let places = places.into_iter().map(|(place, _)| place);
+    Ok(answered(name, places.collect(), &answers))
+}
+
+fn answered(name: String, places: Vec<SymbolPlace>, answers: &[Arc<SearchResult>]) -> SymbolPlaces {
+    let relations = answers.iter().map(|answer| TotalRelation::of(answer));
+    let mut lower_bounds = relations.filter(|it| *it == TotalRelation::Gte);
+    SymbolPlaces {
         name,
-        places: places.into_iter().map(|(place, _)| place).collect(),
-        total: answers.clone().map(|answer| answer.found()).sum(),
-        total_relation: if answers.clone().all(is_exact) {
-            TotalRelation::Eq
-        } else {
-            TotalRelation::Gte
-        },
-        complete: answers.clone().all(|answer| answer.is_complete()),
-        missing: answers.flat_map(|answer| Missing::of(answer)).collect(),
-    })
+        places,
+        total: answers.iter().map(|answer| answer.found()).sum(),
+        total_relation: lower_bounds.next().unwrap_or_default(),
+        complete: answers.iter().all(|answer| answer.is_complete()),
+        missing: answers.iter().flat_map(|it| Missing::of(it)).collect(),
+    }
 }
 
 /// File of the request.
@@ -176,6 +164,7 @@ impl Origin {
         pattern: Pattern,
         same: bool,
     ) -> Result<Option<Arc<SearchResult>>, Problem> {
+        let role = pattern.place.role;
         let mut parts = vec![Expr::Pattern(pattern)];
         match &self.filter {
             None if same => return Ok(None),
@@ -192,13 +181,34 @@ impl Origin {
             }));
         }
         let query = Query::new(Expr::all(parts), 0)?;
-        let query = query.wanting(Want::Matches, request.limit as u64)?;
+        let mut query = query.wanting(Want::Matches, request.limit as u64)?;
+        if role == Role::Definition {
+            query = query.uncounted()?;
+        }
         let search = SearchRequest {
             client: request.client.into(),
             ..SearchRequest::new(corpus.scope, query)
         };
         let search = corpus.coordinator.search(search).await?;
         Ok(Some(search.finished().await?))
+    }
+
+    /// First places by nearness, of equally near ones the better matches.
+    async fn nearest<'m>(
+        &self,
+        corpus: Corpus<'_>,
+        found: &'m [Match],
+        limit: usize,
+    ) -> Vec<(SymbolPlace, &'m Match)> {
+        let imports = self.imports(corpus, found).await;
+        let reasons = found.iter().map(|it| (self.reason(it, &imports), it));
+        let mut nearest: Vec<_> = reasons.collect();
+        // Stable.
+        nearest.sort_by_key(|(reason, _)| *reason);
+        let nearest = nearest.into_iter().take(limit);
+        nearest
+            .map(|(reason, it)| (place(reason, it), it))
+            .collect()
     }
 
     fn reason(&self, found: &Match, imports: &Imports) -> PlaceReason {
