@@ -18,6 +18,7 @@ mod transfer;
 mod visible;
 
 pub use connection::{ConnectionError, Duplex};
+pub use definitions::add as add_definitions;
 
 use crate::live::LiveShards;
 use crate::lookup::LookUp;

@@ -1,7 +1,7 @@
 //! Subcommands and their command line.
 //!
-//! [`catalog`] and [`commits`] share [`api_printer`]; `serve`, `frontend` and `backend`
-//! share [`listener`] and [`tls_flags`].
+//! [`catalog`], [`commits`] and [`symbols`] share [`api_printer`]; `serve`, `frontend` and
+//! `backend` share [`listener`] and [`tls_flags`].
 
 mod access;
 mod api_printer;
@@ -23,6 +23,7 @@ mod nodes;
 mod search;
 mod serve;
 mod store;
+mod symbols;
 mod tls_flags;
 mod traces;
 mod work_tree;
@@ -79,6 +80,7 @@ enum Command {
     Status(catalog::StatusArguments),
     Packages(catalog::PackagesArguments),
     Skipped(catalog::SkippedArguments),
+    Symbols(symbols::SymbolsArguments),
     Commit(commits::CommitArguments),
     Log(commits::LogArguments),
     Refs(commits::RefsArguments),
@@ -142,6 +144,7 @@ fn run_command(command: &Command) -> Result<Exit> {
         Command::Status(arguments) => catalog::status(arguments),
         Command::Packages(arguments) => catalog::packages(arguments),
         Command::Skipped(arguments) => catalog::skipped(arguments),
+        Command::Symbols(arguments) => symbols::run(arguments),
         Command::Commit(arguments) => commits::commit(arguments),
         Command::Log(arguments) => commits::log(arguments),
         Command::Refs(arguments) => commits::refs(arguments),

@@ -1,16 +1,16 @@
-//! Languages: the table of them, the lexer of their colours, and the patterns of definitions.
+//! Languages: the table of them, the lexer of their colours, and definitions of their texts.
 //!
 //! A [`Language`] is declared once, in [`table`]: names, extensions, file names, and the family
-//! that describes it to the [`lexer`]; [`content`] reads a text.
-//! [`definition`] guesses from a line alone, so its rules have
-//! no languages.
+//! that describes it to the [`lexer`]; [`content`] tells the language of a text. [`symbols`] lists
+//! the definitions of a text, and tells code from comments and strings.
 //!
 //! **Invariants:** pure: no clock, file or socket. Every answer depends on the arguments alone, and
 //! hostile text costs a bounded number of reads of each byte.
 //!
 //! ```
 //! use language::lexer::{Colour, Syntax};
-//! use language::{Language, definition};
+//! use language::symbols::{Kind, Symbols};
+//! use language::Language;
 //!
 //! let c = Language::of_path(b"src/main.c").unwrap();
 //! assert_eq!((c.name, Language::named("golang").unwrap().name), ("C", "Go"));
@@ -19,13 +19,15 @@
 //! let (syntax, mut parts) = (Syntax::of(c.name).unwrap(), Vec::new());
 //! syntax.line(line, syntax.begin(), &mut parts);
 //! assert_eq!(parts, [(0..3, Colour::Type), (8..11, Colour::Type)]);
-//! assert_eq!(definition::level(line, 4, 7), definition::LEVEL_MAX);
+//!
+//! let symbols = Symbols::of(Some(c), b"int add(int a) { return a; }");
+//! let add = &symbols.definitions[0];
+//! assert_eq!((add.name.clone(), add.kind), (4..7, Kind::Function));
 //! ```
 
 #![deny(clippy::disallowed_methods)]
 
 pub mod content;
-pub mod definition;
 pub mod lexer;
 pub mod path;
 pub mod symbols;

@@ -16,6 +16,7 @@ pub(crate) mod health;
 mod limits;
 pub(crate) mod openapi;
 mod search;
+mod symbols;
 
 pub(crate) use catalog::status;
 
@@ -47,7 +48,10 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/v2/complete", get(complete::complete))
         .route("/api/v2/explain", get(explain::explain))
         .route("/api/v2/file", get(file::raw))
-        .route("/api/v2/outline", get(file::outline))
+        .route("/api/v2/symbols", get(symbols::of_file))
+        .route("/api/v2/outline", get(symbols::outline))
+        .route("/api/v2/definitions", get(symbols::definitions))
+        .route("/api/v2/references", get(symbols::references))
         .route("/api/v2/index/packages", get(catalog::packages))
         .route("/api/v2/tree", get(catalog::tree))
         .route("/api/v2/skipped", get(catalog::skipped))

@@ -5,8 +5,8 @@
 //! microseconds, runs on blocking threads.
 //!
 //! The interfaces are `api`, `dcs` and `pages`. They share the modules `search`, `source`,
-//! `repositories` and `suggest`, above `http`. `problem` renders errors, and [`model`] declares the
-//! JSON API's shapes.
+//! [`symbols`], `repositories` and `suggest`, above `http`. `problem` renders errors, and [`model`]
+//! declares the JSON API's shapes.
 //!
 //! **Invariant:** every response forbids foreign scripts, styles and frames, and content-type
 //! sniffing; raw files are restricted further. No handler imports this file.
@@ -30,6 +30,7 @@ mod search;
 mod source;
 mod state;
 mod suggest;
+pub mod symbols;
 
 pub use access::{
     Access, ApiKeys, Authorization, AuthorizationOptions, BadAuthorization, BadFile, BadName,
@@ -40,7 +41,9 @@ pub use http::server::{
     BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_until_drained,
 };
 pub use http::site::{BadBasePath, BasePath};
+pub use problem::Problem;
 pub use state::Options;
+pub use suggest::Corpus;
 
 use crate::api::health;
 use crate::http::hosts::Hosts;

@@ -110,6 +110,7 @@ mod facets;
 mod limits;
 mod matches;
 mod page;
+mod symbols;
 
 pub use crate::problem::{NewestRevision, ProblemDocument};
 pub use bytes::{Malformed, exact};
@@ -122,3 +123,4 @@ pub use facets::*;
 pub use limits::*;
 pub use matches::*;
 pub use page::*;
+pub use symbols::*;

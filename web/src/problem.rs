@@ -25,8 +25,9 @@ pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 pub(crate) const RETRY_AFTER_S: u64 = 5;
 
+/// Failure of a request. `Display` shows its detail.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem {
+pub struct Problem {
     pub(crate) kind: &'static Kind,
     pub(crate) document: Box<ProblemDocument>,
     retry_after_s: Option<u64>,
@@ -166,6 +167,8 @@ impl Problem {
         (*self.document).clone()
     }
 }
+
+impl std::error::Error for Problem {}
 
 impl Deref for Problem {
     type Target = ProblemDocument;

@@ -1,6 +1,4 @@
-//! Source files: ranges of their text (`file_range`), their outlines, their colours
-//! and the cache of these.
+//! Source files: ranges of their text (`file_range`), their colours and the cache of these.
 
 pub(crate) mod colours;
 pub(crate) mod file_range;
-pub(crate) mod outline;

@@ -22,10 +22,13 @@ const VERSIONS_MAX: u32 = 1000;
 /// Compared entries of a list of skipped files.
 const SKIPPED_MAX: u32 = 100;
 
+/// Corpus as one caller sees it.
 #[derive(Clone, Copy)]
-pub(crate) struct Corpus<'a> {
-    pub(crate) coordinator: &'a Coordinator,
-    pub(crate) scope: &'a Scope,
+pub struct Corpus<'a> {
+    /// Frontend that is asked.
+    pub coordinator: &'a Coordinator,
+    /// What the caller may see.
+    pub scope: &'a Scope,
 }
 
 impl Corpus<'_> {

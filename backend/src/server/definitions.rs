@@ -8,7 +8,7 @@ use std::ops::Range;
 const DEFINITIONS_MAX: usize = 4096;
 
 /// Adds the first definitions of a text, and the reason for missing ones.
-pub(super) fn add(reply: &mut FileReply, text: &[u8], symbols: &Symbols) {
+pub fn add(reply: &mut FileReply, text: &[u8], symbols: &Symbols) {
     let mut lines = LineCounter::new(text);
     let shown = symbols.definitions.iter().take(DEFINITIONS_MAX);
     reply.definitions = shown.map(|it| define(it, symbols, &mut lines)).collect();

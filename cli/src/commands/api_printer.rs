@@ -1,5 +1,5 @@
-//! Sends API requests for `trawl status`, `packages`, `skipped`, `commit`, `log`, `refs` and
-//! `explain`. Prints text or JSON that is safe on a terminal.
+//! Sends API requests for `trawl status`, `packages`, `skipped`, `symbols`, `commit`, `log`, `refs`
+//! and `explain`. Prints text or JSON that is safe on a terminal.
 
 use super::work_tree;
 use crate::client::Target;

@@ -60,6 +60,7 @@ mod shared_cache;
 mod stalled_backend;
 mod store;
 mod streaming;
+mod symbols;
 mod terminal;
 mod text_output;
 mod traces;

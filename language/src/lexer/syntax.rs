@@ -2,8 +2,7 @@
 
 use super::class::Class;
 use super::families::{
-    ANY_CASE, BLOCKS, DIRECTIVES, Family, HASHES, HEREDOC, LONG, MARKUP, PERCENT, PROSE, QUOTING,
-    RAW,
+    ANY_CASE, BLOCKS, Family, HASHES, HEREDOC, LONG, MARKUP, PERCENT, PROSE, QUOTING, RAW,
 };
 use super::quote::{self, Quote};
 use super::{Colour, LineState};
@@ -75,11 +74,6 @@ impl Syntax {
             form: form as u8,
             depth: 1,
         })
-    }
-
-    /// True if functions have no word such as `fn`: in C and the like.
-    pub fn has_functions_without_word(&self) -> bool {
-        self.has(DIRECTIVES)
     }
 
     /// Class of bytes outside of comments and strings.

@@ -162,7 +162,9 @@ def file(rng: random.Random) -> Request:
     name = package(rng)
     revision = maybe(rng, 0.7 if name in corpora.REPOSITORIES else 0.1, rng.choice(REVISIONS))
     wanted = {"package": name, "path": path(rng), "rev": revision}
-    address = rng.choice(("/api/v2/file", "/api/v2/outline", "/show"))
+    address = rng.choice(("/api/v2/file", "/api/v2/symbols", "/api/v2/definitions", "/api/v2/references", "/show"))
+    if address in ("/api/v2/definitions", "/api/v2/references"):
+        wanted |= {"name": rng.choice(WORDS)}
     if address == "/show":
         wanted |= {"line": maybe(rng, 0.3, "2"), "q": maybe(rng, 0.3, query(rng)), "blame": maybe(rng, 0.3, "yes")}
     return Request("file", target(address, **wanted))

@@ -11,6 +11,7 @@ mod fake;
 mod listing;
 mod repository;
 pub mod session;
+mod symbols;
 
 pub use document::Document;
 pub use fake::{Fake, Fault, NextFault, Shards};

@@ -52,7 +52,7 @@ pub(crate) const CRATES: [Crate; 19] = [
         name: "language",
         uses: &[],
         never: HTTP_AND_GIT,
-        layers: &["content symbols", "table", "definition lexer path", "words"],
+        layers: &["content symbols", "table", "lexer path", "words"],
         // Each parser of a family has its own.
         shared_names: &[
             "Branches",
@@ -222,6 +222,7 @@ pub(crate) const CRATES: [Crate; 19] = [
             "dcs",
             "pages",
             "state",
+            "symbols",
             "source",
             "repositories suggest",
             "search",

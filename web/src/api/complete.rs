@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use axum::response::Response;
 use frontend::query::{PartOf, Query, TypedPart, keys_with};
 use frontend::{Scope, SearchRequest};
-use language::Language;
+use language::{Language, symbols};
 use schema::message::{DocumentKind, Expr, Field, ListEntry, ListKind, ListRequest, Pattern, Want};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -79,7 +79,8 @@ async fn completions(
             named("", values.copied(), CompletionKind::Value)
         }
         PartOf::Filter(Field::Kind) => {
-            let kinds = DocumentKind::ALL.map(DocumentKind::name).into_iter();
+            let files = DocumentKind::ALL.map(DocumentKind::name).into_iter();
+            let kinds = files.chain(symbols::Kind::names());
             let kinds = kinds.filter(|name| begins(name, typed));
             named("", kinds, CompletionKind::Value)
         }

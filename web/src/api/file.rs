@@ -1,23 +1,15 @@
-//! Files as bytes, and their outlines.
+//! Files as bytes.
 
 use super::call::Call;
 use super::openapi::described as doc;
-use crate::http::blocking;
-use crate::model::{FileOutline, readable_owned};
 use crate::problem::Problem;
-use crate::source::colours::{DocumentColours, split_lines};
 use crate::source::file_range::describe;
-use crate::source::outline::Outline;
-use axum::Json;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use schema::message::FileRange;
 
 /// Default of `count`. A backend may send less.
 pub(crate) const COUNT_DEFAULT: u64 = 512 << 10;
-
-/// Read in 10 ms.
-const OUTLINE_BYTES_MAX: u64 = 1 << 20;
 
 /// Get the bytes of a file, or a part of them.
 #[utoipa::path(
@@ -50,41 +42,4 @@ pub(crate) async fn raw(call: Call) -> Result<Response, Problem> {
     headers.insert("x-trawl-total-bytes", HeaderValue::from(reply.total_bytes));
     describe(headers, &reply);
     Ok(response)
-}
-
-/// List the lines of a file that look like definitions.
-#[utoipa::path(
-    get, path = "/api/v2/outline", operation_id = "outline", tag = "index",
-    params(doc::FileParams),
-    responses((status = 200, description = "Definitions, as far as single lines tell; of a file above 1 MiB, those in its first MiB", body = FileOutline), doc::Any, doc::NotFound, doc::NotIndexed, doc::BackendLost)
-)]
-pub(crate) async fn outline(call: Call) -> Result<Json<FileOutline>, Problem> {
-    call.expect(&[doc::FileParams::NAMES])?;
-    let package = call.params.required("package")?;
-    let scope = call.viewer.scope_of(package).await?;
-    let corpus = call.corpus(&scope);
-    let found = corpus
-        .fetch_beginning(&call.params, OUTLINE_BYTES_MAX)
-        .await?;
-    let answer = blocking(move || {
-        let reply = found.reply;
-        let outline = read_outline(&reply.language, &reply.text);
-        let (package, package_base64) = readable_owned(&found.package);
-        FileOutline {
-            package,
-            package_base64,
-            language: reply.language,
-            definitions: outline.definitions,
-            complete: reply.text.len() as u64 == reply.total_bytes && !outline.is_cut,
-        }
-    });
-    Ok(Json(answer.await))
-}
-
-fn read_outline(language: &str, text: &[u8]) -> Outline {
-    let (mut outline, colours) = (Outline::new(language), DocumentColours::reading(language));
-    for (number, line) in (1..).zip(split_lines(text)) {
-        outline.add(number, line, &colours.tokens(number, line));
-    }
-    outline
 }

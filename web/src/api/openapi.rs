@@ -5,7 +5,9 @@
 
 pub(crate) mod described;
 
-use super::{catalog, commits, complete, events, explain, export, facets, file, limits, search};
+use super::{
+    catalog, commits, complete, events, explain, export, facets, file, limits, search, symbols,
+};
 use crate::http::site::Site;
 use crate::pages::Reference;
 use crate::state::App;
@@ -27,7 +29,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
     paths(
         search::by_query, search::by_posted_query, search::by_id, search::cancel, events::by_query, events::by_id, facets::facets,
         facets::facets_by_id, facets::copies, facets::copies_by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
-        explain::explain, complete::complete, file::raw, file::outline, limits::limits, catalog::packages, catalog::tree,
+        explain::explain, complete::complete, file::raw, symbols::of_file, symbols::outline, symbols::definitions, symbols::references, limits::limits, catalog::packages, catalog::tree,
         catalog::status, catalog::skipped, commits::commit, commits::commits, commits::log, commits::refs,
         commits::blame, commits::changes,
     ),
@@ -100,5 +102,6 @@ mod tests {
         check::<doc::FormatParam>(doc::FormatParam::NAMES);
         check::<doc::PartParams>(doc::PartParams::NAMES);
         check::<doc::LogParams>(doc::LogParams::NAMES);
+        check::<doc::NameParams>(doc::NameParams::NAMES);
     }
 }

@@ -1,4 +1,4 @@
-//! Index: packages, directories, files left out, outlines of files, and backends.
+//! Index: packages, directories, files left out, and backends.
 
 use super::bytes::{hex, readable_owned};
 use super::page::Overlaps;
@@ -345,37 +345,5 @@ impl RepositoryStatus {
             revisions: repository.revisions.iter().map(Into::into).collect(),
             revision_count: repository.revision_count,
         })
-    }
-}
-
-shapes! {
-    /// Lines that look like definitions, guessed from single lines without parsing.
-    #[schema(as = Outline)]
-    struct FileOutline {
-        /// Package, with its version.
-        package / package_base64: String,
-        /// Language; empty if unknown.
-        language: String,
-        /// Ascending by line.
-        definitions: Vec<OutlineDefinition>,
-        /// True if the whole file was read, and all such lines are listed.
-        complete: bool,
-    }
-
-    /// Line that looks like a definition.
-    #[derive(PartialEq, Eq)]
-    struct OutlineDefinition {
-        name: String,
-        kind: DefinitionKind,
-        /// From 1.
-        line: u32,
-    }
-
-    enum DefinitionKind {
-        Function,
-        Type,
-        Macro,
-        Module,
-        Constant,
     }
 }

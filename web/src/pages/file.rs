@@ -8,6 +8,7 @@ mod body;
 mod lines;
 mod marks;
 mod open;
+mod outline;
 mod page;
 
 use super::form::Form;
@@ -17,7 +18,6 @@ use super::{filters, markdown, visible};
 use crate::http::links::FileAddress;
 use crate::problem::Problem;
 use crate::source::file_range::Fetched;
-use crate::source::outline::Outline;
 use crate::state::Call;
 use crate::suggest::Corpus;
 use askama::Template;
@@ -63,7 +63,6 @@ pub(crate) async fn show(call: Call) -> Result<Response, Problem> {
         blame,
         hit: asked.kept.lines,
         colours: colours.await,
-        outline: Outline::new(&fetched.reply.language),
     };
     let request = request(&asked, &fetched);
     let about = (&fetched, shown, &view.marks);

@@ -237,6 +237,11 @@ keys! {
     "lang": "lang:c EINTR" => "in files of a language";
     "ext": "ext:h extern" => "in files with this extension";
     "kind": "kind:tests EINTR" => "in tests; also source, documentation and vendored";
+    "sym": "sym:^get_ kind:function"
+        => "definitions by name; also kind:method, kind:class, kind:type; sym:=main is the whole name";
+    "uses": "uses:errno" => "uses of a name in code, without its definitions";
+    "parent": "sym:run parent:Server" => "definitions in a class or module";
+    "in": "in:comment TODO" => "in comments; also code, string and text";
     "rev": "rev:* main" => "in all indexed revisions of git repositories, not only the default one";
     "branch": "branch:main main" => "in a branch";
     "content": "type:path content:main Makefile"
@@ -246,7 +251,7 @@ keys! {
     "word": "word:yes err" => "whole words alone";
     "exact": "exact:yes naïve"
         => "text as typed; else both normal forms of letters, both line ends, plain quotes";
-    "type": "type:path Makefile" => "names of files instead of lines";
+    "type": "type:path Makefile" => "names of files instead of lines; type:symbol finds definitions";
     "count": "count:100 malloc" => "the best 100 matches; the rest is not counted";
     "context": "context:5 EINTR" => "lines around each match";
     "timeout": "timeout:10s e" => "how long the search may take";

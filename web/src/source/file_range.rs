@@ -31,14 +31,7 @@ pub(crate) struct Fetched {
 
 impl Corpus<'_> {
     pub(crate) async fn fetch(self, params: &Params, range: FileRange) -> Result<Fetched, Problem> {
-        let revision = params.text("rev")?.unwrap_or_default();
-        if revision.len() > REVISION_BYTES_MAX {
-            let detail = format!("rev has more than {REVISION_BYTES_MAX} bytes");
-            return Err(Problem::bad_request(detail));
-        }
-        let (package, path) = (params.required("package")?, params.required("path")?);
-        let request = FileRequest::new(package, path, revision, range);
-        self.fetch_file(request).await
+        self.fetch_file(request(params, range)?).await
     }
 
     pub(crate) async fn fetch_file(self, request: FileRequest) -> Result<Fetched, Problem> {
@@ -135,25 +128,6 @@ impl Corpus<'_> {
             ..address
         };
         (entry.path.starts_with(&path)).then(|| directory.directory_href())
-    }
-
-    pub(crate) async fn fetch_beginning(
-        self,
-        params: &Params,
-        bytes_max: u64,
-    ) -> Result<Fetched, Problem> {
-        let range = FileRange::Bytes {
-            offset: 0,
-            count: bytes_max,
-        };
-        let mut found = self.fetch(params, range).await?;
-        let path = params.required("path")?;
-        let request = FileRequest::new(&found.package, path, &found.reply.commit, range);
-        if !self.read_on(request, &mut found.reply, bytes_max).await? {
-            let detail = "the file changed while it was read; try again";
-            return Err(Problem::unavailable(detail));
-        }
-        Ok(found)
     }
 
     /// Reads the rest of the first `bytes_max` bytes. Returns false if the file has changed.
@@ -257,6 +231,17 @@ impl Corpus<'_> {
             None => problem,
         }
     }
+}
+
+/// File that a request names by `package`, `path` and `rev`.
+pub(crate) fn request(params: &Params, range: FileRange) -> Result<FileRequest, Problem> {
+    let revision = params.text("rev")?.unwrap_or_default();
+    if revision.len() > REVISION_BYTES_MAX {
+        let detail = format!("rev has more than {REVISION_BYTES_MAX} bytes");
+        return Err(Problem::bad_request(detail));
+    }
+    let (package, path) = (params.required("package")?, params.required("path")?);
+    Ok(FileRequest::new(package, path, revision, range))
 }
 
 pub(crate) fn describe(headers: &mut HeaderMap, reply: &FileReply) {

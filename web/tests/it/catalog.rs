@@ -3,9 +3,7 @@
 use crate::site::{AsBackend, Site, eventually};
 use serde_json::json;
 use testkit::backend::{Document, Fake, Fault};
-use web::model::{
-    DefinitionKind, FileOutline, IndexPackages, PackageState, Status, Tree, TreeEntryKind, Why,
-};
+use web::model::{IndexPackages, PackageState, Status, Tree, TreeEntryKind, Why};
 
 fn document(name: &str) -> Document {
     let (package, path) = name.split_once('/').unwrap();
@@ -255,46 +253,4 @@ fn ignores_names_of_other_directories() {
     let why = site.get(path);
     assert_eq!((why.status, &why.json()["similar"]), (200, &json!([])));
     assert_eq!(site.get("/api/v2/tree?package=alpha&path=src").status, 200);
-}
-
-#[test]
-fn an_outline_lists_the_lines_that_look_like_definitions() {
-    let lines = [
-        "/*",
-        "int hidden(void) {",
-        "*/",
-        "struct a {",
-        "int f(int x)",
-        "{",
-        "  g(x);",
-    ];
-    let document = Document {
-        lines: lines.map(|line| line.as_bytes().to_vec()).to_vec(),
-        ..document("alpha_1.0/src/a.c")
-    };
-    let fake = Fake::new("one", vec![(1, vec![document])]);
-    let site = Site::new(vec![fake.backend()]);
-    let answer = site.get("/api/v2/outline?package=alpha&path=src/a.c");
-    let outline: FileOutline = serde_json::from_value(answer.json()).unwrap();
-    let found: Vec<_> = (outline.definitions.iter())
-        .map(|it| (it.line, it.kind, &it.name[..]))
-        .collect();
-    let expected = [
-        (4, DefinitionKind::Type, "a"),
-        (5, DefinitionKind::Function, "f"),
-    ];
-    assert_eq!(found, expected);
-    assert_eq!(
-        (&outline.package[..], outline.complete),
-        ("alpha_1.0", true)
-    );
-    for (parameters, status) in [
-        ("package=alpha&path=b.c", 404),
-        ("package=beta&path=src/a.c", 404),
-        ("package=alpha", 400),
-        ("package=alpha&path=src/a.c&line=2", 400),
-    ] {
-        let answer = site.get(&format!("/api/v2/outline?{parameters}"));
-        assert_eq!(answer.status, status, "{parameters}: {}", answer.text());
-    }
 }

@@ -69,6 +69,9 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/complete",
     "/search/events",
     "/skipped",
+    "/api/v2/symbols",
+    "/api/v2/definitions",
+    "/api/v2/references",
 ];
 
 /// Mostly the first.
@@ -141,6 +144,8 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "blame",
     "at",
     "from",
+    "column",
+    "name",
 ];
 
 /// Raw query string, variable path part, and body.

@@ -111,6 +111,9 @@ DELETE /api/v2/search/{}
 GET /api/v2/file & package=alpha_1.0-1 & path=src/main.c & offset=4 & count=9
 GET /api/v2/outline & package=alpha_1.0-1 & path=src/main.c
 
+GET /api/v2/definitions & package=alpha_1.0-1 & path=src/main.c & line=1 & column=5
+GET /api/v2/references & package=alpha_1.0-1 & path=src/main.c & name=main & limit=2
+
 GET /raw/p/{} & {}=alpha_1.0-1/src/main.c
 
 GET /raw/p/{} & {}=delta_4/many.c & range=bytes=1-2,9-,-3 & if-range=x

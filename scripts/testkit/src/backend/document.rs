@@ -1,9 +1,10 @@
 //! A document in memory, and answers about it.
 
+use super::symbols;
 use memchr::memmem;
 use schema::message::{
-    Batch, DocumentKind, Expr, Field, FileRange, FileReply, Line, Range, Reading, ResumePoint,
-    Search, ShardEnd, Want,
+    Batch, DocumentKind, Expr, Field, FileRange, FileReply, FileRequest, Line, Range, Reading,
+    ResumePoint, Role, Search, ShardEnd, Want,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -60,6 +61,10 @@ impl Document {
         let mut matches: Vec<usize> = (0..self.lines.len())
             .filter(|&at| memmem::find(&self.lines[at], pattern).is_some())
             .collect();
+        if let Some(role) = role(search) {
+            let lines = symbols::lines(&with_ends(&self.lines), pattern, role);
+            matches.retain(|at| lines.contains(at));
+        }
         end.documents += 1;
         end.matched_documents += u64::from(!matches.is_empty());
         end.found += match search.want {
@@ -143,13 +148,9 @@ impl Document {
         hash
     }
 
-    pub(crate) fn file(&self, range: FileRange) -> FileReply {
-        let with_ends = |lines: &[Vec<u8>]| -> Vec<u8> {
-            let lines = lines.iter().flat_map(|line| [line, &b"\n"[..]]);
-            lines.flatten().copied().collect()
-        };
+    pub(crate) fn file(&self, request: &FileRequest) -> FileReply {
         let text = with_ends(&self.lines);
-        let (first_line, part) = match range {
+        let (first_line, part) = match request.range {
             FileRange::Lines { first, count } => {
                 let start = (first as usize - 1).min(self.lines.len());
                 let end = (start + count as usize).min(self.lines.len());
@@ -170,9 +171,25 @@ impl Document {
             total_bytes: text.len() as u64,
             language: "C".to_owned(),
             hash: self.hash().to_vec(),
+            definitions: if request.definitions {
+                symbols::definitions(&text)
+            } else {
+                Vec::new()
+            },
             ..FileReply::default()
         }
     }
+}
+
+fn with_ends(lines: &[Vec<u8>]) -> Vec<u8> {
+    let lines = lines.iter().flat_map(|line| [line, &b"\n"[..]]);
+    lines.flatten().copied().collect()
+}
+
+/// Role of the first pattern, if it is of symbols.
+fn role(search: &Search) -> Option<Role> {
+    let role = search.expr.patterns().first()?.place.role;
+    (role != Role::Any).then_some(role)
 }
 
 /// Empty for filters alone, so every line matches.

@@ -487,7 +487,7 @@ impl Fake {
         let shards = Arc::clone(&self.shards.lock().unwrap());
         let mut documents = listing::all_visible(request.visible.as_deref(), &shards);
         let found = documents.find(|d| d.package == request.package && d.path == request.path);
-        let reply = found.map_or_else(FileReply::default, |found| found.file(request.range));
+        let reply = found.map_or_else(FileReply::default, |found| found.file(request));
         self.write(stream, &framed(|out| reply.encode(out)))
     }
 }

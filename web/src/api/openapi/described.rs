@@ -208,6 +208,20 @@ parameters! {
         rev: Option<String>,
     }
 
+    struct NameParams {
+        /// Line of the name, from 1.
+        #[both(minimum = 1, example = 7)]
+        line: Option<u32>,
+        /// Position in the line, in bytes from 0: within the name, or right behind it.
+        #[both(minimum = 0, example = 4)]
+        column: Option<u32>,
+        /// Name, in place of a position.
+        name: Option<String>,
+        /// Maximum number of places (100).
+        #[both(minimum = 1, maximum = 1000)]
+        limit: Option<usize>,
+    }
+
     struct BytesParams {
         /// First byte.
         #[both(minimum = 0)]

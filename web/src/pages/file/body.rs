@@ -7,10 +7,13 @@
 //! notice.
 
 use super::super::tree::{self, directory_of};
-use super::lines::{CHUNK_LINES, LinesView, first_lines, render_outline};
+use super::lines::{CHUNK_LINES, LinesView, first_lines};
+use super::outline::render_outline;
 use super::page::{FilePage, PAGE_BYTES_MAX, Rest, other_versions};
 use crate::http::stream_body::Export;
 use crate::problem::Problem;
+use crate::suggest::Corpus;
+use crate::symbols;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream;
@@ -159,7 +162,6 @@ impl PageBody {
         let mut rest = Rest {
             later: has_later.then(|| page.address().window_href(next)),
             problem: problem.map(|problem| problem.document.detail),
-            outline: render_outline(&self.view.outline),
             ..Rest::default()
         };
         let FileRequest { package, path, .. } = &self.request;
@@ -170,10 +172,26 @@ impl PageBody {
             rest.tree = tree.await.ok();
             let versions = other_versions(corpus, page, &self.request);
             rest.versions = versions.await.unwrap_or_default();
+            rest.outline = outline(corpus, page, &self.request, &self.hash).await;
         }
         self.page.rest = rest;
         self.page.around_lines().1
     }
+}
+
+/// Empty beside a rendered file, which has no lines.
+async fn outline(
+    corpus: Corpus<'_>,
+    page: &FilePage,
+    request: &FileRequest,
+    hash: &[u8],
+) -> String {
+    if page.is_rendered {
+        return String::new();
+    }
+    let found = symbols::definitions_of(corpus, request.clone(), hash).await;
+    let render = |found| render_outline(&page.form.site, &found, page.shown, page.address());
+    found.map_or_else(String::new, render)
 }
 
 /// Drops an incomplete last line unless it is the only one.

@@ -1,5 +1,4 @@
-//! Lines of a file as HTML, with a column of their commits, and the outline beside them: links to
-//! lines that look like definitions.
+//! Lines of a file as HTML, with a column of their commits.
 //!
 //! Chunks are elements, so that a browser lays out only visible ones. The first line of a hunk
 //! links to its commit, and to the blame before it.
@@ -10,11 +9,9 @@ use super::asked::LineRange;
 use super::marks::Marks;
 use crate::http::links::{FileAddress, RepositoryAddress};
 use crate::http::site::Site;
-use crate::model::{DefinitionKind, OutlineDefinition};
 use crate::repositories::problem;
 use crate::source::colours::{DocumentColours, split_lines};
 use crate::source::file_range::Fetched;
-use crate::source::outline::Outline;
 use crate::suggest::Corpus;
 use askama::Template;
 use schema::message::{Blame, BlameHunk};
@@ -46,7 +43,6 @@ pub(super) struct LinesView {
     pub(super) blame: Option<BlameColumn>,
     pub(super) hit: LineRange,
     pub(super) colours: DocumentColours,
-    pub(super) outline: Outline,
 }
 
 impl LinesView {
@@ -54,7 +50,6 @@ impl LinesView {
     pub(super) fn render(&mut self, site: &Site, first: u32, text: &[u8]) -> String {
         let line = |(number, text)| {
             let coloured = self.colours.tokens(number, text);
-            self.outline.add(number, text, &coloured);
             let marks = self.marks.of_line(number);
             Line {
                 number,
@@ -80,35 +75,6 @@ pub(super) fn first_lines(text: &[u8], count: usize) -> (usize, u32) {
         lines += 1;
     }
     (bytes, lines)
-}
-
-#[derive(Template)]
-#[template(path = "file_outline.html")]
-struct OutlineView<'a> {
-    definitions: &'a [OutlineDefinition],
-    is_cut: bool,
-}
-
-/// Empty without definitions.
-pub(super) fn render_outline(outline: &Outline) -> String {
-    if outline.definitions.is_empty() {
-        return String::new();
-    }
-    let view = OutlineView {
-        definitions: &outline.definitions,
-        is_cut: outline.is_cut,
-    };
-    view.render().expect("an outline has a bound")
-}
-
-fn look(kind: &DefinitionKind) -> (&'static str, &'static str, &'static str) {
-    match kind {
-        DefinitionKind::Function => ("function", "f", "c-f"),
-        DefinitionKind::Type => ("type", "T", "c-t"),
-        DefinitionKind::Macro => ("macro", "#", "c-p"),
-        DefinitionKind::Module => ("module", "M", "c-k"),
-        DefinitionKind::Constant => ("constant", "c", "c-n"),
-    }
 }
 
 pub(super) struct BlameColumn {
@@ -225,7 +191,6 @@ mod tests {
             blame: None,
             hit: LineRange { first: 8, last: 9 },
             colours: DocumentColours::reading(""),
-            outline: Outline::new(""),
         };
         let html = view.render(&Site::default(), 7, b"a\r\n\n<b>");
         for part in [
@@ -245,21 +210,5 @@ mod tests {
         assert_eq!(first_lines(b"a\nb\nc", 2), (4, 2));
         assert_eq!(first_lines(b"a\nb\nc", 5), (5, 3));
         assert_eq!(first_lines(b"", 5), (0, 0));
-    }
-
-    #[test]
-    fn an_outline_leads_to_lines_and_says_that_it_is_a_guess() {
-        let mut outline = Outline::new("C");
-        assert_eq!(render_outline(&outline), "");
-        outline.add(7, b"int main(void)", &Vec::new());
-        let html = render_outline(&outline);
-        for part in [
-            "href=\"#L7\"",
-            "title=\"function, line 7\"",
-            "main</a>",
-            "look like definitions",
-        ] {
-            assert!(html.contains(part), "{part} in {html}");
-        }
     }
 }

@@ -46,7 +46,7 @@ pub(super) struct FilePage {
     revisions: DocumentRevisions,
     /// Differences from the named text.
     notices: Vec<String>,
-    shown: LineRange,
+    pub(super) shown: LineRange,
     pub(super) total_lines: u64,
     total_bytes: u64,
     raw: String,
@@ -54,7 +54,7 @@ pub(super) struct FilePage {
     marks: Option<MarksView>,
     /// Hidden fields of a form that searches in the file.
     find: Option<Vec<(&'static str, String)>>,
-    is_rendered: bool,
+    pub(super) is_rendered: bool,
     other_view: Option<String>,
     /// For this exact text.
     exact_href: String,

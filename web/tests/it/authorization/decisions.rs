@@ -2,6 +2,7 @@
 
 use super::{ANN, BOB, FILE, Guarded, PUBLIC, names, site, tls};
 use crate::site::eventually;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use testkit::authorization::FakeService;
 use testkit::backend::Fake;
@@ -27,6 +28,31 @@ fn callers_find_what_the_service_allows_them_and_what_is_public() {
         assert_eq!(private > 0, batch, "{:?}", guarded.service.batches());
         let singles = guarded.service.singles();
         assert!(!singles.iter().any(|name| name == PUBLIC), "{singles:?}");
+    }
+}
+
+#[test]
+fn places_of_a_name_are_in_visible_packages() {
+    let guarded = Guarded::new(|_| ());
+    let request = |file: &str| format!("/api/v2/definitions?{file}&name=parse_1");
+    let answer = guarded.get(&request("package=package2_1.2&path=src/file2.c"), ANN);
+    let places = answer.json()["places"].as_array().unwrap().clone();
+    let package = |place: &serde_json::Value| {
+        let package = place["package"].as_str().unwrap();
+        package.split('_').next().unwrap().to_owned()
+    };
+    let found: BTreeSet<String> = places.iter().map(package).collect();
+    assert_eq!(found, names(&[PUBLIC, "package2"]));
+    for endpoint in ["symbols", "definitions", "references"] {
+        let get = |package: &str| {
+            let name = if endpoint == "symbols" { "" } else { "&name=x" };
+            let file = format!("package={package}_1.38&path=src/file38.c{name}");
+            guarded.get(&format!("/api/v2/{endpoint}?{file}"), ANN)
+        };
+        let (hidden, missing) = (get("package3"), get("package9"));
+        assert_eq!((hidden.status, missing.status), (404, 404), "{endpoint}");
+        let masked = missing.text().replace("package9", "package3");
+        assert_eq!(hidden.text(), masked, "{endpoint}");
     }
 }
 
