@@ -1,8 +1,8 @@
 //! Test doubles that fail on demand, and programs that benchmarks measure with.
 //!
 //! Of the workspace it uses only `schema` and `language`, so the tests of every crate above can use
-//! it without a circle of crates. Programs are in `src/bin`; `git_spawner`, which needs `web`, is an
-//! example.
+//! it without a circle of crates. Programs are in `src/bin`; `git_spawner`, which needs `web`, is
+//! an example.
 
 pub mod authorization;
 pub mod backend;
