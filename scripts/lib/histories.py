@@ -75,7 +75,8 @@ class Texts:
 
     def new(self) -> bytes:
         chance = self.chance
-        lines = [chance.choice((" ", " ", "  ", ";", "(")).join(chance.choices(WORDS * 2 + FORMS, k=chance.randint(0, 4)))
+        words = WORDS * 2 + FORMS
+        lines = [chance.choice((" ", " ", "  ", ";", "(")).join(chance.choices(words, k=chance.randint(0, 4)))
                  for _ in range(chance.randint(0, 7))]
         end = "\r\n" if chance.random() < 0.1 else "\n"
         text = (end.join(lines) + end * (chance.random() < 0.8)).encode()
