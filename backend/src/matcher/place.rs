@@ -339,11 +339,7 @@ pub(crate) fn check(expr: &Expr) -> Result<(), BadExpr> {
     let patterns = expr.patterns();
     let placed = patterns.iter().any(|it| !it.place.is_anywhere());
     let over_lines = |it: &&Pattern| !it.in_path && pattern::is_multiline(it);
-    match patterns
-        .iter()
-        .position(|it| over_lines(it))
-        .filter(|_| placed)
-    {
+    match patterns.iter().position(over_lines).filter(|_| placed) {
         None => Ok(()),
         Some(number) => {
             let reason = "a pattern over several lines cannot be combined with in:, sym: or uses:";
