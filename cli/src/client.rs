@@ -12,15 +12,16 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::response::Parts;
 use axum::http::{Request, StatusCode, header};
-use frontend::{BadQuery, Scope};
+use frontend::{BadQuery, Coordinator, Scope};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use std::io::{Cursor, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tls::files::{provider, trusted};
-use tokio::runtime::Runtime;
+use tokio::runtime::Handle;
 use tower_service::Service;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use web::model::ProblemDocument;
@@ -136,10 +137,7 @@ pub(crate) enum Client {
         key: Option<String>,
     },
     /// Calls the routes without a socket.
-    InProcess {
-        runtime: &'static Runtime,
-        router: Router,
-    },
+    InProcess { runtime: Handle, router: Router },
 }
 
 impl Client {
@@ -171,9 +169,15 @@ impl Client {
         while !connected() && started.elapsed() < BACKEND_CONNECT_MAX {
             std::thread::sleep(Duration::from_millis(1));
         }
+        Ok(Client::of_frontend(frontend))
+    }
+
+    /// Client of a frontend. Needs a tokio runtime.
+    pub(crate) fn of_frontend(frontend: Arc<Coordinator>) -> Client {
         let metrics = PrometheusBuilder::new().build_recorder().handle();
         let router = web::app(frontend, web::Options::default(), metrics);
-        Ok(Client::InProcess { runtime, router })
+        let runtime = Handle::current();
+        Client::InProcess { runtime, router }
     }
 
     /// Returns the body of an answer, also of a 503 without any backend. Other responses are

@@ -22,6 +22,7 @@ mod mirror;
 mod nodes;
 mod search;
 mod serve;
+mod stdio;
 mod store;
 mod tls_flags;
 mod traces;
