@@ -87,18 +87,25 @@ impl Target {
     /// one, returns the local server; if that does not answer, the index of the current directory,
     /// if any, and prints a note.
     pub(crate) fn place(&self) -> Result<Place> {
+        let named = self.named()?;
+        let default = || self.work_tree().map_or_else(default_place, Place::Tree);
+        Ok(named.unwrap_or_else(default))
+    }
+
+    /// Server or index that a flag or the variable names.
+    pub(crate) fn named(&self) -> Result<Option<Place>> {
         if let Some(index) = &self.index {
-            return Ok(Place::Index(index.clone()));
+            return Ok(Some(Place::Index(index.clone())));
         }
         if let Some(url) = &self.server {
-            return Ok(Place::Server(url.clone()));
+            return Ok(Some(Place::Server(url.clone())));
         }
         let Some(text) = variable() else {
-            return Ok(self.work_tree().map_or_else(default_place, Place::Tree));
+            return Ok(None);
         };
         let url = address::parse_server(&text).map_err(anyhow::Error::msg);
         let url = url.with_context(|| format!("{VARIABLE}={}", escaped(&text)))?;
-        Ok(Place::Server(url))
+        Ok(Some(Place::Server(url)))
     }
 }
 
