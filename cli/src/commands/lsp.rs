@@ -10,12 +10,16 @@ use crate::exit::Exit;
 use crate::terminal::sentence;
 use crate::work_tree::WorkTree;
 use anyhow::{Context, Result, bail, ensure};
-use index::corpus;
+use index::corpus::{self, Source};
+use index::directory::{read_manifest, read_recorded};
 use lsp::{Corpus, CorpusError, Ended, Found, Workspace};
+use schema::message::{RecordedSource, SourceKind};
 use std::env;
+use std::ffi::OsStr;
 use std::io::{BufReader, Read, stdin, stdout};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -86,13 +90,13 @@ fn open(target: &Target) -> Result<(Workspace, Prepare)> {
     Ok(match target.named()? {
         Some(Place::Server(url)) => {
             let client = Client::server(&url, target)?;
-            let workspace = workspace(url.as_bytes(), own_tree()?);
+            let workspace = workspace(url.as_bytes(), own_tree(None)?);
             (workspace, Box::new(move || Ok(client)))
         }
         Some(Place::Index(directory)) => {
             let name = directory.canonicalize();
             let name = name.with_context(|| directory.display().to_string())?;
-            let workspace = workspace(name.as_os_str().as_bytes(), own_tree()?);
+            let workspace = workspace(name.as_os_str().as_bytes(), own_tree(Some(&name))?);
             (workspace, Box::new(move || Client::in_process(&name)))
         }
         Some(Place::Tree(_)) | None => {
@@ -118,15 +122,30 @@ fn index_of_this_tree() -> Result<ServedIndex> {
     ServedIndex::new(None, &[], &build, &git, None)
 }
 
-/// Package that this work tree may be in an index.
-fn own_tree() -> Result<Vec<(Vec<u8>, PathBuf)>> {
-    let here = env::current_dir()?;
+/// Packages that this work tree may be in an index: itself, and those recorded below it.
+fn own_tree(index: Option<&Path>) -> Result<Vec<(Vec<u8>, PathBuf)>> {
+    let here = env::current_dir()?.canonicalize()?;
     let root = WorkTree::of_this_directory().map_or(here, |tree| tree.root);
-    let sources = corpus::packages(&[root], false, false)?.sources;
-    Ok(sources
-        .into_iter()
-        .map(|it| (it.name, it.directory))
-        .collect())
+    let own = corpus::packages(slice::from_ref(&root), false, false);
+    // An empty directory has none.
+    let mut sources = own.unwrap_or_default().sources;
+    for recorded in index.map_or(Ok(Vec::new()), recorded)? {
+        let location = PathBuf::from(OsStr::from_bytes(&recorded.location));
+        let each = recorded.kind == SourceKind::Directories;
+        let is_below = location.starts_with(&root) && location.is_dir();
+        if is_below && (each || recorded.kind == SourceKind::Directory) {
+            let below = corpus::packages(&[location], each, true);
+            sources.extend(below.unwrap_or_default().sources);
+        }
+    }
+    let directory = |source: Source| (source.name, source.directory);
+    Ok(sources.into_iter().map(directory).collect())
+}
+
+fn recorded(index: &Path) -> Result<Vec<RecordedSource>> {
+    let manifest = read_manifest(index)?;
+    let recorded = manifest.recorded.map(|named| read_recorded(index, &named));
+    Ok(recorded.transpose()?.unwrap_or_default().sources)
 }
 
 fn workspace(corpus: &[u8], packages: Vec<(Vec<u8>, PathBuf)>) -> Workspace {

@@ -279,6 +279,17 @@ fn files_of_an_index_are_opened_as_copies() {
 }
 
 #[test]
+fn packages_of_an_index_below_the_work_tree_are_its_files() {
+    let home = project();
+    home.ok("index --index I --each project");
+    let index = home.path("I");
+    let mut editor = Editor::start(&home, &format!("--index {}", index.display()));
+    let found = editor.at("references", "src/main.rs", (1, 14));
+    let places = ["src/main.rs:1:13", "src/main.rs:2:4", "src/shape.rs:4:7"];
+    assert_eq!(editor.places(&found), places);
+}
+
+#[test]
 fn mistakes_and_cancellation_are_answered() {
     let home = project();
     let mut editor = Editor::silent(&home, "");
