@@ -42,6 +42,11 @@ pub(crate) fn mirror_dir(url: &str) -> Result<PathBuf> {
     hashed("mirrors/", [url.as_bytes()])
 }
 
+/// Texts that `trawl lsp` shows of an index directory or a URL.
+pub(crate) fn editor_dir(corpus: &[u8]) -> Result<PathBuf> {
+    hashed("lsp/", [corpus])
+}
+
 fn hashed<'a>(prefix: &str, parts: impl IntoIterator<Item = &'a [u8]>) -> Result<PathBuf> {
     let mut hasher = FnvHasher::default();
     parts.into_iter().for_each(|part| hasher.write(part));

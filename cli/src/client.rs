@@ -12,15 +12,16 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::response::Parts;
 use axum::http::{Request, StatusCode, header};
-use frontend::{BadQuery, Scope};
+use frontend::{BadQuery, Coordinator, Scope};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use std::io::{Cursor, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tls::files::{provider, trusted};
-use tokio::runtime::Runtime;
+use tokio::runtime::Handle;
 use tower_service::Service;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use web::model::ProblemDocument;
@@ -86,18 +87,25 @@ impl Target {
     /// one, returns the local server; if that does not answer, the index of the current directory,
     /// if any, and prints a note.
     pub(crate) fn place(&self) -> Result<Place> {
+        let named = self.named()?;
+        let default = || self.work_tree().map_or_else(default_place, Place::Tree);
+        Ok(named.unwrap_or_else(default))
+    }
+
+    /// Server or index that a flag or the variable names.
+    pub(crate) fn named(&self) -> Result<Option<Place>> {
         if let Some(index) = &self.index {
-            return Ok(Place::Index(index.clone()));
+            return Ok(Some(Place::Index(index.clone())));
         }
         if let Some(url) = &self.server {
-            return Ok(Place::Server(url.clone()));
+            return Ok(Some(Place::Server(url.clone())));
         }
         let Some(text) = variable() else {
-            return Ok(self.work_tree().map_or_else(default_place, Place::Tree));
+            return Ok(None);
         };
         let url = address::parse_server(&text).map_err(anyhow::Error::msg);
         let url = url.with_context(|| format!("{VARIABLE}={}", escaped(&text)))?;
-        Ok(Place::Server(url))
+        Ok(Some(Place::Server(url)))
     }
 }
 
@@ -136,10 +144,7 @@ pub(crate) enum Client {
         key: Option<String>,
     },
     /// Calls the routes without a socket.
-    InProcess {
-        runtime: &'static Runtime,
-        router: Router,
-    },
+    InProcess { runtime: Handle, router: Router },
 }
 
 impl Client {
@@ -171,9 +176,15 @@ impl Client {
         while !connected() && started.elapsed() < BACKEND_CONNECT_MAX {
             std::thread::sleep(Duration::from_millis(1));
         }
+        Ok(Client::of_frontend(frontend))
+    }
+
+    /// Client of a frontend. Needs a tokio runtime.
+    pub(crate) fn of_frontend(frontend: Arc<Coordinator>) -> Client {
         let metrics = PrometheusBuilder::new().build_recorder().handle();
         let router = web::app(frontend, web::Options::default(), metrics);
-        Ok(Client::InProcess { runtime, router })
+        let runtime = Handle::current();
+        Client::InProcess { runtime, router }
     }
 
     /// Returns the body of an answer, also of a 503 without any backend. Other responses are

@@ -17,11 +17,13 @@ mod index;
 mod inspect;
 mod listener;
 mod local;
+mod lsp;
 mod mcp;
 mod mirror;
 mod nodes;
 mod search;
 mod serve;
+mod stdio;
 mod store;
 mod symbols;
 mod tls_flags;
@@ -51,6 +53,7 @@ use std::ffi::OsString;
                                            ... and search it without a server
   trawl grep -n 'errno == EINTR'           search the files below this directory, as rg does
   trawl mcp                                serve coding agents: claude mcp add trawl -- trawl mcp
+  trawl lsp                                serve an editor: definitions, references, symbols
   trawl search 'malloc free lang:c'        search with the server on this machine
   trawl explain 'malloc lang:c'            show the cost of that search
   trawl key build-robot                    make a key for a client of a server
@@ -71,6 +74,7 @@ enum Command {
     Grep(grep::GrepArguments),
     Local(local::LocalArguments),
     Mcp(mcp::McpArguments),
+    Lsp(lsp::LspArguments),
     Backend(backend::BackendArguments),
     Frontend(frontend::FrontendArguments),
     Inspect(inspect::InspectArguments),
@@ -135,6 +139,7 @@ fn run_command(command: &Command) -> Result<Exit> {
         Command::Grep(arguments) => Ok(grep::run(arguments)),
         Command::Local(arguments) => local::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
+        Command::Lsp(arguments) => lsp::run(arguments),
         Command::Backend(arguments) => backend::run(arguments),
         Command::Frontend(arguments) => frontend::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),

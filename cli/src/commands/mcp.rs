@@ -1,21 +1,15 @@
 //! `trawl mcp`: the tools for coding agents, on standard input and output.
 
 use super::index::{BuildFlags, GitFlags};
-use super::listener::{self, LogFlags, Signals, Told};
-use super::serve::{self, ServedIndex};
+use super::listener::{self, LogFlags};
+use super::serve::ServedIndex;
+use super::stdio;
 use crate::exit::Exit;
-use crate::{in_process, log};
 use anyhow::{Context, Result, bail};
-use backend::server::Options;
-use frontend::{Coordinator, Scope};
+use frontend::Scope;
 use std::env;
 use std::path::PathBuf;
-use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::watch;
-
-const LOG_FLUSH_MAX: Duration = Duration::from_secs(1);
 
 /// Serve coding agents over the Model Context Protocol
 ///
@@ -72,48 +66,14 @@ async fn serve(arguments: &McpArguments) -> Result<Exit> {
     let is_watched = arguments.watch || index.has_sources();
     let (ready, coordinator) = watch::channel(None);
     let prepare = move || -> Result<()> {
-        ready.send_replace(Some(prepare(index, is_watched)?));
+        ready.send_replace(Some(stdio::prepare(index, is_watched)?));
         Ok(())
     };
-    let mut prepared = tokio::task::spawn_blocking(prepare);
-    let mut served = pin!(mcp::serve_stdio(mcp::Server::begun(
-        coordinator,
-        Scope::everything()
-    )));
-    let mut signals = Signals::new();
-    let mut is_prepared = false;
-    loop {
-        tokio::select! {
-            result = &mut prepared, if !is_prepared => {
-                result??;
-                is_prepared = true;
-            }
-            ended = &mut served => {
-                ended.context("the connection to the agent failed")?;
-                log::flush(LOG_FLUSH_MAX);
-                // An unfinished index is removed by the next build.
-                Exit::Success.now()
-            }
-            Told::Interrupt | Told::Terminate = signals.next() => {
-                // A read from standard input may block, and cannot be cancelled.
-                log::flush(LOG_FLUSH_MAX);
-                Exit::Interrupted.now()
-            }
-        }
-    }
-}
-
-/// Brings the index up to date, and serves and watches it.
-fn prepare(index: ServedIndex, is_watched: bool) -> Result<Arc<Coordinator>> {
-    let directory = index.directory.clone();
-    let repositories = Arc::new(index.work_trees()?);
-    let watched = serve::prepare(index, is_watched.then_some(None), None)?;
-    let freshness = watched.as_ref().map(|it| it.watch.freshness());
-    let backend = in_process::open(&directory, Some(repositories), Options::default())?;
-    let frontend = in_process::watching_frontend(backend.clone(), true, freshness)?;
-    if let Some(watched) = watched {
-        let started = watched.run_in_thread(&frontend, backend);
-        started.context("cannot start a thread")?;
-    }
-    Ok(frontend)
+    let served = async {
+        let server = mcp::Server::begun(coordinator, Scope::everything());
+        let ended = mcp::serve_stdio(server).await;
+        ended.context("the connection to the agent failed")?;
+        Ok(Exit::Success)
+    };
+    stdio::run(prepare, served).await
 }

@@ -33,6 +33,7 @@ mod links;
 mod log;
 mod long_lines;
 mod lost_backend;
+mod lsp;
 mod malformed_answers;
 mod malformed_requests;
 mod mcp;

@@ -26,7 +26,7 @@ const HTTP: &[&str] = &["askama", "axum", "hyper", "tower-http", "utoipa"];
 /// HTTP, and git, which belongs to `git` and processes with an index.
 const HTTP_AND_GIT: &[&str] = &["askama", "axum", "gix", "hyper", "tower-http", "utoipa"];
 
-pub(crate) const CRATES: [Crate; 19] = [
+pub(crate) const CRATES: [Crate; 20] = [
     Crate {
         name: "schema",
         uses: &[],
@@ -250,9 +250,16 @@ pub(crate) const CRATES: [Crate; 19] = [
         shared_names: &[],
     },
     Crate {
+        name: "cli/lsp",
+        uses: &["language"],
+        never: HTTP_AND_GIT,
+        layers: &["absent server", "corpus"],
+        shared_names: &[],
+    },
+    Crate {
         name: "cli",
         uses: &[
-            "web", "frontend", "backend", "cluster", "git", "index", "language", "local", "mcp",
+            "web", "frontend", "backend", "cluster", "git", "index", "language", "local", "lsp", "mcp",
             "schema", "store", "tls", "trace",
         ],
         never: &[],

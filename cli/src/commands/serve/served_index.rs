@@ -79,6 +79,14 @@ impl ServedIndex {
         Ok(given.into_iter().map(|it| it.path).collect())
     }
 
+    /// Names and directories of the sources.
+    pub(crate) fn directories(&self) -> Result<Vec<(Vec<u8>, PathBuf)>> {
+        let sources = self.packages()?.sources.into_iter();
+        Ok(sources
+            .map(|source| (source.name, source.directory))
+            .collect())
+    }
+
     /// Git repositories of the sources that are work trees.
     pub(crate) fn work_trees(&self) -> Result<Repositories> {
         let sources = self.packages()?.sources.into_iter();
