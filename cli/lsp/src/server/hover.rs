@@ -12,6 +12,8 @@ const HEAD_LINES_MAX: usize = 8;
 
 const COMMENT_LINES_MAX: usize = 20;
 
+const FENCE: &str = "```";
+
 /// Shown bytes of a line.
 const LINE_BYTES_MAX: usize = 200;
 
@@ -30,8 +32,8 @@ const CONTINUED: [&str; 8] = [
     "=>",
 ];
 
-/// Signs around the words of a comment.
-const SIGNS: &[char] = &['/', '*', '#', ';', '!', '-', '%', '<', '>', ' ', '\t', '"'];
+/// Signs before the words of a comment.
+const SIGNS: [char; 9] = ['/', '*', '!', '#', ';', '-', '%', '<', '"'];
 
 impl Lookup<'_> {
     pub(super) fn hover(
@@ -84,10 +86,10 @@ fn described(lexed: &Lexed, it: &Definition) -> String {
     let text = Text::new(&lexed.text);
     let line = text.line_of(it.name.start as usize);
     let head = head(lexed, &text, it).join("\n");
-    let fence = if head.contains("```") {
+    let fence = if head.contains(FENCE) {
         "~~~~~~"
     } else {
-        "```"
+        FENCE
     };
     let language = lexed
         .language
@@ -151,16 +153,51 @@ fn comment(lexed: &Lexed, text: &Text<'_>, below: usize) -> Vec<String> {
             break;
         }
         if lexed.class_at(text.start(number) + blanks) == Class::Comment {
-            lines.push(shown(begin).trim_matches(SIGNS).to_owned());
+            lines.push(words(&shown(begin)).to_owned());
         } else if !begin.starts_with(b"#[") && !begin.starts_with(b"@") {
             break;
         }
+    }
+    let fences = lines.iter().filter(|line| line.starts_with(FENCE)).count();
+    if fences % 2 == 1 {
+        // The opening one is above the last line.
+        lines.push(FENCE.to_owned());
     }
     lines.reverse();
     lines
 }
 
+/// Words of a line of a comment.
+fn words(line: &str) -> &str {
+    let words = line.trim_start_matches(SIGNS);
+    let words = words.strip_prefix(' ').unwrap_or(words);
+    words
+        .trim_end_matches("-->")
+        .trim_end_matches("*/")
+        .trim_end()
+}
+
 fn shown(line: &[u8]) -> String {
     let line = &line[..line.len().min(LINE_BYTES_MAX)];
     String::from_utf8_lossy(line).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_lose_their_signs() {
+        for (line, expected) in [
+            ("/// # Examples", "# Examples"),
+            ("//!     let a = b();", "    let a = b();"),
+            (" * An *area*. */".trim(), "An *area*."),
+            ("/**", ""),
+            ("-- | Doc", "| Doc"),
+            ("<!-- a -->", "a"),
+            ("#", ""),
+        ] {
+            assert_eq!(words(line), expected, "{line}");
+        }
+    }
 }
