@@ -65,9 +65,7 @@ impl Needle {
                 .is_some_and(|start| start.eq_ignore_ascii_case(needle.as_bytes()))
         };
         match self {
-            Line(needle) => {
-                memmem::find_iter(head, needle).any(|at| begins_line(&head[..at]))
-            }
+            Line(needle) => memmem::find_iter(head, needle).any(|at| begins_line(&head[..at])),
             AnyCase(needle) => head
                 .split(|&byte| byte == b'\n')
                 .any(|line| begins(line.trim_ascii_start(), needle)),
