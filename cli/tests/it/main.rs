@@ -12,6 +12,7 @@ mod command_errors;
 mod commits;
 mod config;
 mod dcs_api;
+mod definitions;
 mod disconnects;
 mod draining;
 mod exit_status;

@@ -24,7 +24,8 @@ impl JavaScript {
     /// True for the `(` of `name(…) {` without a class around it, if the body follows.
     pub(super) fn is_fragment_of_class(&self, bracket: Token) -> bool {
         let is_behind = self.last == self.head.name || self.last_is(b'>') && !self.is_arrow;
-        let is_statement = self.head.form == Form::Statement && self.head.qualifier.is_none();
+        let is_name = self.head.name.is_some() && self.head.qualifier.is_none();
+        let is_statement = self.head.form == Form::Statement && is_name;
         self.place() == Place::Top && is_statement && is_behind && bracket.is(b'(')
     }
 

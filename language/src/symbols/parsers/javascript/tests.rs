@@ -58,6 +58,9 @@ fn values_that_are_no_functions_define_nothing() {
         "a.b = c\na == b\na += function () {}\nx ? (y) : z => 1\n",
         "a[b] = function () {}\nfoo().then(function () {})\n",
         "import { a as b, c } from 'd'\nexport { e as f }\nexport * from 'g'\n",
+        "foo(a)\n{ b(1) }\nfoo(a).b(c, () => { d })\nfoo(a)(b) ? c : d\n",
+        "if (a) {\n} else if (b) {\n}\nswitch (c) {\n  case d: (e) => f\n}\n",
+        "a\n  ? b : function () {}\nlabel: for (const c of d) { e(f) }\n",
         "for (const a of b) { let c = 1 }\nlabel: while (x) { if (y) { z() } }\n",
     ] {
         check_rows("JavaScript", text, "");
