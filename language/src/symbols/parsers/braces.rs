@@ -65,7 +65,7 @@ struct Pending {
 impl Parser for Braces {
     fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         let (Some(first), Some(last)) = (line.tokens.first(), line.tokens.last()) else {
-            return self.line_without_code(line, outline);
+            return self.section(line, outline);
         };
         if self.is_over {
             return;
@@ -129,12 +129,6 @@ impl Braces {
 
     fn is_shell(&self) -> bool {
         matches!(self.dialect, Dialect::Shell | Dialect::Spec)
-    }
-
-    fn line_without_code(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
-        if matches!(self.dialect, Dialect::Perl | Dialect::Raku) {
-            perl::section(line, outline);
-        }
     }
 
     fn sign(&mut self, line: &Line<'_>, at: usize, sign: u8, outline: &mut Outline<'_>) {

@@ -5,6 +5,7 @@
 //! `typedef struct { … } Name;`. [`branch`] handles the preprocessor, which may unbalance braces;
 //! a `}` in the first column closes all that began in later columns.
 
+mod brackets;
 mod branch;
 mod declaration;
 mod declarator;
@@ -13,6 +14,7 @@ mod group;
 mod keyword;
 mod macros;
 mod objective;
+mod state;
 mod words;
 
 #[cfg(test)]
@@ -23,8 +25,8 @@ pub(super) use grammar::{Grammar, Host};
 use super::super::Kind;
 use super::super::outline::{Outline, SCOPES_MAX};
 use super::super::parser::{Line, Parser, Role, Token};
-use branch::Branches;
-use declaration::Opened;
+use brackets::closing;
+use state::{Block, Branches, Context, Opened};
 use words::Word;
 
 /// Tokens of a statement that count. A longer one is judged by its head.
@@ -38,7 +40,7 @@ pub(super) struct C {
     is_shader: bool,
     /// Open statements: of the innermost scope, above those around it.
     tokens: Vec<Token>,
-    scopes: Vec<Scope>,
+    scopes: Vec<Block>,
     /// Open round and square brackets of the statement.
     brackets: u32,
     /// Braces that the statement opened.
@@ -48,37 +50,6 @@ pub(super) struct C {
     branches: Branches,
     /// First definition of a type without a name, until its statement ends.
     nameless: Option<u32>,
-}
-
-#[derive(Clone, Copy)]
-struct Scope {
-    context: Context,
-    /// First token of its statement.
-    begin: usize,
-    brackets: u32,
-    /// Braces that its statement opened, with this one.
-    opens: usize,
-    /// Its head begins in the first column.
-    is_first_column: bool,
-    /// A line in it does not begin in the first column.
-    is_indented: bool,
-    /// First definition inside of a type without a name.
-    nameless: Option<u32>,
-}
-
-/// Meaning of statements in a scope.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Context {
-    /// Top of a file, namespace, `extern "C"`.
-    #[default]
-    File,
-    Type,
-    Enum,
-    /// `@interface` and the like.
-    Objective,
-    /// Body of a function: only types are found.
-    Body,
-    Value,
 }
 
 impl Parser for C {
@@ -130,7 +101,7 @@ impl C {
         match token.role {
             Role::Sign(b'{') => self.brackets = 0,
             Role::Sign(b'}') => {
-                let is_outer = |scope: &Scope| scope.is_first_column;
+                let is_outer = |scope: &Block| scope.is_first_column;
                 if let Some(outer) = self.scopes.iter().rposition(is_outer) {
                     self.leave_to(outer + 1, token.start, outline);
                 }
@@ -148,7 +119,7 @@ impl C {
         if !is_inside(self.context()) || !Word::of(token.text(outline)).begins_declaration() {
             return;
         }
-        let is_outer = |it: &Scope| {
+        let is_outer = |it: &Block| {
             it.is_first_column
                 && is_inside(it.context)
                 && (it.is_indented || it.context == Context::Value)
@@ -244,7 +215,7 @@ impl C {
         };
         let head = self.statement().first().unwrap_or(&brace).start;
         let before = outline.text[..head as usize].last();
-        let scope = Scope {
+        let scope = Block {
             context: opened.context,
             begin: self.tokens.len(),
             brackets: self.brackets,
@@ -256,7 +227,7 @@ impl C {
         self.enter(scope, opened.definition, outline);
     }
 
-    fn enter(&mut self, scope: Scope, definition: Option<u32>, outline: &mut Outline<'_>) {
+    fn enter(&mut self, scope: Block, definition: Option<u32>, outline: &mut Outline<'_>) {
         if outline.depth() < SCOPES_MAX {
             self.scopes.push(scope);
             (self.brackets, self.opens) = (0, 0);
@@ -310,7 +281,7 @@ impl C {
         let statement = self.statement();
         let mut at = 0;
         while statement.get(at + 1).is_some_and(|next| next.is(b'(')) {
-            at = group::closing(statement, at + 1) + 1;
+            at = closing(statement, at + 1) + 1;
         }
         if let Some(name) = statement.get(at).filter(|name| name.is_word()) {
             outline.define(name.range(), Kind::Enumerator);

@@ -2,27 +2,20 @@
 //!
 //! [`words`] says for each language what a word does, [`heads`] which other lines define names.
 
+mod dialect;
 mod heads;
 mod named;
 #[cfg(test)]
 mod tests;
 mod words;
 
+pub(crate) use dialect::Dialect;
+
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role};
 use super::super::scopes::{Names, Scopes, is_container};
 use words::Word;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    Ruby,
-    Crystal,
-    Elixir,
-    Lua,
-    Julia,
-    Fish,
-}
 
 pub(crate) struct Ends {
     dialect: Dialect,

@@ -100,7 +100,7 @@ impl Python {
                 outline.define(line.tokens[1].range(), Kind::Type);
             }
             b"cdef" | b"cpdef" | b"ctypedef" => self.c_statement(line, 1, indent, outline),
-            _ if self.block.is_some() || cython::is_c(outline) => {
+            _ if self.block.is_some() || is_c(outline) => {
                 self.c_statement(line, 0, indent, outline)
             }
             b"match" => self.assignment(line, outline),
@@ -226,4 +226,10 @@ fn rule(line: &Line<'_>, outline: &mut Outline<'_>) {
 
 fn is_constant(name: &[u8]) -> bool {
     name.iter().any(u8::is_ascii_uppercase) && !name.iter().any(u8::is_ascii_lowercase)
+}
+
+/// True in a struct of Cython.
+fn is_c(outline: &Outline<'_>) -> bool {
+    let kind = outline.innermost_kind();
+    matches!(kind, Some(Kind::Struct | Kind::Union))
 }

@@ -200,15 +200,18 @@ impl Braces {
         }
         at + 1
     }
-}
 
-/// Defines the heading of Pod in a line.
-pub(super) fn section(line: &Line<'_>, outline: &mut Outline<'_>) {
-    let text = outline.bytes(line.range.clone());
-    let Some([b'1'..=b'6', title @ ..]) = text.trim_ascii_start().strip_prefix(b"=head") else {
-        return;
-    };
-    let start = line.range.end - title.trim_ascii_start().len() as u32;
-    let length = title.trim_ascii().len() as u32;
-    outline.define_in(Parent::None, start..start + length, Kind::Section);
+    /// Defines the heading of Pod in a line without code.
+    pub(super) fn section(&self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        if !matches!(self.dialect, Dialect::Perl | Dialect::Raku) {
+            return;
+        }
+        let text = outline.bytes(line.range.clone());
+        let Some([b'1'..=b'6', title @ ..]) = text.trim_ascii_start().strip_prefix(b"=head") else {
+            return;
+        };
+        let start = line.range.end - title.trim_ascii_start().len() as u32;
+        let length = title.trim_ascii().len() as u32;
+        outline.define_in(Parent::None, start..start + length, Kind::Section);
+    }
 }

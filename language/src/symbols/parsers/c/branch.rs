@@ -7,36 +7,11 @@
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
 use super::super::super::{Kind, Parent};
-use super::{C, Context, Scope};
+use super::C;
+use super::state::{Block, Branch, Context};
 
 /// Nested branches. Deeper ones are counted only.
 const BRANCHES_MAX: usize = 64;
-
-#[derive(Default)]
-pub(super) struct Branches {
-    open: Vec<Branch>,
-    deeper: usize,
-    /// Open branches of `#if 0`.
-    dead: usize,
-}
-
-struct Branch {
-    /// Scopes, tokens and brackets at its `#if`.
-    depth: usize,
-    tokens: usize,
-    brackets: u32,
-    is_dead: bool,
-    /// Its first branch ended a statement from before; the others are skipped.
-    is_over: bool,
-    /// Number of scopes behind the first branch, and those that it opened.
-    first: Option<(usize, Vec<Scope>)>,
-}
-
-impl Branches {
-    pub(super) fn is_dead(&self) -> bool {
-        self.dead > 0
-    }
-}
 
 impl C {
     pub(super) fn directive(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
@@ -136,7 +111,7 @@ impl C {
         self.leave_to(branch.depth, at, outline);
         self.tokens.truncate(branch.tokens.max(self.begin()));
         while self.scopes.len() < branch.depth {
-            let scope = Scope {
+            let scope = Block {
                 context: Context::Body,
                 begin: self.tokens.len(),
                 brackets: 0,

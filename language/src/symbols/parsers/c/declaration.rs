@@ -3,28 +3,12 @@
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
 use super::super::super::{Kind, Parent};
+use super::C;
+use super::brackets::closing;
 use super::declarator::{Declarator, Form, Name, Reader};
-use super::group::closing;
 use super::macros::{declares, is_macro, name_before_group, name_in_macro};
-use super::{C, Context};
+use super::state::{Context, Opened};
 use std::ops::Range;
-
-/// Scope that a brace opens.
-pub(super) struct Opened {
-    pub(super) context: Context,
-    pub(super) definition: Option<u32>,
-    pub(super) is_nameless: bool,
-}
-
-impl Opened {
-    pub(super) fn scope(context: Context) -> Opened {
-        Opened {
-            context,
-            definition: None,
-            is_nameless: false,
-        }
-    }
-}
 
 impl C {
     /// Defines what the brace behind the statement is the body of.

@@ -7,7 +7,7 @@
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
-use super::group::closing;
+use super::brackets::closing;
 use std::ops::{ControlFlow, Range};
 
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 //! arguments of a macro.
 
 use super::super::super::parser::{Role, Token};
+use super::brackets::closing;
 use super::declarator::{Form, GO, Name, Reader, STOP, Step};
 use super::words::{Word, is_upper};
 use std::ops::Range;
@@ -192,20 +193,4 @@ impl Reader<'_> {
         self.is_named = true;
         GO
     }
-}
-
-/// Index of the bracket that closes the one at `open`; the number of tokens if none does.
-pub(super) fn closing(tokens: &[Token], open: usize) -> usize {
-    let mut depth = 0_usize;
-    for (at, token) in tokens.iter().enumerate().skip(open) {
-        match token.role {
-            Role::Sign(b'(' | b'[') => depth += 1,
-            Role::Sign(b')' | b']') => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return at;
-        }
-    }
-    tokens.len()
 }

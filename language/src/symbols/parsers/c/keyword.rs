@@ -1,8 +1,8 @@
 //! Words of a declarator: names, and keywords with what belongs to them.
 
 use super::super::super::parser::{Role, Token};
+use super::brackets::closing;
 use super::declarator::{Form, GO, Reader, STOP, Step};
-use super::group::closing;
 use super::words::Word;
 
 impl Reader<'_> {

@@ -3,8 +3,9 @@
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Line, Role, Token};
-use super::group::closing;
-use super::{C, Context, Scope};
+use super::C;
+use super::brackets::closing;
+use super::state::{Block, Context};
 
 impl C {
     /// Takes a line that begins with a directive of Objective-C. Returns false for others.
@@ -42,8 +43,8 @@ impl C {
         true
     }
 
-    fn scope(&self, context: Context) -> Scope {
-        Scope {
+    fn scope(&self, context: Context) -> Block {
+        Block {
             context,
             begin: self.tokens.len(),
             brackets: 0,
@@ -55,7 +56,7 @@ impl C {
     }
 
     fn leave_objective(&mut self, end: u32, outline: &mut Outline<'_>) {
-        let is_objective = |scope: &Scope| scope.context == Context::Objective;
+        let is_objective = |scope: &Block| scope.context == Context::Objective;
         if let Some(depth) = self.scopes.iter().position(is_objective) {
             self.leave_to(depth, end, outline);
         }

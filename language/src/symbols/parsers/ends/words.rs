@@ -1,7 +1,7 @@
 //! Words that open and close scopes.
 
 use super::super::super::Kind;
-use super::Dialect;
+use super::dialect::Dialect;
 
 /// Effect of a word on scopes.
 #[derive(Clone, Copy, PartialEq, Eq)]

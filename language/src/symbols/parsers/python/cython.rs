@@ -72,9 +72,3 @@ impl Python {
         }
     }
 }
-
-/// True in a struct of Cython.
-pub(super) fn is_c(outline: &Outline<'_>) -> bool {
-    let kind = outline.innermost_kind();
-    matches!(kind, Some(Kind::Struct | Kind::Union))
-}
