@@ -1,9 +1,6 @@
 //! C and its relatives: statements of declarations become definitions, bodies are skipped.
-//!
-//! Tokens gather in a statement until `;` or a brace outside of round brackets; [`declaration`]
-//! reads it. The statement around a block stays below the block's own, and goes on behind it:
-//! `typedef struct { … } Name;`. [`branch`] handles the preprocessor, which may unbalance braces;
-//! a `}` in the first column closes all that began in later columns.
+//! The statement around a block goes on behind it: `typedef struct { … } Name;`.
+//! A `}` in the first column repairs what the preprocessor unbalances.
 
 mod brackets;
 mod branch;
@@ -29,26 +26,23 @@ use brackets::closing;
 use state::{Block, Branches, Context, Opened};
 use words::Word;
 
-/// Tokens of a statement that count. A longer one is judged by its head.
+/// Bound of tokens; a longer statement is judged by its head.
 const STATEMENT_TOKENS_MAX: usize = 512;
 
-/// Braces of a statement before which its head is read. Others open values.
+/// Bound of braces; later ones open values.
 const OPENS_MAX: usize = 16;
 
 #[derive(Default)]
 pub(super) struct C {
     is_shader: bool,
-    /// Open statements: of the innermost scope, above those around it.
+    /// Statements of open scopes, innermost last.
     tokens: Vec<Token>,
     scopes: Vec<Block>,
-    /// Open round and square brackets of the statement.
     brackets: u32,
-    /// Braces that the statement opened.
     opens: usize,
-    /// The line continues a directive.
     in_directive: bool,
     branches: Branches,
-    /// First definition of a type without a name, until its statement ends.
+    /// First definition of a type without a name.
     nameless: Option<u32>,
 }
 
@@ -96,7 +90,7 @@ impl C {
         }
     }
 
-    /// Repairs scopes and brackets at the first token of a line, if it is in the first column.
+    /// Repairs scopes and brackets.
     fn first_column(&mut self, token: &Token, outline: &mut Outline<'_>) {
         match token.role {
             Role::Sign(b'{') => self.brackets = 0,
@@ -140,7 +134,6 @@ impl C {
         self.scopes.last().map_or(Context::File, |it| it.context)
     }
 
-    /// First token of the statement.
     fn begin(&self) -> usize {
         let begin = self.scopes.last().map_or(0, |scope| scope.begin);
         begin.min(self.tokens.len())
@@ -150,7 +143,6 @@ impl C {
         &self.tokens[self.begin()..]
     }
 
-    /// Adds a token; in place of the last one if the statement is full.
     fn push(&mut self, token: Token) {
         if self.statement().len() == STATEMENT_TOKENS_MAX {
             self.tokens.pop();
@@ -184,7 +176,7 @@ impl C {
         }
     }
 
-    /// Keeps `typedef …` and `struct name :` of a body.
+    /// Keeps types.
     fn token_of_body(&mut self, token: Token, outline: &mut Outline<'_>) {
         let first = self.statement().first().map(|first| first.text(outline));
         let is_alias = matches!(first, Some(b"typedef" | b"using"));
@@ -250,7 +242,7 @@ impl C {
         self.tokens.truncate(scope.begin);
         (self.brackets, self.opens) = (scope.brackets, scope.opens);
         match scope.context {
-            // Instance variables of Objective-C.
+            // Instance variables.
             Context::Type if self.context() == Context::Objective => self.end(),
             Context::Type | Context::Enum | Context::Value => {
                 let is_inner = self.scopes.iter().any(|scope| scope.nameless.is_some());
@@ -276,7 +268,7 @@ impl C {
         }
     }
 
-    /// Defines the enumerator that ends here. `X(a)` before it is a macro's.
+    /// Skips macros before the name.
     fn enumerator(&mut self, outline: &mut Outline<'_>) {
         let statement = self.statement();
         let mut at = 0;

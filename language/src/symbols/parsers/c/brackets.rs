@@ -2,7 +2,7 @@
 
 use super::super::super::parser::{Role, Token};
 
-/// Index of the bracket that closes the one at `open`; the number of tokens if none does.
+/// Index of the closing bracket, or the number of tokens.
 pub(super) fn closing(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {

@@ -1,8 +1,5 @@
-//! Directives: macros, and branches of `#if`.
-//!
-//! Each branch begins with the scopes that are open at its `#if`. Behind `#endif`, those of the
-//! last branch are open if they are as many as behind the first one, else those of the first.
-//! `#if 0` is skipped.
+//! Directives: each branch begins with the scopes at its `#if`. Behind `#endif`, those of the last
+//! branch are open if they are as many as behind the first one, else those of the first.
 
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
@@ -10,7 +7,7 @@ use super::super::super::{Kind, Parent};
 use super::C;
 use super::state::{Block, Branch, Context};
 
-/// Nested branches. Deeper ones are counted only.
+/// Bound of nesting; deeper branches are only counted.
 const BRANCHES_MAX: usize = 64;
 
 impl C {
@@ -106,7 +103,6 @@ impl C {
         }
     }
 
-    /// Returns to the scopes of a branch's `#if`.
     fn reopen(&mut self, branch: &Branch, at: u32, outline: &mut Outline<'_>) {
         self.leave_to(branch.depth, at, outline);
         self.tokens.truncate(branch.tokens.max(self.begin()));

@@ -11,7 +11,7 @@ use super::state::{Context, Opened};
 use std::ops::Range;
 
 impl C {
-    /// Defines what the brace behind the statement is the body of.
+    /// Reads the statement before a brace.
     pub(super) fn opened(&mut self, outline: &mut Outline<'_>) -> Opened {
         if self.is_method() {
             return Opened {
@@ -87,7 +87,7 @@ impl C {
         }
     }
 
-    /// True if the brace behind the statement is a value of a constructor's initialiser.
+    /// Recognises a brace of a constructor's initialiser.
     fn is_value(&self, reader: &Reader<'_>) -> bool {
         let is_open = reader
             .tokens
@@ -119,7 +119,7 @@ impl C {
         define(name, kind, outline)
     }
 
-    /// Defines a function without its body, at the end of a branch of `#if`.
+    /// Defines a function whose body is behind the branch of `#if`.
     pub(super) fn define_head(&mut self, outline: &mut Outline<'_>) {
         let is_head = self.statement().last().is_some_and(|last| last.is(b')'));
         if !is_head || !matches!(self.context(), Context::File | Context::Type) || self.brackets > 0
@@ -137,7 +137,6 @@ impl C {
         }
     }
 
-    /// Defines the names of a statement that ends with `;`.
     pub(super) fn declare(&mut self, outline: &mut Outline<'_>) {
         let begin = self.begin();
         let mut tokens = std::mem::take(&mut self.tokens);
@@ -148,7 +147,7 @@ impl C {
         self.nameless = None;
     }
 
-    /// Returns the number of tokens to keep: the head of a function in the style of K&R.
+    /// Returns the number of tokens of a head of K&R to keep.
     fn declare_all(&mut self, statement: &[Token], outline: &mut Outline<'_>) -> usize {
         let context = self.context();
         let is_local = context == Context::Body;
@@ -270,7 +269,6 @@ fn set_declaration(index: Option<u32>, outline: &mut Outline<'_>) {
     }
 }
 
-/// Statement without `@property (…)`.
 fn behind_property(statement: &[Token]) -> &[Token] {
     let has_group = statement.get(1).is_some_and(|it| it.is(b'('));
     let skipped = if has_group {

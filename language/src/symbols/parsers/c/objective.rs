@@ -1,4 +1,4 @@
-//! Objective-C: `@interface` and the like, and methods in them.
+//! Objective-C.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
@@ -8,7 +8,7 @@ use super::brackets::closing;
 use super::state::{Block, Context};
 
 impl C {
-    /// Takes a line that begins with a directive of Objective-C. Returns false for others.
+    /// Returns false for other lines.
     pub(super) fn objective(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) -> bool {
         let [first, rest @ ..] = line.tokens else {
             return false;
@@ -62,14 +62,13 @@ impl C {
         }
     }
 
-    /// Declares the names of `@class A, B;`.
+    /// `@class A, B;`
     fn forward(&self, names: &[Token], kind: Kind, outline: &mut Outline<'_>) {
         for name in names.iter().filter(|name| name.is_word()) {
             outline.declare(name.range(), kind);
         }
     }
 
-    /// Takes `@class A;` and prototypes of methods.
     pub(super) fn objective_declaration(
         &self,
         statement: &[Token],
@@ -103,7 +102,7 @@ impl C {
     }
 }
 
-/// Defines a method by the first part of its name.
+/// Takes the first part of a method's name.
 fn method(statement: &[Token], outline: &mut Outline<'_>) -> Option<u32> {
     let has_type = statement.get(1).is_some_and(|it| it.is(b'('));
     let at = if has_type {

@@ -3,20 +3,18 @@
 #[derive(Clone, Copy)]
 pub(super) struct Block {
     pub(super) context: Context,
-    /// First token of its statement.
+    /// Start of its statement in the tokens.
     pub(super) begin: usize,
     pub(super) brackets: u32,
-    /// Braces that its statement opened, with this one.
     pub(super) opens: usize,
-    /// Its head begins in the first column.
+    /// Head in the first column.
     pub(super) is_first_column: bool,
-    /// A line in it does not begin in the first column.
+    /// Line that begins behind the first column.
     pub(super) is_indented: bool,
-    /// First definition inside of a type without a name.
+    /// First definition in a type without a name.
     pub(super) nameless: Option<u32>,
 }
 
-/// Meaning of statements in a scope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Context {
     /// Top of a file, namespace, `extern "C"`.
@@ -26,12 +24,11 @@ pub(super) enum Context {
     Enum,
     /// `@interface` and the like.
     Objective,
-    /// Body of a function: only types are found.
+    /// Function; only types are found.
     Body,
     Value,
 }
 
-/// Scope that a brace opens.
 pub(super) struct Opened {
     pub(super) context: Context,
     pub(super) definition: Option<u32>,
@@ -57,14 +54,14 @@ pub(super) struct Branches {
 }
 
 pub(super) struct Branch {
-    /// Scopes, tokens and brackets at its `#if`.
+    /// Scopes at its `#if`.
     pub(super) depth: usize,
     pub(super) tokens: usize,
     pub(super) brackets: u32,
     pub(super) is_dead: bool,
-    /// Its first branch ended a statement from before; the others are skipped.
+    /// Skips the others, as the first ended a statement from before.
     pub(super) is_over: bool,
-    /// Number of scopes behind the first branch, and those that it opened.
+    /// Depth behind the first branch, and scopes that it opened.
     pub(super) first: Option<(usize, Vec<Block>)>,
 }
 

@@ -6,7 +6,7 @@ use super::super::super::parser::Line;
 use super::Python;
 
 impl Python {
-    /// Declarations behind `cdef`, or in a block of them.
+    /// Takes declarations behind `cdef`, or in its block.
     pub(super) fn c_statement(
         &mut self,
         line: &Line<'_>,
