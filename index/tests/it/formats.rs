@@ -267,7 +267,12 @@ fn assert_same_texts(ours: &Path, theirs: &Path) {
             (trigram.bytes(), list.within(&[0..shard.block_count()]))
         });
         let lists: Vec<_> = lists.collect();
-        (shard.version(), shard.block_count(), contents(&shard), lists)
+        (
+            shard.version(),
+            shard.block_count(),
+            contents(&shard),
+            lists,
+        )
     });
     assert!(ours == theirs);
 }

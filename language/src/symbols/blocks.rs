@@ -1,11 +1,6 @@
-//! Statements and scopes of languages with braces.
-//!
-//! [`Blocks`] collects the tokens of a statement and asks the [`Grammar`] at its end, or at the
-//! `{` behind it, for definitions and for the scope that opens. Brackets inside of a statement are
-//! part of it; the content of braces inside of it is not.
-//!
-//! **Invariant:** a statement has [`STATEMENT_TOKENS_MAX`](statement::STATEMENT_TOKENS_MAX) tokens at most, so a grammar reads a
-//! bounded number of tokens for each sign.
+//! Languages with braces: a [`Grammar`] reads each statement at its end, or at the `{` behind it.
+//! A statement includes its brackets, but not the content of braces. Its bound makes the work for
+//! each sign bounded.
 
 mod statement;
 
@@ -17,36 +12,29 @@ pub(super) use statement::Statement;
 use super::outline::{Outline, SCOPES_MAX};
 use super::parser::{Line, Parser, Role, Token};
 
-/// Scope around a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// File, module, namespace.
+    /// File or namespace.
     #[default]
     Top,
-    /// Code of a function.
     Body,
     Record,
     Values,
-    /// Methods: class, trait, `impl`.
+    /// Class, trait, `impl`.
     Methods,
     Constants,
     Variables,
     Types,
 }
 
-/// Meaning of an opening sign.
 pub(super) enum Open {
     /// Part of the statement.
     Part,
-    /// Scope, and the definition that it belongs to.
     Scope(Option<u32>, Scope),
-    /// Scope without definitions inside.
     Ignored(Option<u32>),
 }
 
-/// Definitions in the statements of a language.
 pub(super) trait Grammar {
-    /// Takes a statement before a `{`.
     fn open(&mut self, statement: &Statement, outline: &mut Outline<'_>) -> Open;
 
     /// Takes a statement before a `{` in brackets.
@@ -54,7 +42,7 @@ pub(super) trait Grammar {
         Open::Part
     }
 
-    /// Takes a statement before its end: a sign, or `\n`.
+    /// Takes a statement that a sign or `\n` ends.
     fn end(&mut self, statement: &Statement, sign: u8, outline: &mut Outline<'_>);
 
     fn is_end(&self, statement: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
@@ -69,20 +57,18 @@ pub(super) trait Grammar {
         None
     }
 
-    /// Deepest scope, besides [`Scope::Top`], around a definition that this word begins in the
-    /// first column.
+    /// Deepest scope, besides [`Scope::Top`], of definitions that begin with this word in the first
+    /// column.
     fn restart(&self, _word: &[u8]) -> Option<Scope> {
         None
     }
 }
 
-/// Parser of a language with braces.
 pub(super) struct Blocks<G> {
     grammar: G,
     statement: Statement,
-    /// Scopes around the statement's, with open brackets; each is one of the outline, too.
+    /// Outer scopes with their brackets, as in the outline.
     around: Vec<(Scope, usize)>,
-    /// Open braces of an ignored part.
     ignored: usize,
     is_scope_ignored: bool,
     /// True between strings of an attribute.
@@ -236,7 +222,7 @@ impl<G: Grammar> Blocks<G> {
         }
     }
 
-    /// Closes everything that can not be around a definition.
+    /// Closes all that cannot be around a definition.
     fn restart(&mut self, deepest: Scope, at: u32, outline: &mut Outline<'_>) {
         let may_stay = |scope: Scope| scope == Scope::Top || scope == deepest;
         if self.ignored > 0 && self.is_scope_ignored {

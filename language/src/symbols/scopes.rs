@@ -1,6 +1,5 @@
-//! Open scopes of script languages with the indentation of their heads, and names in a line.
-//!
-//! Closing words and braces are counted; where the count is wrong, the indentation corrects it.
+//! Open scopes of script languages, and names in a line. The indentation of heads corrects wrong
+//! counts of closing words and braces.
 
 use super::outline::{Outline, SCOPES_MAX};
 use super::parser::{Line, Role, Token};
@@ -9,10 +8,9 @@ use fnv::{FnvHashSet, FnvHasher};
 use std::hash::Hasher;
 use std::ops::Range;
 
-/// Open scopes and the columns of their heads.
 #[derive(Default)]
 pub(super) struct Scopes {
-    /// At most [`SCOPES_MAX`]; deeper ones are counted by the outline.
+    /// Bounded by [`SCOPES_MAX`]; the outline counts deeper ones.
     heads: Vec<Head>,
     /// Outer scopes that no brace closes.
     floor: usize,
@@ -21,9 +19,7 @@ pub(super) struct Scopes {
 /// Place of a scope's first word or brace.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Head {
-    /// Indentation of its line.
     pub(super) indent: usize,
-    /// Its column.
     pub(super) column: usize,
 }
 
@@ -35,7 +31,6 @@ impl Scopes {
         }
     }
 
-    /// Closes the innermost scope.
     pub(super) fn close(&mut self, end: u32, outline: &mut Outline<'_>) {
         if outline.depth() == self.heads.len() {
             self.heads.pop();
@@ -43,8 +38,8 @@ impl Scopes {
         outline.leave(end);
     }
 
-    /// Closes the scope that a first word or brace of a line ends. One that is too deep is ignored;
-    /// one that is not deep enough closes forgotten scopes, too.
+    /// Closes at a word or brace that begins a line: nothing if it is indented too far, forgotten
+    /// scopes too if not far enough.
     pub(super) fn close_at(&mut self, indent: usize, end: u32, outline: &mut Outline<'_>) {
         let Some(head) = self.heads.last().copied().filter(|_| !self.is_at_floor()) else {
             return;
@@ -58,7 +53,7 @@ impl Scopes {
         }
     }
 
-    /// Closes scopes with heads at this indentation or a deeper one.
+    /// Closes scopes with at least this indentation.
     pub(super) fn close_from(&mut self, indent: usize, end: u32, outline: &mut Outline<'_>) {
         while let Some(head) = self.heads.last()
             && (head.indent >= indent && !self.is_at_floor())
@@ -81,17 +76,14 @@ impl Scopes {
         }
     }
 
-    /// True if no scope is open that a brace closes.
     pub(super) fn is_at_floor(&self) -> bool {
         self.heads.len() <= self.floor
     }
 
-    /// Protects all open scopes.
     pub(super) fn raise_floor(&mut self) {
         self.floor = self.heads.len();
     }
 
-    /// Closes protected scopes.
     pub(super) fn lower_floor(&mut self, end: u32, outline: &mut Outline<'_>) {
         self.floor = 0;
         self.close_from(0, end, outline);
@@ -102,26 +94,26 @@ impl Scopes {
     }
 }
 
-/// True for classes, modules and other scopes of methods.
+/// Scopes of methods.
 pub(super) fn is_container(kind: Kind) -> bool {
     kind.is_type() || matches!(kind, Kind::Module | Kind::Implementation)
 }
 
-/// Names of a scope seen before.
+/// Hashes of names with their scopes.
 #[derive(Default)]
 pub(super) struct Names(FnvHashSet<u64>);
 
-/// Words before `def` and the like.
+/// Bound of words before `def`.
 const MODIFIERS_MAX: usize = 6;
 
-/// Tokens of parameters in one line.
+/// Bound of lookahead for a closing bracket.
 const BRACKET_TOKENS_MAX: usize = 256;
 
-/// Names remembered; later ones all look new.
+/// Bound of memory; later names all look new.
 const NAMES_MAX: usize = 1 << 16;
 
 impl Names {
-    /// Defines a variable or field, unless its scope has one of that name.
+    /// Defines the first of a name in a scope.
     pub(super) fn define(&mut self, name: Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
         let mut hasher = FnvHasher::default();
         hasher.write_u32(outline.innermost().map_or(0, |index| index + 1));
@@ -134,34 +126,31 @@ impl Names {
 }
 
 impl Line<'_> {
-    /// Text of a token; empty if there is none.
     pub(super) fn text<'t>(&self, at: usize, outline: &Outline<'t>) -> &'t [u8] {
         self.tokens.get(at).map_or(b"", |it| it.text(outline))
     }
 
-    /// True if a token is this sign.
     pub(super) fn is(&self, at: usize, sign: u8) -> bool {
         self.tokens.get(at).is_some_and(|it| it.is(sign))
     }
 
-    /// True if a token is a word.
     pub(super) fn is_word(&self, at: usize) -> bool {
         self.tokens.get(at).is_some_and(Token::is_word)
     }
 
-    /// True if nothing is between a token and the one before.
+    /// Adjoins the token before.
     pub(super) fn touches(&self, at: usize) -> bool {
         let after = at.checked_sub(1).and_then(|at| self.tokens.get(at..at + 2));
         after.is_some_and(|pair| pair[0].end == pair[1].start)
     }
 
-    /// True for `=`, but not `==`, `=~` or `=>`.
+    /// Excludes `==`, `=~` and `=>`.
     pub(super) fn is_assignment(&self, at: usize) -> bool {
         let is_longer = |sign| self.touches(at + 1) && self.is(at + 1, sign);
         self.is(at, b'=') && !b"=~>".iter().any(|sign| is_longer(*sign))
     }
 
-    /// Words, numbers and `signs` without blanks between: their range, and the next token.
+    /// Adjoining words, numbers and `signs`: range, and the next token.
     pub(super) fn name(&self, at: usize, signs: &[u8]) -> Option<(Range<u32>, usize)> {
         let is_part = |token: &Token| match token.role {
             Role::Sign(sign) => signs.contains(&sign),
@@ -180,12 +169,11 @@ impl Line<'_> {
         Some((first.start..end, next))
     }
 
-    /// True if only a few words, such as `private`, come before a token.
+    /// Allows words such as `private` before a token.
     pub(super) fn is_head(&self, at: usize) -> bool {
         at < MODIFIERS_MAX && self.tokens.iter().take(at).all(Token::is_word)
     }
 
-    /// Token behind the bracket that closes the one here, or [`BRACKET_TOKENS_MAX`] later.
     pub(super) fn behind_brackets(&self, at: usize, open: u8, close: u8) -> usize {
         let end = self.tokens.len().min(at + BRACKET_TOKENS_MAX);
         let mut depth = 0_usize;
@@ -202,7 +190,7 @@ impl Line<'_> {
         end
     }
 
-    /// Column of a token; a tab is one.
+    /// Counts a tab as a column.
     pub(super) fn head(&self, at: usize, indent: usize) -> Head {
         let start = self.tokens.get(at).map_or(0, |it| it.start);
         let first = self.tokens.first().map_or(0, |it| it.start);
@@ -213,7 +201,7 @@ impl Line<'_> {
     }
 }
 
-/// Splits a name at its last `.`, `:` or the like; `None` without a qualifier.
+/// Splits a name at the last of `signs`.
 pub(super) fn qualifier(
     name: &Range<u32>,
     signs: &[u8],
@@ -228,7 +216,6 @@ pub(super) fn qualifier(
     Some((name.start..name.start + before as u32 + 1, at..name.end))
 }
 
-/// Defines a name that may have a qualifier.
 pub(super) fn define_qualified(
     name: Range<u32>,
     signs: &[u8],
@@ -244,7 +231,6 @@ pub(super) fn define_qualified(
     }
 }
 
-/// Bytes inside of a string's quotes.
 pub(super) fn unquoted(token: &Token, outline: &Outline<'_>) -> Range<u32> {
     let text = token.text(outline);
     let is_quote = |byte: Option<&u8>| byte.is_some_and(|byte| b"\"'`".contains(byte));

@@ -259,8 +259,8 @@ pub(crate) const CRATES: [Crate; 20] = [
     Crate {
         name: "cli",
         uses: &[
-            "web", "frontend", "backend", "cluster", "git", "index", "language", "local", "lsp", "mcp",
-            "schema", "store", "tls", "trace",
+            "web", "frontend", "backend", "cluster", "git", "index", "language", "local", "lsp",
+            "mcp", "schema", "store", "tls", "trace",
         ],
         never: &[],
         layers: &[

@@ -1,11 +1,11 @@
-//! Tokens of a statement, read by place.
+//! Tokens of a statement.
 
 use super::Scope;
 use crate::symbols::Kind;
 use crate::symbols::outline::Outline;
 use crate::symbols::parser::{Role, Token};
 
-/// Tokens of a statement; the rest of a longer one is dropped.
+/// Bound of tokens; further ones are dropped.
 const STATEMENT_TOKENS_MAX: usize = 256;
 
 #[derive(Default)]
@@ -13,7 +13,7 @@ pub(crate) struct Statement {
     tokens: Vec<Token>,
     pub(crate) scope: Scope,
     pub(crate) brackets: usize,
-    /// End of the last token, also of a dropped one.
+    /// End, with dropped tokens.
     end: u32,
 }
 
@@ -37,7 +37,6 @@ impl Statement {
         starts.ok()
     }
 
-    /// Bytes of a word; empty for other tokens.
     pub(crate) fn word<'t>(&self, at: usize, outline: &Outline<'t>) -> &'t [u8] {
         let word = self.get(at).filter(Token::is_word);
         word.map_or(b"", |word| word.text(outline))
@@ -57,7 +56,7 @@ impl Statement {
         both.is_some_and(|(before, token)| before.end == token.start)
     }
 
-    /// Index behind the bracket that opens at `at`; `at` itself if none does.
+    /// Index behind the brackets at `at`, or `at`.
     pub(crate) fn behind(&self, at: usize) -> usize {
         let Some(Role::Sign(open @ (b'(' | b'[' | b'<' | b'{'))) = self.get(at).map(|it| it.role)
         else {
@@ -68,7 +67,6 @@ impl Statement {
         for (index, token) in self.tokens.iter().enumerate().skip(at) {
             match token.role {
                 Role::Sign(sign) if sign == open => depth += 1,
-                // The end of an arrow is no bracket.
                 Role::Sign(b'>') if close == b'>' && self.is_arrow(index) => {}
                 Role::Sign(sign) if sign == close => depth -= 1,
                 _ => {}
@@ -80,7 +78,7 @@ impl Statement {
         self.tokens.len()
     }
 
-    /// Index of the next token outside of round and square brackets.
+    /// Skips round and square brackets.
     pub(crate) fn next(&self, at: usize) -> usize {
         match self.get(at).map(|token| token.role) {
             Some(Role::Sign(b'(' | b'[')) => self.behind(at),
@@ -109,7 +107,7 @@ impl Statement {
         word.is_word().then_some(word)
     }
 
-    /// Defines words with commas between, from `at`. Returns the index behind them.
+    /// Defines words between commas. Returns the index behind them.
     pub(crate) fn define_list(
         &self,
         mut at: usize,

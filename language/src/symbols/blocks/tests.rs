@@ -1,4 +1,4 @@
-//! Hostile texts, and forms of definitions, in all languages with statements.
+//! Hostile texts, and forms of definitions.
 
 use crate::Language;
 use crate::symbols::Symbols;
@@ -8,7 +8,6 @@ const LANGUAGES: [&str; 18] = [
     "graphql", "hcl", "puppet", "antlr", "sql", "tfvars", "tf",
 ];
 
-/// Definitions of a hostile text, in each language.
 fn count(text: &[u8]) -> usize {
     let of = |name| Symbols::of(Language::named(name), text).definitions.len();
     LANGUAGES.map(of).iter().sum()
@@ -89,7 +88,7 @@ fn definitions_behind_an_open_bracket_are_found() {
     }
 }
 
-/// Each form defines NAME once, and nothing else of that name.
+/// Defines NAME once.
 #[test]
 fn forms_of_definitions_are_found() {
     for (language, form) in [

@@ -1,4 +1,4 @@
-//! ANTLR: a rule is a name, `:`, and alternatives up to `;`. Actions in braces are ignored.
+//! ANTLR, without actions in braces.
 
 use super::super::Kind;
 use super::super::blocks::{Grammar, Open, Scope, Statement};
@@ -7,7 +7,6 @@ use super::super::parser::Token;
 
 #[derive(Default)]
 pub(crate) struct Antlr {
-    /// True behind the `:` of a rule.
     is_in_rule: bool,
     rule: Option<u32>,
 }

@@ -1,6 +1,4 @@
-//! Perl, Raku, shells, Awk, Tcl, PowerShell, R: the head of a definition, then braces with its body.
-//!
-//! A module for each language looks at the beginnings of statements; the braces are counted here.
+//! Perl, Raku, shells, Awk, Tcl, PowerShell, R: a head, then braces with its body.
 
 mod perl;
 #[cfg(test)]
@@ -34,29 +32,23 @@ pub(crate) struct Braces {
     dialect: Dialect,
     scopes: Scopes,
     names: Names,
-    /// Definition before its body.
     pending: Option<Pending>,
     /// Innermost brackets, a bit each: 1 for a round or square one, 0 for a brace.
     brackets: u128,
-    /// Depth inside of `use constant {`.
+    /// Depth in `use constant {`.
     constants: Option<usize>,
-    /// True behind a `package` that ends its line.
     is_package_next: bool,
-    /// True in a class of R6.
     is_in_r6: bool,
     /// Indentation of a function whose body is in round brackets.
     subshell: Option<usize>,
-    /// True behind `__END__`.
+    /// Set behind `__END__`.
     is_over: bool,
-    /// Indentation of this line.
     indent: usize,
-    /// End of the last line with code.
     end: u32,
 }
 
 struct Pending {
     definition: Option<u32>,
-    /// Scopes around it.
     depth: usize,
     /// Braces before its body, as in `proc f {x} {…}`.
     groups: usize,
@@ -65,7 +57,7 @@ struct Pending {
 impl Parser for Braces {
     fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         let (Some(first), Some(last)) = (line.tokens.first(), line.tokens.last()) else {
-            return self.line_without_code(line, outline);
+            return self.section(line, outline);
         };
         if self.is_over {
             return;
@@ -131,12 +123,6 @@ impl Braces {
         matches!(self.dialect, Dialect::Shell | Dialect::Spec)
     }
 
-    fn line_without_code(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
-        if matches!(self.dialect, Dialect::Perl | Dialect::Raku) {
-            perl::section(line, outline);
-        }
-    }
-
     fn sign(&mut self, line: &Line<'_>, at: usize, sign: u8, outline: &mut Outline<'_>) {
         let has_round = !self.is_shell() && self.dialect != Dialect::Tcl;
         match sign {
@@ -175,7 +161,6 @@ impl Braces {
         self.constants = self.constants.filter(|depth| *depth <= outline.depth());
     }
 
-    /// Opens the body of `name() (`.
     fn open_subshell(&mut self, outline: &mut Outline<'_>) {
         if let Some(pending) = self.pending.take() {
             self.subshell = Some(self.indent);
@@ -187,7 +172,6 @@ impl Braces {
         }
     }
 
-    /// Definition whose body a brace opens.
     fn take_pending(&mut self, outline: &Outline<'_>) -> Option<u32> {
         let pending = self.pending.as_mut()?;
         if pending.depth != outline.depth() || self.brackets & 1 == 1 {
@@ -216,7 +200,6 @@ impl Braces {
         }
     }
 
-    /// Expects the body of a definition.
     fn expect(&mut self, definition: Option<u32>, groups: usize, outline: &Outline<'_>) {
         let depth = outline.depth();
         self.pending = Some(Pending {
@@ -226,7 +209,7 @@ impl Braces {
         });
     }
 
-    /// Closes forgotten scopes before a definition that begins a line.
+    /// Closes forgotten scopes.
     fn align(&mut self, at: usize, outline: &mut Outline<'_>) {
         if at == 0 {
             self.scopes.align(self.indent, self.end, outline);
@@ -234,7 +217,7 @@ impl Braces {
         }
     }
 
-    /// Takes the first word of a statement. Returns the next token to read.
+    /// Returns the next token to read.
     fn statement(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
         match self.dialect {
             Dialect::Perl | Dialect::Raku => self.perl(line, at, outline),
@@ -247,7 +230,6 @@ impl Braces {
         }
     }
 
-    /// True if a statement may follow a word without a sign between.
     fn is_before_statement(&self, line: &Line<'_>, at: usize, outline: &Outline<'_>) -> bool {
         match line.text(at, outline) {
             b"then" | b"do" | b"else" => self.is_shell(),
@@ -259,7 +241,6 @@ impl Braces {
         }
     }
 
-    /// `function f(x) {`
     fn awk(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
         if !matches!(line.text(at, outline), b"function" | b"func") {
             return at + 1;
@@ -271,7 +252,6 @@ impl Braces {
         next
     }
 
-    /// Defines a function without qualifiers that has a body.
     fn function(&mut self, at: usize, name: Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
         self.align(at, outline);
         let definition = outline.define(name, kind);

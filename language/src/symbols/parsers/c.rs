@@ -1,10 +1,8 @@
 //! C and its relatives: statements of declarations become definitions, bodies are skipped.
-//!
-//! Tokens gather in a statement until `;` or a brace outside of round brackets; [`declaration`]
-//! reads it. The statement around a block stays below the block's own, and goes on behind it:
-//! `typedef struct { … } Name;`. [`branch`] handles the preprocessor, which may unbalance braces;
-//! a `}` in the first column closes all that began in later columns.
+//! The statement around a block goes on behind it: `typedef struct { … } Name;`.
+//! A `}` in the first column repairs what the preprocessor unbalances.
 
+mod brackets;
 mod branch;
 mod declaration;
 mod declarator;
@@ -13,6 +11,7 @@ mod group;
 mod keyword;
 mod macros;
 mod objective;
+mod state;
 mod words;
 
 #[cfg(test)]
@@ -23,62 +22,28 @@ pub(super) use grammar::{Grammar, Host};
 use super::super::Kind;
 use super::super::outline::{Outline, SCOPES_MAX};
 use super::super::parser::{Line, Parser, Role, Token};
-use branch::Branches;
-use declaration::Opened;
+use brackets::closing;
+use state::{Block, Branches, Context, Opened};
 use words::Word;
 
-/// Tokens of a statement that count. A longer one is judged by its head.
+/// Bound of tokens; a longer statement is judged by its head.
 const STATEMENT_TOKENS_MAX: usize = 512;
 
-/// Braces of a statement before which its head is read. Others open values.
+/// Bound of braces; later ones open values.
 const OPENS_MAX: usize = 16;
 
 #[derive(Default)]
 pub(super) struct C {
     is_shader: bool,
-    /// Open statements: of the innermost scope, above those around it.
+    /// Statements of open scopes, innermost last.
     tokens: Vec<Token>,
-    scopes: Vec<Scope>,
-    /// Open round and square brackets of the statement.
+    scopes: Vec<Block>,
     brackets: u32,
-    /// Braces that the statement opened.
     opens: usize,
-    /// The line continues a directive.
     in_directive: bool,
     branches: Branches,
-    /// First definition of a type without a name, until its statement ends.
+    /// First definition of a type without a name.
     nameless: Option<u32>,
-}
-
-#[derive(Clone, Copy)]
-struct Scope {
-    context: Context,
-    /// First token of its statement.
-    begin: usize,
-    brackets: u32,
-    /// Braces that its statement opened, with this one.
-    opens: usize,
-    /// Its head begins in the first column.
-    is_first_column: bool,
-    /// A line in it does not begin in the first column.
-    is_indented: bool,
-    /// First definition inside of a type without a name.
-    nameless: Option<u32>,
-}
-
-/// Meaning of statements in a scope.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Context {
-    /// Top of a file, namespace, `extern "C"`.
-    #[default]
-    File,
-    Type,
-    Enum,
-    /// `@interface` and the like.
-    Objective,
-    /// Body of a function: only types are found.
-    Body,
-    Value,
 }
 
 impl Parser for C {
@@ -125,12 +90,12 @@ impl C {
         }
     }
 
-    /// Repairs scopes and brackets at the first token of a line, if it is in the first column.
+    /// Repairs scopes and brackets.
     fn first_column(&mut self, token: &Token, outline: &mut Outline<'_>) {
         match token.role {
             Role::Sign(b'{') => self.brackets = 0,
             Role::Sign(b'}') => {
-                let is_outer = |scope: &Scope| scope.is_first_column;
+                let is_outer = |scope: &Block| scope.is_first_column;
                 if let Some(outer) = self.scopes.iter().rposition(is_outer) {
                     self.leave_to(outer + 1, token.start, outline);
                 }
@@ -148,7 +113,7 @@ impl C {
         if !is_inside(self.context()) || !Word::of(token.text(outline)).begins_declaration() {
             return;
         }
-        let is_outer = |it: &Scope| {
+        let is_outer = |it: &Block| {
             it.is_first_column
                 && is_inside(it.context)
                 && (it.is_indented || it.context == Context::Value)
@@ -169,7 +134,6 @@ impl C {
         self.scopes.last().map_or(Context::File, |it| it.context)
     }
 
-    /// First token of the statement.
     fn begin(&self) -> usize {
         let begin = self.scopes.last().map_or(0, |scope| scope.begin);
         begin.min(self.tokens.len())
@@ -179,7 +143,6 @@ impl C {
         &self.tokens[self.begin()..]
     }
 
-    /// Adds a token; in place of the last one if the statement is full.
     fn push(&mut self, token: Token) {
         if self.statement().len() == STATEMENT_TOKENS_MAX {
             self.tokens.pop();
@@ -213,7 +176,7 @@ impl C {
         }
     }
 
-    /// Keeps `typedef …` and `struct name :` of a body.
+    /// Keeps types.
     fn token_of_body(&mut self, token: Token, outline: &mut Outline<'_>) {
         let first = self.statement().first().map(|first| first.text(outline));
         let is_alias = matches!(first, Some(b"typedef" | b"using"));
@@ -244,7 +207,7 @@ impl C {
         };
         let head = self.statement().first().unwrap_or(&brace).start;
         let before = outline.text[..head as usize].last();
-        let scope = Scope {
+        let scope = Block {
             context: opened.context,
             begin: self.tokens.len(),
             brackets: self.brackets,
@@ -256,7 +219,7 @@ impl C {
         self.enter(scope, opened.definition, outline);
     }
 
-    fn enter(&mut self, scope: Scope, definition: Option<u32>, outline: &mut Outline<'_>) {
+    fn enter(&mut self, scope: Block, definition: Option<u32>, outline: &mut Outline<'_>) {
         if outline.depth() < SCOPES_MAX {
             self.scopes.push(scope);
             (self.brackets, self.opens) = (0, 0);
@@ -279,7 +242,7 @@ impl C {
         self.tokens.truncate(scope.begin);
         (self.brackets, self.opens) = (scope.brackets, scope.opens);
         match scope.context {
-            // Instance variables of Objective-C.
+            // Instance variables.
             Context::Type if self.context() == Context::Objective => self.end(),
             Context::Type | Context::Enum | Context::Value => {
                 let is_inner = self.scopes.iter().any(|scope| scope.nameless.is_some());
@@ -305,12 +268,12 @@ impl C {
         }
     }
 
-    /// Defines the enumerator that ends here. `X(a)` before it is a macro's.
+    /// Skips macros before the name.
     fn enumerator(&mut self, outline: &mut Outline<'_>) {
         let statement = self.statement();
         let mut at = 0;
         while statement.get(at + 1).is_some_and(|next| next.is(b'(')) {
-            at = group::closing(statement, at + 1) + 1;
+            at = closing(statement, at + 1) + 1;
         }
         if let Some(name) = statement.get(at).filter(|name| name.is_word()) {
             outline.define(name.range(), Kind::Enumerator);

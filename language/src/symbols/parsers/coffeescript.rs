@@ -1,4 +1,4 @@
-//! CoffeeScript: a name, `=` or `:`, and a function or another value; indentation has the body.
+//! CoffeeScript.
 
 use super::super::outline::{Outline, SCOPES_MAX};
 use super::super::parser::{Line, Parser, Role, Token};
@@ -6,7 +6,7 @@ use super::super::{Kind, Parent};
 
 #[derive(Default)]
 pub(crate) struct CoffeeScript {
-    /// Indents of the lines whose bodies are open.
+    /// Lines whose bodies are open.
     indents: Vec<usize>,
     brackets: usize,
     end: u32,
@@ -19,7 +19,7 @@ impl Parser for CoffeeScript {
         };
         let indent = line.indent(outline);
         if indent == 0 && line.tokens.first().is_some_and(Token::is_word) {
-            // No line in brackets begins there.
+            // Recovery: no line in brackets begins here.
             self.brackets = 0;
         }
         if line.is_begin && !line.begins_inside && self.brackets == 0 {
@@ -45,7 +45,7 @@ impl Parser for CoffeeScript {
     }
 }
 
-/// Defines the name of a statement. Returns the definition with a body.
+/// Returns the definition if it has a body.
 fn statement(tokens: &[Token], outline: &mut Outline<'_>) -> Option<u32> {
     let class = tokens
         .iter()
@@ -84,7 +84,7 @@ fn define(parent: Parent, name: Token, kind: Kind, outline: &mut Outline<'_>) ->
     }
 }
 
-/// Reads `a.b::c`, `@a` or `'a'`: parent, last name, and number of tokens.
+/// Parent, name, and number of tokens of `a.b::c`, `@a` or `'a'`.
 fn path(tokens: &[Token], outline: &Outline<'_>) -> Option<(Parent, Token, usize)> {
     let (mut parent, mut name, mut length) = (Parent::None, *tokens.first()?, 1);
     match name.role {
@@ -116,7 +116,6 @@ fn path(tokens: &[Token], outline: &Outline<'_>) -> Option<(Parent, Token, usize
     }
 }
 
-/// True for `->`, `(a, b) =>`.
 fn is_function(value: &[Token]) -> bool {
     let mut depth = 0_usize;
     let behind = value.iter().position(|token| {

@@ -1,4 +1,4 @@
-//! Configurations: HCL with Terraform, Puppet, Nix. Names are labels, paths, or keys before `=`.
+//! Configurations: HCL with Terraform, Puppet, Nix.
 
 use super::super::Kind;
 use super::super::blocks::{Grammar, Open, Scope, Statement};
@@ -50,7 +50,6 @@ impl Grammar for Hcl {
     }
 }
 
-/// Classes, defined types, functions, resources by title, variables.
 pub(crate) struct Puppet;
 
 impl Grammar for Puppet {
@@ -115,7 +114,7 @@ impl Grammar for Puppet {
     }
 }
 
-/// Bindings of the outermost attribute sets, and those of `let` around them.
+/// Finds the outermost attribute sets, and `let` around them.
 pub(crate) struct Nix;
 
 impl Grammar for Nix {
@@ -135,7 +134,7 @@ impl Grammar for Nix {
             let is_word = name.is_word().then(|| name.range());
             is_word.or_else(|| unquoted(name))
         });
-        // `x: …`, or `{ a, b }: …` without its content.
+        // `x: …`, `{ a, b }: …`
         let is_function = it.is(at + 2, b':') && (it.is_word(at + 1) || it.is(at + 1, b'}'));
         let kind = if is_function {
             Kind::Function
@@ -145,7 +144,7 @@ impl Grammar for Nix {
         name.and_then(|name| outline.define(name, kind));
     }
 
-    /// `with x;` and bindings of `let` are parts of a value.
+    /// `with x;` and `let` are parts of a value.
     fn is_end(&self, it: &Statement, sign: u8, outline: &Outline<'_>) -> bool {
         if sign != b';' {
             return false;
@@ -181,7 +180,6 @@ fn unquoted(token: Token) -> Option<Range<u32>> {
     is_string.then(|| token.start + 1..token.end - 1)
 }
 
-/// `a::b::c`
 fn path(it: &Statement, at: usize) -> Option<Range<u32>> {
     let first = it.get(at).filter(Token::is_word)?;
     let mut last = at;
@@ -191,7 +189,7 @@ fn path(it: &Statement, at: usize) -> Option<Range<u32>> {
     Some(first.start..it.get(last)?.end)
 }
 
-/// True for a statement that is only a path, as before the braces of a resource.
+/// Recognises the type of a resource.
 fn is_path(it: &Statement) -> bool {
     let at = it
         .tokens()

@@ -1,4 +1,4 @@
-//! Devicetree: labels of nodes and properties, and macros.
+//! Devicetree.
 
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
@@ -6,7 +6,6 @@ use super::super::{Kind, Parent};
 
 #[derive(Default)]
 pub(crate) struct Devicetree {
-    /// Label whose node may open.
     label: Option<u32>,
     last: Option<Token>,
 }

@@ -1,12 +1,13 @@
 //! Ruby, Crystal, Elixir, Lua, Julia, fish: words open scopes, and `end` closes them.
-//!
-//! [`words`] says for each language what a word does, [`heads`] which other lines define names.
 
+mod dialect;
 mod heads;
 mod named;
 #[cfg(test)]
 mod tests;
 mod words;
+
+pub(crate) use dialect::Dialect;
 
 use super::super::Kind;
 use super::super::outline::Outline;
@@ -14,35 +15,20 @@ use super::super::parser::{Line, Parser, Role};
 use super::super::scopes::{Names, Scopes, is_container};
 use words::Word;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    Ruby,
-    Crystal,
-    Elixir,
-    Lua,
-    Julia,
-    Fish,
-}
-
 pub(crate) struct Ends {
     dialect: Dialect,
     scopes: Scopes,
     names: Names,
-    /// Function of Elixir before its `do`.
+    /// Elixir's function before its `do`.
     pending: Option<u32>,
-    /// True if the next `do` belongs to a loop that has opened its scope.
+    /// Loop whose `do` opens nothing.
     has_loop: bool,
-    /// Open round and curly brackets.
     brackets: usize,
-    /// Open square brackets.
     squares: usize,
-    /// True if a backslash ended the last line.
     is_continued: bool,
-    /// True behind `__END__`.
+    /// Set behind `__END__`.
     is_over: bool,
-    /// Indentation of this line.
     indent: usize,
-    /// End of the last line with code.
     end: u32,
 }
 
@@ -109,7 +95,7 @@ impl Ends {
         at + 1
     }
 
-    /// Takes a keyword. Returns the next token to read.
+    /// Returns the next token to read.
     fn keyword(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
         let word = words::of(self.dialect, line.text(at, outline));
         if word == Word::Other {
@@ -139,7 +125,7 @@ impl Ends {
         at + 1
     }
 
-    /// False for a modifier, as in `x if y`.
+    /// Excludes modifiers, as in `x if y`.
     fn begins_statement(&self, line: &Line<'_>, at: usize, outline: &Outline<'_>) -> bool {
         let Some(before) = at.checked_sub(1).and_then(|at| line.tokens.get(at)) else {
             return !self.is_continued;
@@ -178,7 +164,7 @@ impl Ends {
         }
     }
 
-    /// Closes forgotten scopes before a definition at the beginning of a line.
+    /// Closes forgotten scopes.
     fn align(&mut self, outline: &mut Outline<'_>) {
         self.scopes.align(self.indent, self.end, outline);
         if self.indent == 0 {
@@ -192,7 +178,6 @@ impl Ends {
         }
     }
 
-    /// Takes a word such as `def` with the name behind it.
     fn define(
         &mut self,
         line: &Line<'_>,
@@ -218,7 +203,7 @@ impl Ends {
     }
 }
 
-/// True for `:if`, `if: 1`.
+/// `:if`, `if: 1`
 fn is_name(line: &Line<'_>, at: usize) -> bool {
     let is_symbol = line.touches(at) && line.is(at - 1, b':');
     let is_key = line.touches(at + 1)
@@ -227,7 +212,6 @@ fn is_name(line: &Line<'_>, at: usize) -> bool {
     is_symbol || is_key
 }
 
-/// Token behind `(…)`, if that is here.
 fn behind_parameters(line: &Line<'_>, at: usize) -> usize {
     if line.is(at, b'(') {
         line.behind_brackets(at, b'(', b')')

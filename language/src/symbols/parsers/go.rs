@@ -1,4 +1,4 @@
-//! Go: a statement ends with its line; groups and structs have one name or more a statement.
+//! Go.
 
 use super::super::Kind;
 use super::super::Parent;
@@ -82,7 +82,6 @@ fn end_at_top(it: &Statement, outline: &mut Outline<'_>) {
     }
 }
 
-/// `func (receiver) name[T](…)`
 fn function(it: &Statement, outline: &mut Outline<'_>) -> Option<u32> {
     let at = it.behind(1);
     let name = it.get(at).filter(Token::is_word)?;
@@ -99,7 +98,6 @@ fn function(it: &Statement, outline: &mut Outline<'_>) -> Option<u32> {
     outline.define_in(parent, name.range(), Kind::Method)
 }
 
-/// Opens the members of a type that begins at `at`.
 fn open_type(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Open {
     let definition = define_type(it, at, outline);
     let is_interface = definition.map(|index| outline.definition(index).kind);
@@ -114,7 +112,7 @@ fn open_type(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Open {
 fn define_type(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u32> {
     let name = it.get(at).filter(Token::is_word)?;
     let mut next = at + 1;
-    // Type parameters follow without a blank, the length of an array with one.
+    // An array's length follows a blank, type parameters do not.
     if it.is(next, b'[') && it.is_adjacent(next) {
         next = it.behind(next);
     }
@@ -127,7 +125,7 @@ fn define_type(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u
     outline.define(name.range(), kind)
 }
 
-/// `a, b T`; an embedded type is no field. Returns the last.
+/// Excludes embedded types. Returns the last name.
 fn field(it: &Statement, outline: &mut Outline<'_>) -> Option<u32> {
     let mut names = 0;
     while it.is_word(names) && it.is(names + 1, b',') {

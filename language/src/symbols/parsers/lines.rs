@@ -1,7 +1,4 @@
-//! Languages with a definition a line: Makefile, QMake, Ninja, Kconfig, CMake, M4, Dockerfile,
-//! Batchfile, Vim Script, Tcsh.
-//!
-//! Functions do not nest; a closing word ends the body of the last one.
+//! Languages with a definition a line. Functions do not nest.
 
 mod build;
 mod commands;
@@ -35,13 +32,10 @@ pub(crate) enum Dialect {
 pub(crate) struct Lines {
     dialect: Dialect,
     names: Names,
-    /// True if the last line goes on in this one.
     is_continued: bool,
-    /// True in `define` of a Makefile.
     is_in_define: bool,
-    /// True behind the head of a rule: a tab begins a recipe.
+    /// Rule, in which a tab begins a recipe.
     is_in_rule: bool,
-    /// End of the last line with code.
     end: u32,
 }
 
@@ -85,7 +79,6 @@ impl Lines {
         }
     }
 
-    /// Sign at the end of a line that goes on in the next.
     fn continuation(&self) -> &'static [u8] {
         match self.dialect {
             Dialect::Ninja => b"$",
@@ -95,7 +88,6 @@ impl Lines {
         }
     }
 
-    /// Begins the body of a function, and ends that of the last one.
     fn begin(&mut self, name: Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
         self.leave_all(outline);
         let signs: &[u8] = if self.dialect == Dialect::Vim {
@@ -107,12 +99,10 @@ impl Lines {
         outline.enter(index);
     }
 
-    /// Ends bodies at the last line.
     fn leave_all(&self, outline: &mut Outline<'_>) {
         outline.leave_to(0, self.end);
     }
 
-    /// Ends bodies with this line.
     fn leave_here(&self, line: &Line<'_>, outline: &mut Outline<'_>) {
         outline.leave_to(0, line.range.end);
     }

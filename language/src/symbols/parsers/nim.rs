@@ -1,4 +1,4 @@
-//! Nim: indentation has the bodies of routines and types, and the entries of sections.
+//! Nim.
 
 use super::super::Kind;
 use super::super::outline::{Outline, SCOPES_MAX};
@@ -7,7 +7,6 @@ use std::ops::Range;
 
 const OPERATOR_TOKENS_MAX: usize = 8;
 
-/// Open scope: it ends with a line of at most its indentation.
 struct Scope {
     indent: usize,
     inside: Inside,
@@ -18,7 +17,7 @@ enum Inside {
     Routine,
     Fields,
     Values,
-    /// Section `type`, `const`, `let`, `var`, with the indentation of its entries.
+    /// `type`, `const`, `let`, `var`, with the indentation of entries.
     Section(Option<Kind>, Option<usize>),
 }
 
@@ -26,10 +25,10 @@ enum Inside {
 pub(crate) struct Nim {
     scopes: Vec<Scope>,
     brackets: usize,
-    /// Routine whose `=` has not come.
+    /// Routine before its `=`.
     routine: Option<u32>,
     end: u32,
-    /// True behind a `when` in the first column: its entries are the file's, too.
+    /// `when` in the first column, whose entries are the file's.
     is_in_when: bool,
 }
 
@@ -57,7 +56,6 @@ impl Parser for Nim {
 }
 
 impl Nim {
-    /// Closes scopes that a line with this indentation is not inside of.
     fn close(&mut self, indent: usize, outline: &mut Outline<'_>) {
         while self.scopes.last().is_some_and(|it| it.indent >= indent) {
             self.scopes.pop();
@@ -133,7 +131,7 @@ impl Nim {
         }
     }
 
-    /// Entry of a section: a type without `kind`, names of constants or variables with it.
+    /// Takes an entry of a section; a type without `kind`.
     fn entry(
         &mut self,
         tokens: &[Token],
@@ -180,7 +178,7 @@ fn routine(word: &[u8]) -> Option<Kind> {
     }
 }
 
-/// Name; in back quotes also an operator.
+/// Name, or an operator in back quotes.
 fn name(tokens: &[Token], at: usize) -> Option<Range<u32>> {
     let first = tokens.get(at)?;
     if !first.is(b'`') {
@@ -191,7 +189,6 @@ fn name(tokens: &[Token], at: usize) -> Option<Range<u32>> {
     Some(first.end..end.start)
 }
 
-/// `name*: T`; `case kind: T`. A branch `of x:` has no name.
 fn fields(tokens: &[Token], outline: &mut Outline<'_>) {
     match tokens[0].text(outline) {
         b"of" | b"else" | b"when" | b"elif" | b"discard" | b"nil" => {}
@@ -200,7 +197,7 @@ fn fields(tokens: &[Token], outline: &mut Outline<'_>) {
     }
 }
 
-/// Defines names with commas between, before a type or value: `a*, b {.x.}: T = v`.
+/// `a*, b {.x.}: T = v`
 fn list(tokens: &[Token], kind: Kind, outline: &mut Outline<'_>) {
     let (mut depth, mut is_expected) = (0, true);
     for token in tokens {
@@ -208,7 +205,7 @@ fn list(tokens: &[Token], kind: Kind, outline: &mut Outline<'_>) {
             Role::Sign(b'(' | b'[' | b'{') => depth += 1,
             Role::Sign(b')' | b']' | b'}') => depth -= 1,
             Role::Sign(b',') if depth == 0 => is_expected = true,
-            // Types and values have no commas outside of brackets, but enumerators do follow.
+            // Only enumerators follow a value.
             Role::Sign(b':' | b'=') if depth == 0 && kind != Kind::Enumerator => return,
             _ if is_expected && depth == 0 && token.is_word() => {
                 is_expected = false;

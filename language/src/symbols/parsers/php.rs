@@ -1,12 +1,11 @@
-//! PHP: a head such as `function name` may follow other tokens of its statement, because a
-//! template goes on with text behind `?>`. Names of variables are without their `$`.
+//! PHP. A head may follow other tokens of a statement, as text behind `?>` does not end it.
 
 use super::super::Kind;
 use super::super::blocks::{Grammar, Open, Scope, Statement};
 use super::super::outline::Outline;
 use super::super::parser::{Role, Token};
 
-/// Tokens before a `define` that are read.
+/// Lookahead for `define`.
 const DEFINE_TOKENS_MAX: usize = 16;
 
 pub(crate) struct Php;
@@ -64,7 +63,7 @@ impl Grammar for Php {
     }
 }
 
-/// Name and kind of the function or type that a statement begins; no name: anonymous class.
+/// Name and kind; an anonymous class has no name.
 fn head(it: &Statement, outline: &Outline<'_>) -> Option<(Option<Token>, Kind)> {
     let mut at = 0;
     while it.get(at).is_some() {
@@ -124,7 +123,6 @@ fn is_constant(it: &Statement, outline: &Outline<'_>) -> bool {
     words.take(4).any(|word| word.text(outline) == b"const")
 }
 
-/// `const A = 1, B = 2`
 fn constants(it: &Statement, outline: &mut Outline<'_>) {
     let mut at = 0;
     while let Some(token) = it.get(at) {
@@ -139,7 +137,6 @@ fn constants(it: &Statement, outline: &mut Outline<'_>) {
     }
 }
 
-/// `public ?T $a = 1, $b`
 fn properties(it: &Statement, outline: &mut Outline<'_>) {
     let is_variable = |token: &Token, outline: &Outline<'_>| {
         token.is_word() && token.text(outline).starts_with(b"$")
@@ -156,7 +153,7 @@ fn properties(it: &Statement, outline: &mut Outline<'_>) {
     }
 }
 
-/// `define('path\NAME', …)`, also behind `defined('NAME') or`.
+/// `define('path\NAME', …)`, `defined('NAME') or define(…)`
 fn defined(it: &Statement, outline: &mut Outline<'_>) {
     for at in 0..it.tokens().len().min(DEFINE_TOKENS_MAX) {
         let name = it.get(at + 2).filter(|name| name.role == Role::String);

@@ -1,7 +1,4 @@
-//! Python and its relatives: a logical line is a statement, and indentation has its body.
-//!
-//! Cython's `cdef` declares functions, types and variables in the manner of C; Starlark's rules
-//! have their names in an argument.
+//! Python, Cython and Starlark, by logical lines.
 
 mod cython;
 #[cfg(test)]
@@ -17,13 +14,10 @@ pub(crate) struct Python {
     dialect: Dialect,
     scopes: Scopes,
     names: Names,
-    /// Open brackets of all kinds.
     brackets: usize,
-    /// True if a backslash ended the last line.
     is_continued: bool,
-    /// End of the last line with code.
     end: u32,
-    /// Function whose head has not ended.
+    /// Function in its head.
     header: Option<u32>,
     /// Indentation of a `cdef extern from` or `cdef:`.
     block: Option<usize>,
@@ -43,7 +37,7 @@ impl Parser for Python {
             return;
         };
         let is_inside = self.is_continued || self.brackets > 0;
-        // No expression begins with these words, so a bracket has not been closed.
+        // Recovery: no expression begins with these words.
         let resumes = first.role == Role::Keyword
             && is_inside
             && matches!(first.text(outline), b"def" | b"class" | b"cdef");
@@ -100,7 +94,7 @@ impl Python {
                 outline.define(line.tokens[1].range(), Kind::Type);
             }
             b"cdef" | b"cpdef" | b"ctypedef" => self.c_statement(line, 1, indent, outline),
-            _ if self.block.is_some() || cython::is_c(outline) => {
+            _ if self.block.is_some() || is_c(outline) => {
                 self.c_statement(line, 0, indent, outline)
             }
             b"match" => self.assignment(line, outline),
@@ -152,7 +146,7 @@ impl Python {
         self.scopes.open(definition, head, outline);
     }
 
-    /// `a = b = 1`, `a, b = c`, `a: int`, outside of functions.
+    /// `a = b = 1`, `a, b = c`, `a: int`
     fn assignment(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         let kind = match outline.innermost_kind() {
             None => Kind::Variable,
@@ -194,7 +188,7 @@ impl Python {
         }
     }
 
-    /// A stub has `...` as its body, a declaration of C none.
+    /// Recognises stubs with `...`, and declarations of C.
     fn end_header(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         let Some(index) = self.header.take() else {
             return;
@@ -212,7 +206,7 @@ impl Python {
     }
 }
 
-/// `name = "x"` of a rule of Starlark.
+/// `name = "x"` of Starlark.
 fn rule(line: &Line<'_>, outline: &mut Outline<'_>) {
     if let [name, sign, value, ..] = line.tokens
         && value.role == Role::String
@@ -226,4 +220,9 @@ fn rule(line: &Line<'_>, outline: &mut Outline<'_>) {
 
 fn is_constant(name: &[u8]) -> bool {
     name.iter().any(u8::is_ascii_uppercase) && !name.iter().any(u8::is_ascii_lowercase)
+}
+
+fn is_c(outline: &Outline<'_>) -> bool {
+    let kind = outline.innermost_kind();
+    matches!(kind, Some(Kind::Struct | Kind::Union))
 }

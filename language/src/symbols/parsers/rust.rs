@@ -1,5 +1,4 @@
-//! Rust: a word such as `fn` behind modifiers begins an item. Braces of a macro between items are
-//! transparent, because `bitflags!` and the like have items inside; other macros are ignored.
+//! Rust. Braces of a macro between items are transparent, because `bitflags!` has items inside.
 
 use super::super::Kind;
 use super::super::blocks::{Grammar, Open, Scope, Statement};
@@ -87,7 +86,7 @@ fn field(it: &Statement, outline: &mut Outline<'_>) {
     }
 }
 
-/// True for `name: ` or `name: ::`, not for the path `name::`.
+/// Excludes the path `name::`.
 fn has_type(it: &Statement, at: usize) -> bool {
     it.is(at + 1, b':') && !(it.is(at + 2, b':') && it.is_adjacent(at + 2))
 }
@@ -106,7 +105,7 @@ fn end_item(it: &Statement, outline: &mut Outline<'_>) {
 struct Item {
     kind: Kind,
     name: Token,
-    /// Scope of its braces. `None`: they are ignored.
+    /// Scope of its braces, if not ignored.
     inside: Option<Scope>,
 }
 
@@ -156,7 +155,7 @@ impl Item {
     }
 }
 
-/// Index behind `pub(crate) const unsafe extern "C"` and the like.
+/// Index behind `pub(crate) unsafe extern "C"`.
 fn modifiers(it: &Statement, outline: &Outline<'_>) -> usize {
     let mut at = 0;
     loop {
@@ -180,14 +179,14 @@ fn modifiers(it: &Statement, outline: &Outline<'_>) -> usize {
     }
 }
 
-/// Name at an index: a word, or that of `r#type`.
+/// Word, or `type` of `r#type`.
 fn name(it: &Statement, at: usize, outline: &Outline<'_>) -> Option<Token> {
     let is_raw = it.word(at, outline) == b"r" && it.is(at + 1, b'#') && it.is_adjacent(at + 1);
     let name = it.get(at + 2 * usize::from(is_raw))?;
     name.is_word().then_some(name)
 }
 
-/// Type of `impl<T> Trait for path::Type<T> where …`: the last word of its path.
+/// `Type` of `impl<T> Trait for path::Type<T> where …`
 fn implemented(it: &Statement, at: usize, outline: &Outline<'_>) -> Option<Token> {
     let mut at = it.behind(at);
     let mut name = None;

@@ -1,5 +1,4 @@
-//! Schemas: Protocol Buffers, Thrift, Cap'n Proto, FlatBuffers, WebIDL, GraphQL. A word such as
-//! `message` begins a type; the place of a member's name depends on the language.
+//! Schemas: Protocol Buffers, Thrift, Cap'n Proto, FlatBuffers, WebIDL, GraphQL.
 
 #[cfg(test)]
 mod tests;
@@ -129,7 +128,7 @@ impl Schema {
             .then(|| outline.define(name.range(), Kind::Struct))?
     }
 
-    /// Defines in a statement without braces: packages, aliases, constants.
+    /// Takes packages, aliases, constants.
     fn alone(self, it: &Statement, at: usize, outline: &mut Outline<'_>) -> bool {
         let before = |sign| it.find(sign).and_then(|sign| it.word_before(sign));
         let next = it.get(at + 1).filter(Token::is_word);
@@ -190,7 +189,6 @@ impl Schema {
     }
 }
 
-/// Index behind modifiers, texts and attributes.
 fn begin(it: &Statement, outline: &Outline<'_>) -> usize {
     let mut at = 0;
     loop {
@@ -220,13 +218,12 @@ fn begin(it: &Statement, outline: &Outline<'_>) -> usize {
     }
 }
 
-/// True for a part before the comma of `map<K, V>`.
+/// Part before the comma of `map<K, V>`.
 fn is_cut(it: &Statement) -> bool {
     let count = |sign| it.tokens().iter().filter(|token| token.is(sign)).count();
     count(b'<') > count(b'>')
 }
 
-/// Member of WebIDL: attribute, field of a dictionary, or operation.
 fn web_member(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u32> {
     let words = it.tokens().iter().skip(at).take(4);
     let is_attribute = words.clone().any(|word| word.text(outline) == b"attribute");
@@ -245,7 +242,6 @@ fn web_member(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u3
     outline.define(name.range(), Kind::Method)
 }
 
-/// Fields of GraphQL: words before `:` or `(`.
 fn graph_fields(it: &Statement, mut at: usize, outline: &mut Outline<'_>) -> Option<u32> {
     let mut last = None;
     while let Some(token) = it.get(at) {

@@ -1,4 +1,4 @@
-//! SQL: statements `create … table name`, with names in quotes and behind a schema.
+//! SQL.
 
 use super::super::Kind;
 use super::super::blocks::{Grammar, Open, Scope, Statement};
@@ -6,7 +6,7 @@ use super::super::outline::Outline;
 use super::super::parser::Role;
 use std::ops::Range;
 
-/// Tokens between `create` and the word for the object.
+/// Lookahead behind `create`.
 const MODIFIERS_MAX: usize = 16;
 
 const KINDS: &[(&[u8], Kind)] = &[
@@ -114,7 +114,7 @@ fn behind_options(it: &Statement, mut at: usize, outline: &Outline<'_>) -> usize
     at
 }
 
-/// Last part of `"schema".name`, without quotes, and the index behind it.
+/// Last part of `"schema".name`, and the index behind it.
 fn name(it: &Statement, mut at: usize, outline: &Outline<'_>) -> Option<(Range<u32>, usize)> {
     loop {
         let bracket = usize::from(it.is(at, b'['));
@@ -135,7 +135,6 @@ fn name(it: &Statement, mut at: usize, outline: &Outline<'_>) -> Option<(Range<u
     }
 }
 
-/// Defines the columns of a table: the first word of each part between commas.
 fn columns(it: &Statement, mut at: usize, outline: &mut Outline<'_>) {
     const CONSTRAINTS: &[&[u8]] = &[
         b"constraint",

@@ -1,4 +1,4 @@
-//! WGSL: a word such as `fn` begins a definition, and fields have a colon.
+//! WGSL.
 
 use super::super::Kind;
 use super::super::outline::Outline;
@@ -6,11 +6,10 @@ use super::super::parser::{Line, Parser, Role, Token};
 
 #[derive(Default)]
 pub(crate) struct Wgsl {
-    /// Kind that the next word has.
+    /// Kind of the next word.
     kind: Option<Kind>,
-    /// Definition whose body may open.
+    /// Definition before its body.
     definition: Option<u32>,
-    /// Open brackets, also angles.
     brackets: usize,
     last: Option<Token>,
 }

@@ -1,4 +1,4 @@
-//! Zig: containers are values of constants; fields and declarations are mixed in them.
+//! Zig, whose containers are values of constants.
 
 use super::super::Kind;
 use super::super::blocks::{Grammar, Open, Scope, Statement};
@@ -83,7 +83,6 @@ fn function(it: &Statement, name: Option<Token>, outline: &mut Outline<'_>) -> O
     outline.define(name?.range(), kind)
 }
 
-/// `name: T`, or `name` of an enumeration.
 fn field(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u32> {
     let name = it
         .get(at)
@@ -110,7 +109,6 @@ fn modifiers(it: &Statement, outline: &Outline<'_>) -> usize {
     }
 }
 
-/// Kind and scope of the container that a `{` behind the statement opens.
 fn container(it: &Statement, outline: &Outline<'_>) -> Option<(Kind, Scope)> {
     let end = it.tokens().len();
     let from = end.saturating_sub(4);

@@ -1,4 +1,4 @@
-//! Perl, Raku and Pod: packages, subroutines, constants, attributes, labels, headings.
+//! Perl, Raku and Pod.
 
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Line, Role};
@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Signs in names: `A::B`, and `a-b` of Raku.
 const SIGNS: &[u8] = b":-";
 
-/// Tokens of a head that are read in advance.
+/// Lookahead in a head.
 const HEAD_TOKENS_MAX: usize = 64;
 
 impl Braces {
@@ -53,7 +53,6 @@ impl Braces {
         self.named(line, at, kind, outline)
     }
 
-    /// `sub name`, `package A::B`.
     fn named(
         &mut self,
         line: &Line<'_>,
@@ -96,7 +95,7 @@ impl Braces {
         next
     }
 
-    /// Name of a package behind a comment.
+    /// Takes the name behind `package` and a comment.
     fn package_name(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) {
         if let Some((name, next)) = line.name(at, b":")
             && line.is(next, b';')
@@ -105,7 +104,7 @@ impl Braces {
         }
     }
 
-    /// `package A;` lasts until the next one, or until its block ends.
+    /// `package A;`: lasts until the next one or the end of its block.
     fn package(&mut self, name: Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
         if self.scopes.is_at_floor() {
             self.scopes.lower_floor(self.end, outline);
@@ -118,7 +117,7 @@ impl Braces {
         }
     }
 
-    /// `A => 1`, or `{ A => 1, B => 2 }`.
+    /// `A => 1`, `{ A => 1 }`
     fn constants(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
         let token = line.tokens.get(at);
         match token.map(|it| it.role) {
@@ -135,7 +134,6 @@ impl Braces {
         at
     }
 
-    /// Name before `=>` in `use constant {`.
     pub(super) fn constant(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) {
         let is_key = line.is(at + 1, b'=') && line.is(at + 2, b'>');
         if is_key && self.brackets & 1 == 0 && self.constants == Some(outline.depth()) {
@@ -143,7 +141,7 @@ impl Braces {
         }
     }
 
-    /// `our ($a, @b)`, outside of functions.
+    /// `our ($a, @b)`
     fn variables(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
         let is_outside = outline.depth() == 0 || outline.scope_kind() == Some(Kind::Module);
         if self.dialect == Dialect::Raku || !is_outside || self.brackets & 1 == 1 {
@@ -182,7 +180,6 @@ impl Braces {
         at + 2
     }
 
-    /// `LABEL:`
     fn label(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
         let begins_loop = matches!(
             line.text(2, outline),
@@ -200,15 +197,18 @@ impl Braces {
         }
         at + 1
     }
-}
 
-/// Defines the heading of Pod in a line.
-pub(super) fn section(line: &Line<'_>, outline: &mut Outline<'_>) {
-    let text = outline.bytes(line.range.clone());
-    let Some([b'1'..=b'6', title @ ..]) = text.trim_ascii_start().strip_prefix(b"=head") else {
-        return;
-    };
-    let start = line.range.end - title.trim_ascii_start().len() as u32;
-    let length = title.trim_ascii().len() as u32;
-    outline.define_in(Parent::None, start..start + length, Kind::Section);
+    /// Heading of Pod.
+    pub(super) fn section(&self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        if !matches!(self.dialect, Dialect::Perl | Dialect::Raku) {
+            return;
+        }
+        let text = outline.bytes(line.range.clone());
+        let Some([b'1'..=b'6', title @ ..]) = text.trim_ascii_start().strip_prefix(b"=head") else {
+            return;
+        };
+        let start = line.range.end - title.trim_ascii_start().len() as u32;
+        let length = title.trim_ascii().len() as u32;
+        outline.define_in(Parent::None, start..start + length, Kind::Section);
+    }
 }

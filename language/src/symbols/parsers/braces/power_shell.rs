@@ -1,4 +1,4 @@
-//! PowerShell: functions, classes with methods and properties, enumerations, variables.
+//! PowerShell.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
@@ -30,7 +30,7 @@ impl Braces {
         next
     }
 
-    /// `$name = value`, `[Type]$name`, `[Type] Name(…) {`, values of enumerations.
+    /// `$name = value`, `[Type]$name`, `[Type] Name(…) {`
     fn power_shell_member(
         &mut self,
         line: &Line<'_>,

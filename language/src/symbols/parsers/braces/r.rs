@@ -1,4 +1,4 @@
-//! R: functions and values that are assigned, classes and methods of S4 and R6.
+//! R with classes of S4 and R6.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
@@ -7,7 +7,6 @@ use super::super::super::scopes::unquoted;
 use super::Braces;
 
 impl Braces {
-    /// `name <- function(x)`, `setClass("name")`.
     pub(super) fn r(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
         let token = &line.tokens[at];
         let kind = match token.text(outline) {

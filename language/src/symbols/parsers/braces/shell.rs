@@ -1,15 +1,13 @@
-//! Shells and RPM Spec: functions, variables, aliases, macros.
+//! Shells and RPM Spec.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Line, Role};
 use super::Braces;
 
-/// Signs in names of functions.
 const SIGNS: &[u8] = b"-.:+/@,?!~^%";
 
 impl Braces {
-    /// `name() {`, `function name {`, `name=value`.
     pub(super) fn shell(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
         let token = &line.tokens[at];
         let text = token.text(outline);
@@ -36,7 +34,6 @@ impl Braces {
         at + 1
     }
 
-    /// `a=1`, `export a=1 b=2`.
     fn shell_variables(&mut self, line: &Line<'_>, first: &[u8], outline: &mut Outline<'_>) {
         let kind = match first {
             b"alias" => Kind::Macro,
@@ -64,7 +61,6 @@ impl Braces {
         }
     }
 
-    /// `%define name`, `%global name`, `%package name`.
     pub(super) fn spec(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
         let kind = match line.text(at, outline) {
             b"%define" | b"%global" => Kind::Macro,

@@ -1,4 +1,4 @@
-//! Tcl: procedures, namespaces, classes of its object systems, variables.
+//! Tcl and its object systems.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
@@ -6,7 +6,6 @@ use super::super::super::parser::Line;
 use super::super::super::scopes::define_qualified;
 use super::Braces;
 
-/// Signs in names.
 const SIGNS: &[u8] = b":-?!.*<>=+/&|@,~^%";
 
 impl Braces {

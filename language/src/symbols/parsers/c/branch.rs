@@ -1,42 +1,14 @@
-//! Directives: macros, and branches of `#if`.
-//!
-//! Each branch begins with the scopes that are open at its `#if`. Behind `#endif`, those of the
-//! last branch are open if they are as many as behind the first one, else those of the first.
-//! `#if 0` is skipped.
+//! Directives: each branch begins with the scopes at its `#if`. Behind `#endif`, those of the last
+//! branch are open if they are as many as behind the first one, else those of the first.
 
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
 use super::super::super::{Kind, Parent};
-use super::{C, Context, Scope};
+use super::C;
+use super::state::{Block, Branch, Context};
 
-/// Nested branches. Deeper ones are counted only.
+/// Bound of nesting; deeper branches are only counted.
 const BRANCHES_MAX: usize = 64;
-
-#[derive(Default)]
-pub(super) struct Branches {
-    open: Vec<Branch>,
-    deeper: usize,
-    /// Open branches of `#if 0`.
-    dead: usize,
-}
-
-struct Branch {
-    /// Scopes, tokens and brackets at its `#if`.
-    depth: usize,
-    tokens: usize,
-    brackets: u32,
-    is_dead: bool,
-    /// Its first branch ended a statement from before; the others are skipped.
-    is_over: bool,
-    /// Number of scopes behind the first branch, and those that it opened.
-    first: Option<(usize, Vec<Scope>)>,
-}
-
-impl Branches {
-    pub(super) fn is_dead(&self) -> bool {
-        self.dead > 0
-    }
-}
 
 impl C {
     pub(super) fn directive(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
@@ -131,12 +103,11 @@ impl C {
         }
     }
 
-    /// Returns to the scopes of a branch's `#if`.
     fn reopen(&mut self, branch: &Branch, at: u32, outline: &mut Outline<'_>) {
         self.leave_to(branch.depth, at, outline);
         self.tokens.truncate(branch.tokens.max(self.begin()));
         while self.scopes.len() < branch.depth {
-            let scope = Scope {
+            let scope = Block {
                 context: Context::Body,
                 begin: self.tokens.len(),
                 brackets: 0,

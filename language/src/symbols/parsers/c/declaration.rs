@@ -3,31 +3,15 @@
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
 use super::super::super::{Kind, Parent};
+use super::C;
+use super::brackets::closing;
 use super::declarator::{Declarator, Form, Name, Reader};
-use super::group::closing;
 use super::macros::{declares, is_macro, name_before_group, name_in_macro};
-use super::{C, Context};
+use super::state::{Context, Opened};
 use std::ops::Range;
 
-/// Scope that a brace opens.
-pub(super) struct Opened {
-    pub(super) context: Context,
-    pub(super) definition: Option<u32>,
-    pub(super) is_nameless: bool,
-}
-
-impl Opened {
-    pub(super) fn scope(context: Context) -> Opened {
-        Opened {
-            context,
-            definition: None,
-            is_nameless: false,
-        }
-    }
-}
-
 impl C {
-    /// Defines what the brace behind the statement is the body of.
+    /// Reads the statement before a brace.
     pub(super) fn opened(&mut self, outline: &mut Outline<'_>) -> Opened {
         if self.is_method() {
             return Opened {
@@ -103,7 +87,7 @@ impl C {
         }
     }
 
-    /// True if the brace behind the statement is a value of a constructor's initialiser.
+    /// Recognises a brace of a constructor's initialiser.
     fn is_value(&self, reader: &Reader<'_>) -> bool {
         let is_open = reader
             .tokens
@@ -135,7 +119,7 @@ impl C {
         define(name, kind, outline)
     }
 
-    /// Defines a function without its body, at the end of a branch of `#if`.
+    /// Defines a function whose body is behind the branch of `#if`.
     pub(super) fn define_head(&mut self, outline: &mut Outline<'_>) {
         let is_head = self.statement().last().is_some_and(|last| last.is(b')'));
         if !is_head || !matches!(self.context(), Context::File | Context::Type) || self.brackets > 0
@@ -153,7 +137,6 @@ impl C {
         }
     }
 
-    /// Defines the names of a statement that ends with `;`.
     pub(super) fn declare(&mut self, outline: &mut Outline<'_>) {
         let begin = self.begin();
         let mut tokens = std::mem::take(&mut self.tokens);
@@ -164,7 +147,7 @@ impl C {
         self.nameless = None;
     }
 
-    /// Returns the number of tokens to keep: the head of a function in the style of K&R.
+    /// Returns the number of tokens of a head of K&R to keep.
     fn declare_all(&mut self, statement: &[Token], outline: &mut Outline<'_>) -> usize {
         let context = self.context();
         let is_local = context == Context::Body;
@@ -286,7 +269,6 @@ fn set_declaration(index: Option<u32>, outline: &mut Outline<'_>) {
     }
 }
 
-/// Statement without `@property (…)`.
 fn behind_property(statement: &[Token]) -> &[Token] {
     let has_group = statement.get(1).is_some_and(|it| it.is(b'('));
     let skipped = if has_group {

@@ -1,13 +1,11 @@
-//! Declarators of a statement: one name each, with the form of what it declares.
-//!
-//! Read from left to right, without a symbol table. The last word before `(`, `[`, `=`, `,`, `:`
-//! or the end is the name, if a type comes before it. Macros around it are recognised by their
-//! place: `EXPORT(int) f(int a)`, `int EXPORT(f)(int a)`, `int f OF((int a))`.
+//! Declarators, without a symbol table: the last word before `(`, `[`, `=`, `,`, `:` or
+//! the end is the name, if a type comes before it. Macros are recognised by their place:
+//! `EXPORT(int) f(int a)`, `int EXPORT(f)(int a)`, `int f OF((int a))`.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
-use super::group::closing;
+use super::brackets::closing;
 use std::ops::{ControlFlow, Range};
 
 #[derive(Clone, Debug)]
@@ -30,9 +28,8 @@ pub(super) enum Form {
     Variable {
         has_value: bool,
     },
-    /// Tokens of its parameters; behind them, the reader's place.
+    /// Tokens of its parameters.
     Function(Range<usize>),
-    /// Type without declarators behind it.
     Type(Kind),
     Namespace,
     /// `using Name =`
@@ -49,24 +46,22 @@ pub(super) struct Reader<'a> {
     text: &'a [u8],
     pub(super) tokens: &'a [Token],
     pub(super) at: usize,
-    /// A brace ends the statement.
     pub(super) is_opening: bool,
-    /// Type around the statement.
     class: &'a [u8],
     pub(super) is_typedef: bool,
     pub(super) is_extern: bool,
     pub(super) is_const: bool,
     pub(super) is_friend: bool,
     has_string: bool,
-    /// Words and signs of a type before `last`.
+    /// Parts of the type before `last`.
     pub(super) types: u32,
-    /// A macro is in place of the type.
+    /// Macro in place of the type.
     pub(super) is_prefixed: bool,
     pub(super) key: Option<Kind>,
     pub(super) qualifier: Option<Range<u32>>,
     pub(super) before: Option<Name>,
     pub(super) last: Option<Name>,
-    /// `last` is the name; words behind it are macros.
+    /// Name is complete; further words are macros.
     pub(super) is_named: bool,
     is_done: bool,
 }
@@ -95,7 +90,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the next declarator.
     pub(super) fn next(&mut self) -> Option<Declarator> {
         while let Some(token) = self.tokens.get(self.at) {
             self.at += 1;
@@ -121,12 +115,11 @@ impl<'a> Reader<'a> {
         self.end_of_name(false).break_value()?
     }
 
-    /// True for `extern "C"`.
+    /// `extern "C"`
     pub(super) fn is_linkage(&self) -> bool {
         self.is_extern && self.has_string && self.types == 0 && self.last.is_none()
     }
 
-    /// True if a type came, or a macro in its place.
     pub(super) fn is_typed(&self) -> bool {
         self.types > 0 || self.is_prefixed
     }
@@ -156,7 +149,6 @@ impl<'a> Reader<'a> {
             .is_some_and(|next| self.bytes(&next.range()) == word)
     }
 
-    /// Tokens of a range that may end behind the last one.
     pub(super) fn inside(&self, range: &Range<usize>) -> &'a [Token] {
         let end = range.end.min(self.tokens.len());
         self.tokens.get(range.start..end).unwrap_or_default()
@@ -205,7 +197,7 @@ impl<'a> Reader<'a> {
             b'{' if self.key.is_some() => {
                 (self.types, self.key, self.last) = (1, None, None);
             }
-            // A block of a macro ends the statement without a sign.
+            // A macro's block ends the statement without a sign.
             b'{' if self.peek().is_some_and(Token::is_word) => {
                 (self.types, self.last, self.is_named) = (0, None, false);
             }
@@ -235,7 +227,6 @@ impl<'a> Reader<'a> {
         GO
     }
 
-    /// Ends a declarator without parameters, and goes to the next one.
     fn end_of_name(&mut self, has_value: bool) -> Step {
         let is_end = self.at >= self.tokens.len() && !has_value;
         if let Some(kind) = self.key
@@ -256,7 +247,6 @@ impl<'a> Reader<'a> {
         if is_typed { GO } else { STOP }
     }
 
-    /// Goes behind the comma that ends the declarator.
     pub(super) fn skip_to_next(&mut self) {
         if self
             .at
@@ -290,7 +280,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes behind the `>` of the `<` here.
     pub(super) fn skip_angles(&mut self) {
         let mut depth = 0_usize;
         while let Some(token) = self.peek() {

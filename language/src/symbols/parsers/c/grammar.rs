@@ -5,7 +5,6 @@ use super::super::super::outline::Outline;
 use super::super::super::parser::{Line, Parser, Role, Token};
 use super::C;
 
-/// Language around the C.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Host {
     Yacc,
@@ -17,15 +16,13 @@ pub(crate) enum Host {
 pub(crate) struct Grammar {
     host: Host,
     c: C,
-    /// Number of `%%` before.
+    /// Count of `%%`.
     section: usize,
-    /// Inside of `%{ … %}`.
+    /// `%{ … %}`
     is_literal: bool,
-    /// Open braces of an action.
     braces: usize,
     /// First word of a rule, if nothing follows it yet.
     rule: Option<Token>,
-    /// A rule has begun, and its `;` has not come.
     is_in_rule: bool,
 }
 
@@ -71,7 +68,6 @@ impl Grammar {
         first.is_some_and(|it| it.role == Role::Meta && it.text(outline).starts_with(b"#"))
     }
 
-    /// Takes a line that begins with `%`.
     fn percent(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) -> bool {
         let text = outline.bytes(line.range.clone());
         if !text.starts_with(b"%") || self.section == 2 {
@@ -94,7 +90,6 @@ impl Grammar {
         true
     }
 
-    /// Counts braces of `%union { … }`.
     fn block(&mut self, tokens: &[Token]) {
         for token in tokens {
             match token.role {
@@ -133,7 +128,7 @@ impl Grammar {
         }
     }
 
-    /// Takes a line of XS: C up to `MODULE =`, then `name(parameters)` in the first column.
+    /// C up to `MODULE =`, then `name(parameters)` in the first column.
     fn xs(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         let text = outline.bytes(line.range.clone());
         if text.starts_with(b"MODULE") && line.is_begin {

@@ -1,19 +1,18 @@
-//! Round brackets of a declarator: parameters, a name with pointers or macros around it, or the
-//! arguments of a macro.
+//! Round brackets of a declarator: parameters, `(*name)`, `MACRO(name)`, or arguments of a macro.
 
 use super::super::super::parser::{Role, Token};
+use super::brackets::closing;
 use super::declarator::{Form, GO, Name, Reader, STOP, Step};
 use super::words::{Word, is_upper};
 use std::ops::Range;
 
-/// Tokens before the `*` of `(WINAPI *name)`.
+/// Lookahead for the `*` of `(WINAPI *name)`.
 const BEFORE_POINTER_MAX: usize = 6;
 
-/// Tokens of parameters in the style of K&R, with commas. They are read for each declaration.
+/// Bound of tokens of K&R parameters, read for each declaration.
 const OLD_PARAMETERS_MAX: usize = 64;
 
 impl Reader<'_> {
-    /// Reads round brackets: parameters, or a name with macros or pointers around it.
     pub(super) fn group(&mut self) -> Step {
         let open = self.at - 1;
         let close = closing(self.tokens, open);
@@ -38,7 +37,7 @@ impl Reader<'_> {
             && let Some(name) = words.last()
             && words.iter().all(Token::is_word)
         {
-            // A macro that extends its own name is next to the brackets.
+            // A macro that extends the name touches the bracket.
             let begin = self.tokens.get(open).map_or(0, |open| open.start);
             let extends =
                 |last: &Name| last.range.end == begin && !is_upper(self.bytes(&last.range));
@@ -70,7 +69,7 @@ impl Reader<'_> {
             self.last = None;
             return GO;
         } else if is_value && is_upper(name) && self.before.is_some() {
-            // A macro behind a name: `type name MACRO(1);`.
+            // `type name MACRO(1);`
             self.last = self.before.take();
             self.is_named = true;
             return GO;
@@ -80,7 +79,7 @@ impl Reader<'_> {
         self.found(Form::Function(inside))
     }
 
-    /// True for a macro before a type or name: `EXPORT(int) f(int a)`, `int ATTRIBUTE(1) f(int a)`.
+    /// `EXPORT(int) f(int a)`, `int ATTRIBUTE(1) f(int a)`
     fn is_prefix(&self, last: &Name, is_value: bool) -> bool {
         let Some(next) = self.peek() else {
             return false;
@@ -103,7 +102,6 @@ impl Reader<'_> {
         is_word && (is_value || is_upper_before) && begins_type
     }
 
-    /// True if the brackets are followed by an operator.
     fn is_expression(&self) -> bool {
         let Some(next) = self.peek() else {
             return false;
@@ -116,7 +114,7 @@ impl Reader<'_> {
         }
     }
 
-    /// True for parameters in the style of K&R, with the type of at least one behind them.
+    /// Recognises K&R parameters by the type of at least one behind them.
     pub(super) fn is_old_style(&self, inside: Range<usize>) -> bool {
         let parameters = self.inside(&inside);
         let Some(behind) = self.tokens.get(inside.end + 1..) else {
@@ -132,7 +130,6 @@ impl Reader<'_> {
             && self.is_declared(behind, parameters)
     }
 
-    /// True if a name of `parameters` is outside of brackets, or behind a `*`.
     fn is_declared(&self, declarations: &[Token], parameters: &[Token]) -> bool {
         let mut depth = 0_usize;
         declarations.windows(2).any(|pair| {
@@ -148,7 +145,7 @@ impl Reader<'_> {
         })
     }
 
-    /// True for `*name` and `Class::*name`.
+    /// `*name`, `Class::*name`
     fn is_pointer(&self, inside: Range<usize>, has_parameters: bool) -> bool {
         let mut head = self.inside(&inside).iter().take(BEFORE_POINTER_MAX);
         let first = head.clone().next();
@@ -160,7 +157,7 @@ impl Reader<'_> {
                     .is_some_and(is_star)
     }
 
-    /// Reads `(*name)(int)`, or `(*name(int))(int)` for a function.
+    /// `(*name)(int)`; `(*name(int))(int)` for a function.
     fn pointer(&mut self, inside: Range<usize>) -> Step {
         let (mut name, mut at) = (None, inside.start);
         self.types += 1;
@@ -192,20 +189,4 @@ impl Reader<'_> {
         self.is_named = true;
         GO
     }
-}
-
-/// Index of the bracket that closes the one at `open`; the number of tokens if none does.
-pub(super) fn closing(tokens: &[Token], open: usize) -> usize {
-    let mut depth = 0_usize;
-    for (at, token) in tokens.iter().enumerate().skip(open) {
-        match token.role {
-            Role::Sign(b'(' | b'[') => depth += 1,
-            Role::Sign(b')' | b']') => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return at;
-        }
-    }
-    tokens.len()
 }

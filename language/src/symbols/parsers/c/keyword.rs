@@ -1,8 +1,8 @@
-//! Words of a declarator: names, and keywords with what belongs to them.
+//! Words of a declarator.
 
 use super::super::super::parser::{Role, Token};
+use super::brackets::closing;
 use super::declarator::{Form, GO, Reader, STOP, Step};
-use super::group::closing;
 use super::words::Word;
 
 impl Reader<'_> {
@@ -56,7 +56,7 @@ impl Reader<'_> {
         GO
     }
 
-    /// Forgets what comes before `public slots:`.
+    /// `public slots:`
     fn access(&mut self) {
         let rest = self.tokens.iter().skip(self.at);
         let words = rest.take_while(|it| it.is_word()).count().min(1);
@@ -102,7 +102,7 @@ impl Reader<'_> {
         self.found(Form::Namespace)
     }
 
-    /// Reads `operator==` or `operator const char *` up to its parameters.
+    /// `operator==`, `operator const char *`
     fn operator(&mut self, operator: &Token) -> Step {
         let begin = self.at;
         let mut end = operator.end;

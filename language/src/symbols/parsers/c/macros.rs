@@ -5,19 +5,19 @@ use super::declarator::{Name, Reader};
 use super::words::{Word, is_upper};
 use std::ops::Range;
 
-/// True for a macro in place of a function's head: `DEFUN(name)`.
+/// `DEFUN(name)`
 pub(super) fn is_macro(reader: &Reader<'_>, name: &Name) -> bool {
     !reader.is_typed() && name.qualifier.is_none() && is_upper(reader.bytes(&name.range))
 }
 
-/// True for `EXPORT(int, name, (int a));`.
+/// `EXPORT(int, name, (int a));`
 pub(super) fn declares(name: &[u8]) -> bool {
     let words: [&[u8]; 3] = [b"EXPORT", b"FUNCTION", b"METHOD"];
     let has = |word: &&[u8]| name.windows(word.len()).any(|part| part == *word);
     is_upper(name) && words.iter().any(has)
 }
 
-/// Name in `TEST(Class, name)`, `FUNCTION(int, name, (int a))` and `DEFUN("text", name, …)`.
+/// `TEST(Class, name)`, `FUNCTION(int, name, (int a))`, `DEFUN("text", name, …)`
 pub(super) fn name_in_macro(reader: &Reader<'_>, inside: Range<usize>, of: Name) -> Option<Name> {
     let arguments = reader.inside(&inside);
     let is_test = reader
@@ -43,14 +43,14 @@ pub(super) fn name_in_macro(reader: &Reader<'_>, inside: Range<usize>, of: Name)
     Some(name)
 }
 
-/// Name in `UNUSED(static int name(void))`.
+/// `UNUSED(static int name(void))`
 fn name_of_call(arguments: &[Token]) -> Option<Range<u32>> {
     let mut triples = arguments.windows(3);
     let found = triples.find(|it| it[0].is_word() && it[1].is_word() && it[2].is(b'('))?;
     Some(found[1].range())
 }
 
-/// Word before `, (` or `), (` in a macro's arguments.
+/// Word before `, (` or `), (`.
 pub(super) fn name_before_group(reader: &Reader<'_>, inside: Range<usize>) -> Option<Range<u32>> {
     let is_name = |it: &&Token| it.is_word() && Word::of(reader.bytes(&it.range())) == Word::Name;
     let mut parts = reader.inside(&inside).windows(4);

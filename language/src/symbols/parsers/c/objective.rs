@@ -1,13 +1,14 @@
-//! Objective-C: `@interface` and the like, and methods in them.
+//! Objective-C.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Line, Role, Token};
-use super::group::closing;
-use super::{C, Context, Scope};
+use super::C;
+use super::brackets::closing;
+use super::state::{Block, Context};
 
 impl C {
-    /// Takes a line that begins with a directive of Objective-C. Returns false for others.
+    /// Returns false for other lines.
     pub(super) fn objective(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) -> bool {
         let [first, rest @ ..] = line.tokens else {
             return false;
@@ -42,8 +43,8 @@ impl C {
         true
     }
 
-    fn scope(&self, context: Context) -> Scope {
-        Scope {
+    fn scope(&self, context: Context) -> Block {
+        Block {
             context,
             begin: self.tokens.len(),
             brackets: 0,
@@ -55,20 +56,19 @@ impl C {
     }
 
     fn leave_objective(&mut self, end: u32, outline: &mut Outline<'_>) {
-        let is_objective = |scope: &Scope| scope.context == Context::Objective;
+        let is_objective = |scope: &Block| scope.context == Context::Objective;
         if let Some(depth) = self.scopes.iter().position(is_objective) {
             self.leave_to(depth, end, outline);
         }
     }
 
-    /// Declares the names of `@class A, B;`.
+    /// `@class A, B;`
     fn forward(&self, names: &[Token], kind: Kind, outline: &mut Outline<'_>) {
         for name in names.iter().filter(|name| name.is_word()) {
             outline.declare(name.range(), kind);
         }
     }
 
-    /// Takes `@class A;` and prototypes of methods.
     pub(super) fn objective_declaration(
         &self,
         statement: &[Token],
@@ -102,7 +102,7 @@ impl C {
     }
 }
 
-/// Defines a method by the first part of its name.
+/// Takes the first part of a method's name.
 fn method(statement: &[Token], outline: &mut Outline<'_>) -> Option<u32> {
     let has_type = statement.get(1).is_some_and(|it| it.is(b'('));
     let at = if has_type {

@@ -1,27 +1,24 @@
-//! Words of declarations, by their part in one.
+//! Words of declarations.
 
 use super::super::super::Kind;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
-    /// Name of something, or unknown.
+    /// Name or unknown.
     Name,
-    /// Built-in type; never the name of something.
     BuiltIn,
-    /// Says nothing about names.
+    /// No effect on names.
     Specifier,
     Const,
     Typedef,
     Extern,
     Friend,
     Export,
-    /// Begins a type.
     Key(Kind),
-    /// Round brackets may follow.
+    /// Brackets may follow.
     Attribute,
-    /// Type with brackets: `decltype(x)`.
+    /// `decltype(x)`
     TypeOf,
-    /// Behind parameters.
     Trailing,
     /// `public:`
     Access,
@@ -30,7 +27,6 @@ pub(super) enum Word {
     Namespace,
     Using,
     Concept,
-    /// Begins a statement without definitions, or an expression.
     Other,
 }
 
@@ -74,7 +70,7 @@ impl Word {
         }
     }
 
-    /// True if no expression or statement begins with it, besides declarations.
+    /// Excludes beginnings of expressions and statements.
     pub(super) fn begins_declaration(self) -> bool {
         matches!(
             self,
@@ -89,7 +85,7 @@ impl Word {
         )
     }
 
-    /// True for a keyword of C++ that may be a name in C.
+    /// Recognises keywords of C++ that are names in C.
     pub(super) fn may_name(self, text: &[u8]) -> bool {
         match self {
             Word::Key(_) => text == b"class",
@@ -112,7 +108,6 @@ impl Word {
     }
 }
 
-/// True for `DEFUN` or `TEST_F`.
 pub(super) fn is_upper(text: &[u8]) -> bool {
     text.len() > 1 && !text.iter().any(u8::is_ascii_lowercase)
 }

@@ -1,4 +1,4 @@
-//! Lines that define names without a scope: constants, variables, fields, aliases, short functions.
+//! Lines that define names without a scope.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
@@ -64,7 +64,6 @@ impl Ends {
         }
     }
 
-    /// `@type t :: …`, `@callback f(x) :: …`, `@constant 1`.
     fn elixir(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         let Some(first) = line.tokens.first().filter(|it| it.role == Role::Meta) else {
             return;
@@ -107,7 +106,6 @@ impl Ends {
         }
     }
 
-    /// `local a, b = 1`, `a = 1`, outside of all scopes.
     fn lua(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         if !self.scopes.is_empty() {
             return;
@@ -128,7 +126,6 @@ impl Ends {
         }
     }
 
-    /// `const A = 1`, `a = 1`, `f(x) = …`, and fields.
     fn julia(&mut self, line: &Line<'_>, scope: Option<Kind>, outline: &mut Outline<'_>) {
         let has_macro = line.tokens.first().is_some_and(|it| it.role == Role::Meta);
         let is_const = matches!(line.text(0, outline), b"const" | b"global");
@@ -160,7 +157,6 @@ impl Ends {
         }
     }
 
-    /// `set -g name value`, `alias name=value`.
     fn fish(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         if !self.scopes.is_empty() {
             return;
@@ -186,13 +182,12 @@ impl Ends {
     }
 }
 
-/// True if the first option has one of these letters.
 fn is_option(line: &Line<'_>, letters: &[u8], outline: &Outline<'_>) -> bool {
     let option = line.text(2, outline);
     option.len() < 4 && option.iter().any(|letter| letters.contains(letter))
 }
 
-/// `:name`, `name` or `"name"`, with the comma behind it.
+/// `:name`, `name`, `"name"`, with a comma
 fn symbol(line: &Line<'_>, at: &mut usize, outline: &Outline<'_>) -> Option<std::ops::Range<u32>> {
     *at += usize::from(line.is(*at, b':'));
     let token = line.tokens.get(*at)?;
@@ -207,7 +202,7 @@ fn symbol(line: &Line<'_>, at: &mut usize, outline: &Outline<'_>) -> Option<std:
     Some(name)
 }
 
-/// `(x) = …`, `{T}(x::T) where T = …`, `(x)::T = …` from here.
+/// `(x) = …`, `{T}(x::T) where T = …`, `(x)::T = …`
 fn is_short_function(line: &Line<'_>, mut at: usize, outline: &Outline<'_>) -> bool {
     if line.is(at, b'{') {
         at = line.behind_brackets(at, b'{', b'}');

@@ -1,4 +1,4 @@
-//! Names behind the words that define them, a function a language.
+//! Names behind the words that define them.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
@@ -73,7 +73,6 @@ impl Ends {
         next
     }
 
-    /// `def f(x) do`; its `do` opens the scope.
     pub(super) fn define_elixir(
         &mut self,
         line: &Line<'_>,
@@ -122,7 +121,6 @@ impl Ends {
     }
 }
 
-/// Name before `= function`.
 fn name_before(line: &Line<'_>, at: usize) -> Option<std::ops::Range<u32>> {
     let last = at.checked_sub(2).filter(|last| line.is(last + 1, b'='))?;
     let end = line.tokens.get(last).filter(|it| it.is_word())?.end;

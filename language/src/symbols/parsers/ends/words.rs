@@ -1,20 +1,18 @@
 //! Words that open and close scopes.
 
 use super::super::super::Kind;
-use super::Dialect;
+use super::dialect::Dialect;
 
-/// Effect of a word on scopes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Word {
     Other,
     Open,
-    /// Opens at the beginning of a statement; elsewhere it is a modifier.
+    /// Opens at the beginning of a statement, else a modifier.
     Statement,
     /// Like `Statement`, with a `do` that opens nothing.
     Loop,
     Do,
     End,
-    /// Defines the name behind it.
     Define(Kind),
 }
 
@@ -29,7 +27,6 @@ pub(super) fn of(dialect: Dialect, word: &[u8]) -> Word {
     }
 }
 
-/// True for words before a statement.
 pub(super) fn is_operator(dialect: Dialect, word: &[u8]) -> bool {
     match word {
         b"then" | b"and" | b"or" | b"not" | b"in" | b"begin" | b"ensure" => true,

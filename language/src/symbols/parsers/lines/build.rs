@@ -8,7 +8,6 @@ use super::Lines;
 use std::ops::Range;
 
 impl Lines {
-    /// `function(name a b)`, `set(name value)`, `add_library(name …)`.
     pub(super) fn cmake(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         if !line.is(1, b'(') {
             return;
@@ -81,7 +80,6 @@ impl Lines {
         }
     }
 
-    /// `config NAME`
     pub(super) fn kconfig(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         if let b"config" | b"menuconfig" = line.text(0, outline)
             && let [_, name] = line.tokens
@@ -93,7 +91,6 @@ impl Lines {
         }
     }
 
-    /// `FROM image AS name`, `ARG name=1`, `ENV name=1 name=2`.
     pub(super) fn dockerfile(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         let command = line.text(0, outline);
         if command.eq_ignore_ascii_case(b"FROM") {

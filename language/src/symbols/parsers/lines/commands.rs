@@ -7,7 +7,6 @@ use super::super::super::scopes::qualifier;
 use super::{Lines, SCOPES};
 
 impl Lines {
-    /// `:label`, `set name=value`.
     pub(super) fn batchfile(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         if line.is(0, b':') {
             if let Some((name, _)) = line.name(1, b"-._$#@!") {
@@ -21,7 +20,6 @@ impl Lines {
         }
     }
 
-    /// `function! s:name() abort`, `let g:name = 1`, `command! Name …`, `augroup name`.
     pub(super) fn vim(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         let mut at = 0;
         while let b"export" | b"silent" | b":" | b"!" | b"static" = line.text(at, outline) {
@@ -65,7 +63,6 @@ impl Lines {
         }
     }
 
-    /// `alias name …`, `label:`, `set name = 1`, `setenv NAME 1`.
     pub(super) fn tcsh(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         let kind = match line.text(0, outline) {
             b"alias" => Kind::Macro,

@@ -1,5 +1,4 @@
-//! Makefile, QMake, Ninja: targets, variables, rules. They are read as bytes, since blanks and tabs
-//! separate names.
+//! Makefile, QMake, Ninja: read as bytes, since blanks and tabs separate names.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
@@ -36,7 +35,6 @@ impl Lines {
         self.make_definition(first, words, outline);
     }
 
-    /// Takes the first word of a line, and the words behind it.
     fn make_definition(
         &mut self,
         first: Range<u32>,
@@ -91,7 +89,7 @@ impl Lines {
     }
 }
 
-/// Word behind conditions of Automake: `@HAS_X_TRUE@name`.
+/// Strips conditions of Automake: `@HAS_X_TRUE@name`.
 fn without_condition(mut word: Range<u32>, outline: &Outline<'_>) -> Range<u32> {
     while let Some(condition) = outline.bytes(word.clone()).strip_prefix(b"@")
         && let Some(end) = memchr::memchr(b'@', condition)
@@ -108,9 +106,8 @@ fn is_modifier(word: &[u8]) -> bool {
 /// Words before the first `=` or `:` of a line.
 struct Words<'t> {
     text: &'t [u8],
-    /// Bytes before that sign.
     bytes: usize,
-    /// That sign; `=` also for `:=`, `+=` and the like.
+    /// `=` also for `:=`, `+=`
     sign: Option<u8>,
     at: usize,
     start: u32,

@@ -6,7 +6,7 @@ use super::super::super::parser::Line;
 use super::Python;
 
 impl Python {
-    /// Declarations behind `cdef`, or in a block of them.
+    /// Takes declarations behind `cdef`, or in its block.
     pub(super) fn c_statement(
         &mut self,
         line: &Line<'_>,
@@ -71,10 +71,4 @@ impl Python {
             is_value = (is_value || line.is(name, b'=')) && !line.is(name, b',');
         }
     }
-}
-
-/// True in a struct of Cython.
-pub(super) fn is_c(outline: &Outline<'_>) -> bool {
-    let kind = outline.innermost_kind();
-    matches!(kind, Some(Kind::Struct | Kind::Union))
 }
