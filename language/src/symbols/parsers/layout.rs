@@ -13,7 +13,6 @@ mod tests;
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
-use item::Form;
 use std::ops::Range;
 
 /// Names of one signature. Others are skipped.
@@ -45,6 +44,33 @@ struct Body {
     kind: Kind,
     /// `None`: its first item has not come.
     column: Option<u32>,
+}
+
+/// Part of an item that the next tokens belong to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The rest is of no interest.
+    Skip,
+    Begin,
+    /// Names of a signature, or the left side of an equation.
+    Binding,
+    /// Left side behind `pattern`.
+    Pattern,
+    /// `foreign import … name`
+    Foreign,
+    /// Name behind `module`.
+    Module,
+    /// Name behind `type`, `data`, `class`, `instance`.
+    Head {
+        kind: Kind,
+        /// False for `type` of Haskell.
+        has_values: bool,
+        /// The name has come.
+        is_named: bool,
+    },
+    Constructors,
+    /// Alias of Elm and PureScript: a record has fields.
+    Alias,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

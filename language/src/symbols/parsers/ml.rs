@@ -4,25 +4,22 @@
 //! by braces, in the others between `struct` and `end`. There it follows the end of an expression,
 //! or the `let` is a local one.
 
+mod dialect;
 mod item;
+mod part;
 
 #[cfg(test)]
 mod tests;
 
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
+use dialect::Form;
 use item::Item;
+
+pub(crate) use dialect::Dialect;
 
 /// Tracked scopes. Definitions in deeper ones are left out.
 const SCOPES_MAX: usize = 64;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    OCaml,
-    Reason,
-    FSharp,
-    StandardMl,
-}
 
 pub(crate) struct Ml {
     dialect: Dialect,
@@ -38,13 +35,6 @@ pub(crate) struct Ml {
     /// Column of the line's first token.
     column: u32,
     is_first: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Structure,
-    Signature,
-    Object,
 }
 
 struct Scope {

@@ -3,8 +3,8 @@
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::Token;
-use super::item::{Form, is_upper};
-use super::{Body, Layout};
+use super::item::is_upper;
+use super::{Body, Form, Layout};
 use std::ops::Range;
 
 impl Layout {

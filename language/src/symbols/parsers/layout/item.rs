@@ -3,35 +3,8 @@
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
-use super::{Dialect, Layout, NAMES_MAX};
+use super::{Dialect, Form, Layout, NAMES_MAX};
 use std::ops::Range;
-
-/// Part of an item that the next tokens belong to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    /// The rest is of no interest.
-    Skip,
-    Begin,
-    /// Names of a signature, or the left side of an equation.
-    Binding,
-    /// Left side behind `pattern`.
-    Pattern,
-    /// `foreign import … name`
-    Foreign,
-    /// Name behind `module`.
-    Module,
-    /// Name behind `type`, `data`, `class`, `instance`.
-    Head {
-        kind: Kind,
-        /// False for `type` of Haskell.
-        has_values: bool,
-        /// The name has come.
-        is_named: bool,
-    },
-    Constructors,
-    /// Alias of Elm and PureScript: a record has fields.
-    Alias,
-}
 
 impl Layout {
     pub(super) fn token(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
