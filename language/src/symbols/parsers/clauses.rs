@@ -1,5 +1,5 @@
-//! Erlang and Prolog: a name in the first column, behind the point that ends the clause before,
-//! begins a clause. The first clause defines a function or a predicate.
+//! Erlang and Prolog: a name in the first column, behind a point, begins a clause. The first of a
+//! name defines.
 
 #[cfg(test)]
 mod tests;
@@ -11,10 +11,9 @@ use std::ops::Range;
 
 pub(crate) struct Clauses {
     is_erlang: bool,
-    /// Name of the last function.
     name: Range<u32>,
     last: Option<Token>,
-    /// Open brackets in fields of a record; `None` outside of records.
+    /// Open brackets in a record's fields.
     record: Option<usize>,
 }
 
@@ -86,7 +85,7 @@ impl Clauses {
         }
     }
 
-    /// `-record(name, {…}).`, `:- module(name, […]).`
+    /// `-record(name, {…}).`
     fn attribute(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
         let words = tokens.iter().skip_while(|token| token.is_sign());
         let mut words = words.filter(|token| !token.is(b'('));

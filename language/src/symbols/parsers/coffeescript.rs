@@ -1,4 +1,4 @@
-//! CoffeeScript: a name, `=` or `:`, and a function or another value; indentation has the body.
+//! CoffeeScript: a name, `=` or `:`, and a value; indentation has the body.
 
 use super::super::outline::{Outline, SCOPES_MAX};
 use super::super::parser::{Line, Parser, Role, Token};
@@ -6,7 +6,7 @@ use super::super::{Kind, Parent};
 
 #[derive(Default)]
 pub(crate) struct CoffeeScript {
-    /// Indents of the lines whose bodies are open.
+    /// Indents of open bodies.
     indents: Vec<usize>,
     brackets: usize,
     end: u32,
@@ -45,7 +45,6 @@ impl Parser for CoffeeScript {
     }
 }
 
-/// Defines the name of a statement. Returns the definition with a body.
 fn statement(tokens: &[Token], outline: &mut Outline<'_>) -> Option<u32> {
     let class = tokens
         .iter()
@@ -84,7 +83,7 @@ fn define(parent: Parent, name: Token, kind: Kind, outline: &mut Outline<'_>) ->
     }
 }
 
-/// Reads `a.b::c`, `@a` or `'a'`: parent, last name, and number of tokens.
+/// Parent, last name and token count of `a.b::c`, `@a` or `'a'`.
 fn path(tokens: &[Token], outline: &Outline<'_>) -> Option<(Parent, Token, usize)> {
     let (mut parent, mut name, mut length) = (Parent::None, *tokens.first()?, 1);
     match name.role {
@@ -116,7 +115,6 @@ fn path(tokens: &[Token], outline: &Outline<'_>) -> Option<(Parent, Token, usize
     }
 }
 
-/// True for `->`, `(a, b) =>`.
 fn is_function(value: &[Token]) -> bool {
     let mut depth = 0_usize;
     let behind = value.iter().position(|token| {

@@ -1,4 +1,4 @@
-//! Definitions of languages with layout, where the sign that proves them comes.
+//! Definitions, at the sign that proves them.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;

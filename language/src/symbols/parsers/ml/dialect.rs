@@ -1,4 +1,4 @@
-//! Dialects of ML, and their structures.
+//! Dialects and structures.
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -8,7 +8,6 @@ pub(crate) enum Dialect {
     StandardMl,
 }
 
-/// Structure that holds items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Structure,

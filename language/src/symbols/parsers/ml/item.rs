@@ -1,34 +1,29 @@
-//! Items of the ML languages: kind, and the part that comes.
+//! Items of ML.
 
 use super::super::super::Kind;
 use super::dialect::{Dialect, Form};
 
-/// Item whose tokens come.
 #[derive(Clone, Copy)]
 pub(super) struct Item {
     pub(super) kind: Kind,
     pub(super) part: Part,
     pub(super) is_declaration: bool,
-    /// The type has constructors: false for an alias of Standard ML.
+    /// Type with constructors: no alias of Standard ML.
     pub(super) has_values: bool,
     pub(super) index: Option<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Of no interest.
     Rest,
     Name,
     /// `test` of `let%test`.
     Extension,
     BehindName,
-    /// Type of a value, which may be a function.
     Type,
-    /// Value: `fun` makes it a function.
     Value,
-    /// Behind `=` or `|` of a type.
+    /// Behind `=` or `|`.
     Constructor,
-    /// Type of a constructor or a field.
     Values,
 }
 
@@ -45,7 +40,7 @@ impl Default for Item {
 }
 
 impl Item {
-    /// Item that a word begins. `last` is the item before, which `and` continues.
+    /// Item that a word begins; `and` continues the last.
     pub(super) fn of(text: &[u8], last: &Item, dialect: Dialect, form: Form) -> Option<Item> {
         let is_sml = dialect == Dialect::StandardMl;
         let (kind, is_declaration) = match text {
@@ -101,7 +96,6 @@ impl Item {
         Item { part, ..self }
     }
 
-    /// True if a structure behind it has items.
     pub(super) fn is_container(&self) -> bool {
         matches!(self.kind, Kind::Module | Kind::Interface | Kind::Class)
     }

@@ -1,4 +1,4 @@
-//! Names, constructors and fields of items of the ML languages.
+//! Names, constructors and fields.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
@@ -30,7 +30,7 @@ impl Ml {
         }
     }
 
-    /// `( + )` as a name.
+    /// `( + )`
     fn operator(&mut self, open: Token, outline: &mut Outline<'_>) {
         let rest = outline.bytes(open.end..outline.text.len() as u32);
         let rest = &rest[..rest.len().min(32)];
@@ -63,7 +63,7 @@ impl Ml {
         self.item.part = Part::Rest;
     }
 
-    /// `name :` in a record.
+    /// Record: `name :`
     fn field(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
         let in_type = matches!(self.item.part, Part::Constructor | Part::Values);
         if in_type && self.last.is_some_and(|last| last.is(b'`')) {
@@ -106,7 +106,7 @@ impl Ml {
             (Part::BehindName, b':') => Part::Type,
             (Part::Type, b'-' | b'=') if is_next(b'>') => return self.set_function(outline),
             (Part::Value, b'=') if is_next(b'>') => return self.set_function(outline),
-            // A tuple, or a receiver of F#.
+            // Tuple, or receiver of F#.
             (Part::BehindName, b',') if self.item.kind == Kind::Constant => Part::Name,
             (Part::BehindName, b'~' | b'?' | b'_') => return self.set_function(outline),
             (Part::Name, b'%') => Part::Extension,
