@@ -1,5 +1,4 @@
-//! Language of a document by file name, mode line, extension or interpreter, in this order.
-//! Extensions that languages share have [`rules`].
+//! Language of a document, by file name, mode line, extension or interpreter, in this order.
 //!
 //! **Invariant:** the first [`HEAD_BYTES`] of a text decide, in linear time.
 

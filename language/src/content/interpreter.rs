@@ -1,4 +1,4 @@
-//! Interpreter of a script, from its `#!` line.
+//! Interpreter in a `#!` line.
 
 use crate::table::Language;
 
@@ -18,7 +18,7 @@ pub(super) fn language(head: &[u8]) -> Option<&'static Language> {
     }
 }
 
-/// `None` for options and variables.
+/// Skips options and variables.
 fn argument_of_env(word: &[u8]) -> Option<&[u8]> {
     let split = [&b"--split-string="[..], b"-S"];
     let word = split

@@ -1,13 +1,12 @@
-//! Mode lines: `-*- mode: ruby -*-` of Emacs, `vim: set ft=sh :` of Vim.
+//! Mode lines of Emacs and Vim.
 
 use crate::table::Language;
 use memchr::memmem;
 
-/// First lines with a mode line, and last ones of a whole text.
+/// Lines at the head with a mode line, and at the end.
 const LINES: usize = 5;
 
 pub(super) fn language(head: &[u8], is_whole: bool) -> Option<&'static Language> {
-    // Most texts have none.
     let has = |mark: &&[u8]| memmem::find(head, mark).is_some();
     if ![&b"-*-"[..], b"vim:", b"vi:"].iter().any(has) {
         return None;

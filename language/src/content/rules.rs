@@ -1,11 +1,9 @@
-//! Extensions that languages share, after linguist's heuristics: the first row with a needle in the
-//! text decides.
+//! Extensions that languages share, after linguist: the first row with a needle decides.
 
 use crate::table::Language;
 use memchr::memmem;
 
 pub(super) struct Rules {
-    /// Separated by spaces.
     extensions: &'static str,
     has_c_comments: bool,
     /// Not TypeScript: its interpreter may be node.
@@ -15,7 +13,6 @@ pub(super) struct Rules {
 
 #[derive(Clone, Copy)]
 pub(super) enum Needle {
-    /// Beginning of a line, indented or not.
     Line(&'static str),
     AnyCase(&'static str),
     Text(&'static str),
@@ -81,7 +78,7 @@ fn begins_line(before: &[u8]) -> bool {
     before.next().is_none_or(|byte| *byte == b'\n')
 }
 
-/// A line of a comment may begin with `class`.
+/// Drops comments: their lines may begin with `class`.
 fn without_c_comments(mut rest: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(rest.len());
     while let Some(at) = memmem::find(rest, b"/*") {

@@ -7,14 +7,13 @@ use std::ops::Range;
 /// Bytes of one class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Offsets in the text.
+    /// Offsets.
     pub range: Range<u32>,
-    /// Their class.
+    /// Class.
     pub class: Class,
 }
 
-/// Adds bytes to a list of runs, besides those that have a class. Runs of one class with only
-/// blanks between are one run.
+/// Adds bytes, besides those that have a class; blanks between runs of one class join them.
 pub(super) fn add(runs: &mut Vec<Run>, text: &[u8], mut range: Range<u32>, class: Class) {
     let end = runs.last().map_or(0, |last| last.range.end);
     range.start = range.start.max(end);

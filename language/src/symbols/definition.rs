@@ -1,4 +1,4 @@
-//! Definitions of a text, and all of its symbols.
+//! Definitions and symbols.
 
 use super::class::{Class, Run};
 use super::kind::Kind;
@@ -8,20 +8,20 @@ use std::ops::Range;
 /// Name that a text defines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
-    /// Bytes of the name, within one line.
+    /// Name in one line.
     pub name: Range<u32>,
-    /// What it defines.
+    /// Kind.
     pub kind: Kind,
-    /// True for a prototype or forward declaration.
+    /// Prototype or forward declaration.
     pub is_declaration: bool,
     /// End of the body; the name's end without one.
     pub end: u32,
-    /// Definition around it.
+    /// Owner.
     pub parent: Parent,
 }
 
 impl Definition {
-    /// Word that is defined: the name without signs around it. `None` for several words.
+    /// Name without signs around it, unless of several words.
     pub fn word<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
         let name = text.get(self.name.start as usize..self.name.end as usize)?;
         let first = name.iter().position(|&byte| is_word(byte))?;
@@ -30,7 +30,7 @@ impl Definition {
         word.iter().all(|&byte| is_word(byte)).then_some(word)
     }
 
-    /// Weight of the definition in ranks, from 1 to [`LEVEL_MAX`].
+    /// Weight in ranks, from 1 to [`LEVEL_MAX`].
     pub fn level(&self) -> u8 {
         if self.is_declaration {
             return 2;
@@ -52,15 +52,15 @@ impl Definition {
 /// Highest [`Definition::level`].
 pub const LEVEL_MAX: u8 = 4;
 
-/// Definition that another one belongs to.
+/// Owner of a definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Parent {
     /// Top of the file.
     #[default]
     None,
-    /// Index of an earlier definition with a body around it.
+    /// Index of an earlier definition.
     Definition(u32),
-    /// Name written before it: `Class` of `Class::name`, or a receiver.
+    /// `Class` of `Class::name`, or a receiver.
     Name(Range<u32>),
 }
 
@@ -69,19 +69,19 @@ pub enum Parent {
 pub struct Symbols {
     /// Definitions, ascending by name.
     pub definitions: Vec<Definition>,
-    /// Runs of one class, ascending; bytes between belong to `class`.
+    /// Runs, ascending.
     pub runs: Vec<Run>,
-    /// Class of the bytes outside of runs.
+    /// Class of the bytes between runs.
     pub class: Class,
-    /// Reason for missing definitions.
+    /// Gap in the definitions.
     pub incomplete: Option<Incomplete>,
 }
 
-/// Reason for missing definitions of a text.
+/// Reason for missing definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomplete {
-    /// More than [`TEXT_BYTES_MAX`].
+    /// More than [`TEXT_BYTES_MAX`](super::TEXT_BYTES_MAX).
     TextTooLong,
-    /// More than [`DEFINITIONS_MAX`].
+    /// More than [`DEFINITIONS_MAX`](super::DEFINITIONS_MAX).
     TooManyDefinitions,
 }

@@ -1,6 +1,5 @@
 //! Kinds of definitions.
 
-/// Name of [`Kind::Type`] alone.
 const ALIAS: &str = "alias";
 
 fn type_bits() -> u32 {
@@ -8,57 +7,57 @@ fn type_bits() -> u32 {
     types.fold(0, |bits, kind| bits | 1 << kind as u32)
 }
 
-/// What a definition defines.
+/// Kind of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// Function outside of types.
+    /// Free function.
     Function,
     /// Function of a type.
     Method,
-    /// Macro of a preprocessor or a language.
+    /// Macro.
     Macro,
-    /// Alias or other type.
+    /// Alias.
     Type,
     /// Class.
     Class,
-    /// Struct or record.
+    /// Struct, record.
     Struct,
     /// Union.
     Union,
     /// Enumeration.
     Enum,
-    /// Interface, trait, protocol, type class.
+    /// Interface, trait, type class.
     Interface,
-    /// Module, namespace, package, unit, entity.
+    /// Module, namespace.
     Module,
-    /// `impl` of Rust, `extension`, `instance`.
+    /// `impl`, `extension`, `instance`.
     Implementation,
-    /// Constant or static value.
+    /// Constant.
     Constant,
-    /// Variable outside of functions.
+    /// Global variable.
     Variable,
-    /// Member of a struct or class, property.
+    /// Member.
     Field,
-    /// Value of an enumeration.
+    /// Value of an enum.
     Enumerator,
-    /// Label of assembler, anchor.
+    /// Label, anchor.
     Label,
-    /// Heading of a document.
+    /// Heading.
     Section,
-    /// Key of a configuration, table of TOML.
+    /// Key.
     Key,
-    /// Target of a Makefile, stage of a Dockerfile.
+    /// Target.
     Target,
-    /// Selector of CSS.
+    /// Selector.
     Selector,
     /// `id` of HTML.
     Id,
-    /// Table, view, index of SQL.
+    /// Table.
     Table,
     /// Block of Terraform.
     Resource,
-    /// Rule of a grammar.
+    /// Rule.
     Rule,
 }
 
@@ -121,10 +120,10 @@ impl Kind {
         }
     }
 
-    /// A bit for each kind, by number.
+    /// Bits of all kinds.
     pub const ALL_BITS: u32 = (1 << Kind::ALL.len()) - 1;
 
-    /// Bits of the kinds with a name in queries: `type` names all types, `alias` only aliases.
+    /// Bits of the kinds with a name: `type` names all types.
     pub fn bits_of(name: &str) -> Option<u32> {
         if name == ALIAS {
             return Some(1 << Kind::Type as u32);
@@ -136,7 +135,7 @@ impl Kind {
         })
     }
 
-    /// Shortest list of names for some kinds.
+    /// Shortest list of names.
     pub fn names_of(bits: u32) -> Vec<&'static str> {
         let all_types = bits & type_bits() == type_bits();
         let mut names = Vec::new();
@@ -156,7 +155,7 @@ impl Kind {
         Kind::ALL.into_iter().map(Kind::name).chain([ALIAS])
     }
 
-    /// True for classes, structs and all other types.
+    /// Class, struct, or the like.
     pub fn is_type(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Definitions found so far, and the scopes open around the next one.
+//! Definitions found so far, and open scopes.
 
 use super::{Definition, Incomplete, Kind, Parent};
 use std::ops::Range;
@@ -6,18 +6,16 @@ use std::ops::Range;
 /// Definitions of a text. A header of registers has 300,000.
 pub const DEFINITIONS_MAX: usize = 1 << 19;
 
-/// Open scopes with a definition. Deeper ones are counted only.
+/// Open scopes with a definition.
 pub const SCOPES_MAX: usize = 256;
 
-/// Bytes of a name. Longer ones are not names.
 pub(super) const NAME_BYTES_MAX: usize = 255;
 
 pub(super) struct Outline<'t> {
     pub(super) text: &'t [u8],
     definitions: Vec<Definition>,
-    /// Open scopes, with the definition whose body they are.
+    /// Definition of each open scope.
     scopes: Vec<Option<u32>>,
-    /// Open scopes beyond [`SCOPES_MAX`].
     deeper: usize,
     is_full: bool,
 }
@@ -44,15 +42,14 @@ impl<'t> Outline<'t> {
         before.next().is_none_or(|byte| *byte == b'\n')
     }
 
-    /// Adds a definition in the innermost scope with one. Returns its index, for
-    /// [`enter`](Self::enter); `None` if it is none: empty, too long, or over several lines.
+    /// Adds to the innermost scope with a definition. Returns the index for [`enter`](Self::enter),
+    /// unless the name is empty, too long, or over several lines.
     pub(super) fn define(&mut self, name: Range<u32>, kind: Kind) -> Option<u32> {
         let parent = self.innermost();
         let parent = parent.map_or(Parent::None, Parent::Definition);
         self.define_in(parent, name, kind)
     }
 
-    /// Like [`define`](Self::define), for a prototype or a forward declaration.
     pub(super) fn declare(&mut self, name: Range<u32>, kind: Kind) -> Option<u32> {
         let index = self.define(name, kind)?;
         self.definitions[index as usize].is_declaration = true;
@@ -88,7 +85,6 @@ impl<'t> Outline<'t> {
         &mut self.definitions[index as usize]
     }
 
-    /// Opens a scope: the body of a definition, or another one.
     pub(super) fn enter(&mut self, definition: Option<u32>) {
         if self.scopes.len() == SCOPES_MAX {
             self.deeper += 1;
@@ -97,14 +93,14 @@ impl<'t> Outline<'t> {
         }
     }
 
-    /// Makes a definition the owner of the innermost scope.
+    /// Changes the innermost scope's owner.
     pub(super) fn adopt(&mut self, definition: Option<u32>) {
         if let Some(scope) = self.scopes.last_mut().filter(|it| it.is_none()) {
             *scope = definition;
         }
     }
 
-    /// Closes the innermost scope, if any is open; the body of its definition ends at `end`.
+    /// Closes the innermost scope, and its definition's body at `end`.
     pub(super) fn leave(&mut self, end: u32) {
         if self.deeper > 0 {
             self.deeper -= 1;
@@ -114,48 +110,41 @@ impl<'t> Outline<'t> {
         }
     }
 
-    /// Closes scopes until `depth` are open.
     pub(super) fn leave_to(&mut self, depth: usize, end: u32) {
         while self.depth() > depth {
             self.leave(end);
         }
     }
 
-    /// Number of open scopes.
     pub(super) fn depth(&self) -> usize {
         self.scopes.len() + self.deeper
     }
 
-    /// Innermost definition with an open body.
     pub(super) fn innermost(&self) -> Option<u32> {
         self.scopes.iter().rev().find_map(|scope| *scope)
     }
 
-    /// Kind of the innermost definition with an open body.
     #[allow(dead_code)]
     pub(super) fn innermost_kind(&self) -> Option<Kind> {
         let index = self.innermost()?;
         Some(self.definitions[index as usize].kind)
     }
 
-    /// Kind of the innermost scope's definition, if it has one.
     pub(super) fn scope_kind(&self) -> Option<Kind> {
         let index = (*self.scopes.last()?)?;
         Some(self.definitions[index as usize].kind)
     }
 
-    /// Name of the innermost definition with an open body.
     pub(super) fn innermost_name(&self) -> Option<&'t [u8]> {
         let index = self.innermost()?;
         Some(self.bytes(self.definitions[index as usize].name.clone()))
     }
 
-    /// Number of definitions.
     pub(super) fn len(&self) -> u32 {
         self.definitions.len() as u32
     }
 
-    /// Names the type around the definitions from `first` on, where it had no name.
+    /// Names the unnamed type around the definitions from `first` on.
     pub(super) fn name_parent(&mut self, first: u32, name: &Range<u32>) {
         let parent = self.innermost();
         let parent = parent.map_or(Parent::None, Parent::Definition);
@@ -170,7 +159,7 @@ impl<'t> Outline<'t> {
         self.is_full.then_some(Incomplete::TooManyDefinitions)
     }
 
-    /// Closes all scopes. Sorts by name, and renumbers parents.
+    /// Closes scopes, sorts by name, and renumbers parents.
     pub(super) fn finish(mut self) -> Vec<Definition> {
         self.leave_to(0, self.text.len() as u32);
         for it in &mut self.definitions {

@@ -1,17 +1,15 @@
-//! Feeds a parser with the tokens of each line, and collects the classes of bytes.
+//! Tokens of lines, and classes of bytes.
 
 use super::class::{self, Class, Run};
 use super::outline::Outline;
 use crate::lexer::{Colour, LineState, Syntax, Tokens};
 use std::ops::Range;
 
-/// Tokens of one call of [`Parser::line`]; a longer line comes in parts.
+/// Tokens of a call; a longer line comes in parts.
 const TOKENS_MAX: usize = 4096;
 
-/// Three bytes before some texts, no part of the first word.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Token of code. Comments are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) start: u32,
@@ -19,21 +17,16 @@ pub(super) struct Token {
     pub(super) role: Role,
 }
 
-/// Role of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Word that is no keyword.
     Word,
     Keyword,
-    /// Name of a built-in type.
     Type,
     Number,
     String,
-    /// Directive such as `#define`, attribute, decorator.
     Meta,
     /// Key, or variable in a text.
     Key,
-    /// A single byte.
     Sign(u8),
 }
 
@@ -46,7 +39,6 @@ impl Token {
         self.role == Role::Sign(sign)
     }
 
-    /// True for a word of any role.
     pub(super) fn is_word(&self) -> bool {
         matches!(self.role, Role::Word | Role::Keyword | Role::Type)
     }
@@ -56,23 +48,21 @@ impl Token {
     }
 }
 
-/// Line of a text, or a part of a long one.
+/// Line, or part of a long one.
 pub(super) struct Line<'l> {
     pub(super) tokens: &'l [Token],
-    /// Offsets in the text, without the line's end.
     pub(super) range: Range<u32>,
-    /// True if the line begins inside a comment, a string, or another form.
+    /// Comment, string or the like goes on from the line before.
     pub(super) begins_inside: bool,
-    /// True if the line ends inside of one.
     pub(super) ends_inside: bool,
-    /// False if earlier tokens of the line came before.
+    /// First part of the line.
     pub(super) is_begin: bool,
-    /// False if more tokens of the line follow.
+    /// Last part of the line.
     pub(super) is_end: bool,
 }
 
 impl Line<'_> {
-    /// Columns before the first byte that is not blank; tabs go to multiples of 8.
+    /// Columns before the first byte that is not blank.
     pub(super) fn indent(&self, outline: &Outline<'_>) -> usize {
         let mut columns = 0;
         for byte in outline.bytes(self.range.clone()) {
@@ -87,16 +77,13 @@ impl Line<'_> {
     }
 }
 
-/// Finds definitions in the tokens of lines.
 pub(super) trait Parser {
-    /// Takes a line; also one without tokens.
+    /// Takes a line, even without tokens.
     fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>);
 
-    /// Takes the end of the text.
     fn finish(&mut self, _outline: &mut Outline<'_>) {}
 }
 
-/// Lexes a text once. Returns its runs.
 pub(super) fn run(
     syntax: &Syntax,
     parser: Option<Box<dyn Parser>>,
@@ -193,7 +180,7 @@ impl Tokens for Sink<'_, '_> {
     fn coloured(&mut self, part: Range<usize>, colour: Colour) {
         let class = match colour {
             Colour::Comment => Some(Class::Comment),
-            // Prose has no strings: those of a catalog are its text.
+            // Strings of a catalog are its text.
             Colour::String if self.class == Class::Code => Some(Class::String),
             _ => None,
         };

@@ -1,7 +1,4 @@
-//! Ada and VHDL: `is` begins a body, which `end` closes; `;` ends a declaration.
-//!
-//! Of statements, only those whose `end` does not name them are tracked: `end if`, `end loop` and
-//! the like are skipped.
+//! Ada and VHDL: `is` begins a body, which `end` closes; `end if` and the like are skipped.
 
 #[cfg(test)]
 mod tests;
@@ -16,11 +13,9 @@ pub(crate) struct Ada {
     is_vhdl: bool,
     statement: Statement,
     scopes: Scopes,
-    /// Parameters of a generic unit come.
     in_generic: bool,
-    /// Unit whose `is` came: the next token shows whether it has a body.
+    /// Unit before the token that shows a body.
     unit: Option<u32>,
-    /// Type whose `is` came.
     of_type: Option<u32>,
 }
 
@@ -183,7 +178,7 @@ impl Ada {
         }
     }
 
-    /// `A, B : constant T := 1;`, `signal a : bit;`, `port (a : in bit; …);`
+    /// `signal a : bit;`, `port (a : in bit; …);`
     fn objects(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
         let word = Word::of(tokens.first(), outline);
         let inside = self.scopes.innermost();
@@ -217,7 +212,6 @@ impl Ada {
     }
 }
 
-/// `(a, b : in bit; c : out bit)`
 fn ports(tokens: &[Token], outline: &mut Outline<'_>) {
     let (mut depth, mut expects) = (0_usize, false);
     for token in tokens {

@@ -1,6 +1,4 @@
-//! Assembly for GNU, NASM and MASM: labels, macros, constants and procedures.
-//!
-//! Local labels, such as `1:` and `.L2:`, are left out. The body of a label is unknown.
+//! Assembly: labels, but for local ones, macros, constants and procedures.
 
 #[cfg(test)]
 mod tests;
@@ -12,11 +10,9 @@ use std::ops::Range;
 
 #[derive(Default)]
 pub(crate) struct Assembly {
-    /// Name of the last `.type name, @function`.
     function: Range<u32>,
-    /// Labels with parameters of a macro are not names.
+    /// Labels may hold parameters, and are left out.
     in_macro: bool,
-    /// End of the first word of the statement.
     end: u32,
 }
 
@@ -95,7 +91,7 @@ impl Assembly {
             b"proc" | b"cglobal" => Kind::Function,
             _ => return self.entry(word, name, outline),
         };
-        // MASM writes the name before the word.
+        // MASM: the name comes first.
         let Some(name) = name else { return };
         let is_set = kind != Kind::Constant
             || names
@@ -111,7 +107,7 @@ impl Assembly {
         }
     }
 
-    /// Macros of Linux and others that begin a function; `TEXT pkg·name(SB)` of Go.
+    /// Function macros of Linux; `TEXT pkg·name(SB)` of Go.
     fn entry(&mut self, word: &[u8], name: Option<&Token>, outline: &mut Outline<'_>) {
         let of_go = match word {
             b"TEXT" => Some(Kind::Function),
@@ -145,7 +141,7 @@ impl Assembly {
         }
     }
 
-    /// `name PROC`, `name MACRO`, `name equ 1`, `name = 1`
+    /// `name PROC`, `name equ 1`, `name = 1`
     fn behind_name(&mut self, name: Token, rest: &[Token], outline: &mut Outline<'_>) {
         let kind = match rest.first() {
             Some(sign) if sign.is(b'=') => Kind::Constant,

@@ -8,11 +8,9 @@ use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
 use super::words::{Scopes, Word, behind_brackets, define_list};
 
-/// Visual Basic: `End` and a word end a block.
 #[derive(Default)]
 pub(crate) struct Basic {
     scopes: Scopes,
-    /// The line before ends with `_`.
     is_continued: bool,
 }
 
@@ -142,7 +140,7 @@ fn is_modifier(text: &[u8]) -> bool {
         || matches!(text, b"widening" | b"narrowing" | b"custom")
 }
 
-/// MATLAB and Octave: `end` ends each block; functions of a file may have none.
+/// MATLAB: functions of a file may have no `end`.
 #[derive(Default)]
 pub(crate) struct Matlab {
     scopes: Scopes,
@@ -205,7 +203,7 @@ impl Matlab {
         }
     }
 
-    /// `function [a, b] = name(x)`, `function name`
+    /// `function [a, b] = name(x)`
     fn function(&mut self, start: u32, rest: &[Token], outline: &mut Outline<'_>) {
         let before = &outline.text[..start as usize];
         let is_margin = before.last().is_none_or(|byte| *byte == b'\n');
@@ -215,7 +213,7 @@ impl Matlab {
         }
         let results = rest.iter().position(|token| token.is(b'='));
         let rest = &rest[results.map_or(0, |at| at + 1)..];
-        // `get.name` and `set.name` are accessors.
+        // Accessors: `get.name`, `set.name`.
         let name = match rest {
             [_, dot, name, ..] if dot.is(b'.') => Some(name),
             _ => rest.first(),
@@ -231,16 +229,15 @@ impl Matlab {
     }
 }
 
-/// COBOL: programs, sections, paragraphs, and data.
 #[derive(Default)]
 pub(crate) struct Cobol {
     in_procedures: bool,
 }
 
-/// Column of a sign that makes a comment of a line in fixed form.
+/// Column of a comment's sign in fixed form.
 const INDICATOR: usize = 6;
 
-/// Paragraphs begin before this column.
+/// Column before which paragraphs begin.
 const AREA_B: u32 = 11;
 
 impl Parser for Cobol {
@@ -295,7 +292,6 @@ impl Cobol {
     }
 }
 
-/// `01 NAME PIC X.`
 fn data(tokens: &[Token], outline: &mut Outline<'_>) {
     let kind = match tokens[0].text(outline) {
         b"01" | b"1" | b"77" => Kind::Variable,

@@ -1,4 +1,4 @@
-//! Fortran: units, procedures, types, interfaces; variables of modules and types.
+//! Fortran: units, procedures, types, interfaces, variables.
 
 #[cfg(test)]
 mod tests;
@@ -8,14 +8,13 @@ use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
 use super::words::{Scopes, Statement, Word, behind_brackets, define_list};
 
-/// Column of the sign that continues a line of fixed form.
+/// Column of a continuation's sign in fixed form.
 const CONTINUATION: u32 = 5;
 
 #[derive(Default)]
 pub(crate) struct Fortran {
     statement: Statement,
     scopes: Scopes,
-    /// End of the last statement.
     end: u32,
 }
 
@@ -115,7 +114,6 @@ impl Fortran {
         }
     }
 
-    /// `type, public :: name`, `type name`
     fn derived_type(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
         let behind = behind_colons(tokens);
         let name = match behind.first() {
@@ -126,7 +124,7 @@ impl Fortran {
         self.define(name, Kind::Struct, "type", outline);
     }
 
-    /// Procedure behind its prefixes and its type, or variables.
+    /// Procedure behind prefixes and type, or variables.
     fn typed(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
         let mut rest = tokens;
         while let [token, behind @ ..] = rest {

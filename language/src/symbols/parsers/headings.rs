@@ -1,6 +1,4 @@
-//! Documents of TeX, Texinfo, Roff, and BibTeX: headings, and macros.
-//!
-//! A heading has the text up to the next one of its level.
+//! TeX, Texinfo, Roff and BibTeX: headings and macros.
 
 #[cfg(test)]
 mod tests;
@@ -20,15 +18,12 @@ pub(crate) enum Dialect {
 
 pub(crate) struct Headings {
     dialect: Dialect,
-    /// Levels of open headings, ascending.
     levels: Vec<u8>,
-    /// Roff: level of a heading in the next line.
+    /// Level of Roff's heading in the next line.
     next: Option<u8>,
-    /// Start of the line.
     start: u32,
 }
 
-/// Bytes in which the end of a title is searched.
 const TITLE_BYTES_MAX: usize = 512;
 
 impl Parser for Headings {
@@ -152,7 +147,7 @@ impl Headings {
     }
 }
 
-/// `\newcommand{\name}`, `\def\name`, `\newenvironment{name}`, `\label{name}`
+/// `\newcommand{\name}`, `\def\name`, `\label{name}`
 fn tex_macro(text: &[u8], rest: &[Token], outline: &mut Outline<'_>) {
     let is_environment = matches!(
         text,

@@ -1,8 +1,6 @@
-//! Languages with layout: Haskell, PureScript, Elm, Idris, Agda.
-//!
-//! A line that begins in the first column begins an item; in the body of a class or an instance,
-//! one in the column of the body's first item. A signature declares, the first equation defines.
-//! Functions behind `where` and `let` are local, and their tokens are skipped.
+//! Haskell, PureScript, Elm, Idris, Agda: a line in the first column, or in that of a body's first
+//! item, begins an item. A signature declares, the first equation defines; functions behind `where`
+//! are local.
 
 mod define;
 mod item;
@@ -13,38 +11,54 @@ mod tests;
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
-use item::Form;
 use std::ops::Range;
 
-/// Names of one signature. Others are skipped.
 const NAMES_MAX: usize = 64;
 
 pub(crate) struct Layout {
     dialect: Dialect,
-    /// Columns before code in each line of a literate text; `None` before the first line.
+    /// `None` before the first line.
     literate: Option<Literate>,
     form: Form,
     body: Option<Body>,
-    /// Open brackets of the item.
     depth: usize,
-    /// Names of a signature or of fields, before their colon.
+    /// Names before a colon.
     names: Vec<Range<u32>>,
     expects_name: bool,
-    /// Name of an infix operator, a type or a constructor, before the token that proves it.
+    /// Name before the token that proves it.
     candidate: Option<Range<u32>>,
-    /// Type of an instance.
     of_type: Option<Range<u32>>,
-    /// Last function and its name: further equations are of the same one.
+    /// Name and index, for further equations.
     function: Option<(Range<u32>, u32)>,
-    /// End of the last token.
     end: u32,
 }
 
-/// Body of a class, an instance, a record or a generalised type.
 struct Body {
     kind: Kind,
-    /// `None`: its first item has not come.
     column: Option<u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Skip,
+    Begin,
+    /// Signature, or left side of an equation.
+    Binding,
+    /// Left side behind `pattern`.
+    Pattern,
+    /// `foreign import … name`
+    Foreign,
+    Module,
+    /// Name behind `type`, `data`, `class`, `instance`.
+    Head {
+        kind: Kind,
+        /// Constructors follow, unlike for `type` of Haskell.
+        has_values: bool,
+        is_named: bool,
+    },
+    Constructors,
+    /// Alias of Elm and PureScript.
+    Alias,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,7 +75,7 @@ enum Literate {
     No,
     /// `> ` before code.
     Bird,
-    /// Between `\begin{code}` and `\end{code}`.
+    /// `\begin{code}` and `\end{code}`.
     Tex {
         is_code: bool,
     },
@@ -112,7 +126,7 @@ impl Layout {
         }
     }
 
-    /// Tokens of code, and the columns before them that a literate text adds.
+    /// Tokens of code, and the columns of a literate text's sign.
     fn code<'l>(&mut self, line: &Line<'l>, outline: &Outline<'_>) -> (&'l [Token], u32) {
         let literate = *self
             .literate

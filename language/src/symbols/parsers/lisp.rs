@@ -1,8 +1,5 @@
-//! Lisps and WebAssembly's text: `(` and a word such as `defun` begin a definition, its name
-//! follows, and the closing bracket ends it.
-//!
-//! Definitions in the body of a function are local, and are left out. A bracket in the first
-//! column begins a form of the file, whatever is open before it.
+//! Lisps and WebAssembly: `(` and a word such as `defun` begin a definition, except in a function.
+//! A bracket in the first column begins a form of the file, whatever is open.
 
 #[cfg(test)]
 mod tests;
@@ -13,22 +10,18 @@ use super::super::parser::{Line, Parser, Role, Token};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// Common Lisp and Emacs Lisp.
     Lisp,
     Clojure,
-    /// Scheme and Racket.
     Scheme,
     WebAssembly,
 }
 
-/// Open bodies. Definitions in deeper ones are left out.
 const BODIES_MAX: usize = 64;
 
 pub(crate) struct Lisp {
     dialect: Dialect,
-    /// Open brackets.
     depth: usize,
-    /// Brackets around each open body, with its own.
+    /// Brackets around each open body.
     bodies: Vec<usize>,
     expects: Expects,
     last: Option<Token>,
@@ -37,22 +30,18 @@ pub(crate) struct Lisp {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expects {
     Nothing,
-    /// First word of a form.
     Head,
-    /// Name, maybe in further brackets.
     Name(Form),
-    /// Metadata of Clojure before a name, in this number of brackets.
+    /// Metadata of Clojure before a name.
     Metadata(Form, usize),
-    /// Value of a variable; without one it is a declaration.
+    /// Value; without one it is a declaration.
     Value(u32),
 }
 
-/// Form of a definition.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Form {
     kind: Kind,
     is_declaration: bool,
-    /// Open brackets, with its own.
     depth: usize,
 }
 
@@ -179,13 +168,13 @@ impl Lisp {
         let kind = match self.dialect {
             Dialect::WebAssembly => return of_webassembly(text),
             Dialect::Scheme => of_scheme(text).or_else(|| of_lisp(text)),
-            // A namespace may be before the word: `s/defn`.
+            // `s/defn`
             Dialect::Clojure => {
                 of_clojure(text.rsplit(|byte| *byte == b'/').next().unwrap_or(text))
             }
             Dialect::Lisp => of_lisp(text.strip_prefix(b"cl-").unwrap_or(text)),
         };
-        // A macro of the program, such as `deftask`.
+        // Macro such as `deftask`.
         let is_own = text.starts_with(b"def") && !text.starts_with(b"default");
         kind.or_else(|| (is_own && self.depth == 1 && !is_setter(text)).then_some(Kind::Function))
     }
@@ -217,7 +206,7 @@ impl Lisp {
 
     fn define(&mut self, token: Token, form: Form, outline: &mut Outline<'_>) {
         let mut range = token.range();
-        // `:name` and `#:name` are symbols of Common Lisp.
+        // Symbols of Common Lisp: `:name`, `#:name`.
         let text = token.text(outline);
         let sign = usize::from(text.starts_with(b"#"));
         if text.len() > sign + 1 && text[sign] == b':' {

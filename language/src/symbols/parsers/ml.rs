@@ -1,62 +1,44 @@
-//! OCaml, ReasonML, F# and Standard ML.
-//!
-//! A word such as `let` begins an item, if it is in a structure: in F# by its column, in ReasonML
-//! by braces, in the others between `struct` and `end`. There it follows the end of an expression,
-//! or the `let` is a local one.
+//! OCaml, ReasonML, F# and Standard ML: a word such as `let` begins an item of a structure, by
+//! column in F#, in braces in ReasonML, before `end` in the others, there behind an expression:
+//! else the `let` is local.
 
+mod dialect;
 mod item;
+mod part;
 
 #[cfg(test)]
 mod tests;
 
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
+use dialect::Form;
 use item::Item;
 
-/// Tracked scopes. Definitions in deeper ones are left out.
-const SCOPES_MAX: usize = 64;
+pub(crate) use dialect::Dialect;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    OCaml,
-    Reason,
-    FSharp,
-    StandardMl,
-}
+const SCOPES_MAX: usize = 64;
 
 pub(crate) struct Ml {
     dialect: Dialect,
     scopes: Vec<Scope>,
-    /// Scopes beyond [`SCOPES_MAX`].
     deeper: usize,
-    /// Open brackets in the innermost scope.
     depth: usize,
-    /// Local `let` whose `in` has not come.
+    /// Local `let` before their `in`.
     lets: usize,
     item: Item,
     last: Option<Token>,
-    /// Column of the line's first token.
     column: u32,
     is_first: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Structure,
-    Signature,
-    Object,
 }
 
 struct Scope {
     holds_items: bool,
     form: Form,
-    /// Item around it, which another structure may follow.
+    /// Item around, which another structure may follow.
     item: Item,
-    /// Open scopes of the outline around its items.
+    /// Scopes around, in the outline.
     base: usize,
-    /// Open brackets around it.
     depth: usize,
-    /// Of F#.
     column: u32,
 }
 
@@ -227,7 +209,6 @@ impl Ml {
         self.push(holds_items, Form::Object, outline);
     }
 
-    /// Enters the body of an item.
     fn enter(&mut self, index: Option<u32>, outline: &mut Outline<'_>) {
         if self.dialect == Dialect::FSharp {
             outline.leave(0);

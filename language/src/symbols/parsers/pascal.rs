@@ -1,4 +1,4 @@
-//! Pascal and Delphi: routines, types with members, constants and variables of the unit.
+//! Pascal and Delphi: routines, types with members, constants, variables.
 
 #[cfg(test)]
 mod tests;
@@ -13,11 +13,11 @@ pub(crate) struct Pascal {
     statement: Statement,
     scopes: Scopes,
     section: Section,
-    /// Routines of an interface are declarations.
+    /// Routines are declarations.
     in_interface: bool,
-    /// Type behind `class` or the like: the next token shows whether it has members.
+    /// Type before the token that shows members.
     of_type: Option<u32>,
-    /// Last routine, which `forward` makes a declaration.
+    /// Routine that `forward` may follow.
     routine: Option<u32>,
 }
 
@@ -150,7 +150,7 @@ impl Pascal {
         true
     }
 
-    /// `Name = class`, `Name = packed record`
+    /// `Name = packed record`
     fn begin_type(&mut self, word: &[u8], outline: &mut Outline<'_>) -> bool {
         let kind = match word {
             b"class" | b"object" => Kind::Class,
@@ -166,7 +166,6 @@ impl Pascal {
             return self.of_type.is_some();
         }
         if kind == Kind::Struct {
-            // A record without a name.
             self.scopes.open("record", None, outline);
         }
         kind == Kind::Struct
@@ -175,7 +174,6 @@ impl Pascal {
     fn end_statement(&mut self, outline: &mut Outline<'_>) {
         let tokens = std::mem::take(&mut self.statement.tokens);
         let mut code = tokens.as_slice();
-        // Attributes.
         while code.first().is_some_and(|open| open.is(b'[')) {
             code = behind_brackets(code);
         }
@@ -289,7 +287,6 @@ impl Pascal {
     }
 }
 
-/// `unit A.B`
 fn define_dotted(tokens: &[Token], outline: &mut Outline<'_>) {
     let parts = tokens.iter().take_while(|it| it.is_word() || it.is(b'.'));
     if let (Some(first), Some(last)) = (tokens.first(), parts.last()) {

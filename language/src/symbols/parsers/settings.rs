@@ -1,4 +1,4 @@
-//! Settings and data: sections and keys.
+//! Sections and keys.
 
 mod ini;
 mod json;

@@ -1,4 +1,4 @@
-//! Forth and PostScript, and classes of Eiffel: a word defines the name beside it.
+//! Forth, PostScript and Eiffel: a word defines the name beside it.
 
 #[cfg(test)]
 mod tests;
@@ -8,7 +8,7 @@ use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Token};
 use super::words::Word;
 
-/// Forth: `: name … ;`, `variable name`.
+/// `: name … ;`, `variable name`
 #[derive(Default)]
 pub(crate) struct Forth;
 
@@ -55,7 +55,7 @@ fn define_next(word: Token, end: u32, kind: Kind, outline: &mut Outline<'_>) -> 
     outline.define(start..start + name as u32, kind)
 }
 
-/// PostScript: `/name {…} def` and `/name … def` at the beginning of a line.
+/// `/name {…} def`, `/name … def`
 #[derive(Default)]
 pub(crate) struct PostScript {
     depth: usize,
@@ -99,14 +99,13 @@ impl PostScript {
     }
 }
 
-/// Eiffel: classes and their features, which have the column of the first one.
+/// Eiffel: features have the column of the first one.
 #[derive(Default)]
 pub(crate) struct Eiffel {
-    /// Column of features; 0 outside of them, and before the first one.
     column: usize,
     in_features: bool,
     feature: Option<u32>,
-    /// The name of a class comes in the next line.
+    /// Name in the next line.
     is_class: bool,
 }
 

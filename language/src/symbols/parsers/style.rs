@@ -1,45 +1,37 @@
-//! CSS, SCSS, Less, Sass and Stylus: selectors, mixins, functions, variables.
-//!
-//! The last part of each selector names the rule: `.a .b.c > d:hover, #e` defines `d` and `e`. A
-//! part with classes is not named by its element. Sass and Stylus have no braces: the next line's
-//! columns tell whether a line is the head of a block.
+//! CSS, SCSS, Less, Sass and Stylus: `.a .b.c > d:hover, #e` defines `d` and `e`, the last parts of
+//! selectors; classes go before elements.
 
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
 use std::ops::Range;
 
-/// Names of a rule.
 const NAMES_MAX: usize = 64;
 
 #[derive(Default)]
 pub(crate) struct Style {
     head: Head,
-    /// Columns of open blocks, if blocks have no braces.
+    /// Columns of blocks without braces.
     columns: Option<Vec<usize>>,
-    /// Columns of the statement, and the end of its last line.
     column: usize,
     end: u32,
 }
 
-/// Statement up to `{`, `;` or `}`.
+/// Statement before `{`, `;` or `}`.
 #[derive(Default)]
 struct Head {
     names: Vec<Range<u32>>,
-    /// First name of the selector behind the last comma.
+    /// First name behind the last comma.
     selector: usize,
     /// Name in `@mixin name` and `.mixin(`.
     function: Option<Range<u32>>,
     at_rule: AtRule,
-    /// True if the last name is an element.
     is_element: bool,
-    /// Open round and square brackets.
     brackets: usize,
-    /// Open `#{` and `@{`.
     interpolations: usize,
-    /// Variable that needs a `:` or `=`.
+    /// Variable before `:` or `=`.
     variable: Option<Range<u32>>,
-    /// True if it has no sign such as `$`: `a:hover` is none.
+    /// Name without `$`: `a:hover` is none.
     is_plain: bool,
     last: Option<Piece>,
 }
@@ -52,12 +44,10 @@ enum AtRule {
     Other,
 }
 
-/// Word or sign.
 #[derive(Clone, Copy)]
 struct Piece {
     start: u32,
     end: u32,
-    /// 0 for a word.
     sign: u8,
 }
 
@@ -91,7 +81,6 @@ impl Parser for Style {
 }
 
 impl Style {
-    /// Blocks without braces.
     pub(crate) fn columns() -> Style {
         Style {
             columns: Some(Vec::new()),
@@ -99,7 +88,7 @@ impl Style {
         }
     }
 
-    /// Without braces: opens the block of the line before, or closes blocks.
+    /// Opens or closes blocks without braces.
     fn begin_line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         let Some(columns) = &mut self.columns else {
             return;
@@ -145,7 +134,7 @@ impl Style {
         head.last = Some(Piece::new(at..at + 1, sign));
     }
 
-    /// Reads the words and signs of a token: `.a:hover` may be a key.
+    /// Splits a token: `.a:hover` may be a key.
     fn pieces(&mut self, token: Token, outline: &mut Outline<'_>) {
         let text = token.text(outline);
         if text == b"@" {
@@ -183,7 +172,6 @@ impl Head {
         };
     }
 
-    /// Defines the names of a block, and opens it.
     fn open(&mut self, outline: &mut Outline<'_>) {
         // `font: { family: a }`
         let is_property = self.last.is_some_and(|last| last.sign == b':');
@@ -233,7 +221,7 @@ impl Head {
         }
     }
 
-    /// A class with arguments is a mixin of Less, a word with arguments one of Stylus.
+    /// Mixin: a class with arguments in Less, a word in Stylus.
     fn mixin(&mut self, at: u32, is_top: bool) {
         if self.names.len() == 1 && self.names[0].end == at {
             let name = self.names.pop();
@@ -241,7 +229,6 @@ impl Head {
         }
     }
 
-    /// Drops the names of the part before: those of the last part count.
     fn begin_part(&mut self) {
         self.names.truncate(self.selector);
         self.is_element = false;
@@ -271,7 +258,6 @@ impl Head {
         self.part(word, text, last, is_keyword, outline);
     }
 
-    /// Reads a word of a selector.
     fn part(
         &mut self,
         word: Range<u32>,
@@ -296,7 +282,6 @@ impl Head {
         }
     }
 
-    /// Reads the first word of a statement.
     fn first(&mut self, word: Range<u32>, text: &[u8], is_keyword: bool, outline: &Outline<'_>) {
         let is_top = outline.innermost().is_none();
         match text {
@@ -336,7 +321,7 @@ fn before(at: u32, outline: &Outline<'_>) -> Option<u8> {
     outline.text[..at as usize].last().copied()
 }
 
-/// Returns whether a class behind this byte begins a part: ` .a`, and not `b.a`.
+/// Begins a part: ` .a`, not `b.a`.
 fn begins_part(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b">+~,{};/".contains(&byte)
 }

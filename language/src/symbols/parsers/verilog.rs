@@ -1,4 +1,4 @@
-//! Verilog and SystemVerilog: modules, classes, functions, types, parameters, variables, ports.
+//! Verilog and SystemVerilog: modules, types, members, parameters, variables, ports.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,6 @@ pub(crate) struct Verilog {
     scopes: Scopes,
     /// Open `begin`: variables inside are local.
     begins: usize,
-    /// The line continues a macro.
     in_macro: bool,
 }
 
@@ -91,7 +90,6 @@ impl Verilog {
     fn end_statement(&mut self, outline: &mut Outline<'_>) {
         let tokens = std::mem::take(&mut self.statement.tokens);
         let code = match tokens.as_slice() {
-            // Label of the block before.
             [colon, _, rest @ ..] if colon.is(b':') => rest,
             code => code,
         };
@@ -146,7 +144,6 @@ impl Verilog {
         }
     }
 
-    /// `function automatic int Class::name(int x)`
     fn function(
         &mut self,
         tokens: &[Token],
@@ -186,7 +183,7 @@ impl Verilog {
         self.scopes.open(word, index, outline);
     }
 
-    /// `parameter A = 1, B = 2`, `wire [3:0] a, b`, `rand int x`
+    /// `parameter A = 1, B = 2`, `wire [3:0] a, b`
     fn variables(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
         let inside = self.scopes.innermost();
         if matches!(inside, "function" | "task" | "deep") || self.begins > 0 {
@@ -267,7 +264,7 @@ fn has_direction(tokens: &[Token], outline: &Outline<'_>) -> bool {
     })
 }
 
-/// `enum {A, B} name`, `struct {int x;} name`, `class name`
+/// `enum {A, B} name`, `class name`
 fn typedef(tokens: &[Token], outline: &mut Outline<'_>) {
     let open = tokens.iter().position(|token| token.is(b'{'));
     let close = tokens.iter().rposition(|token| token.is(b'}'));
@@ -283,7 +280,6 @@ fn typedef(tokens: &[Token], outline: &mut Outline<'_>) {
     let name = behind.iter().rposition(|token| token.role == Role::Word);
     let name = match (kind, close) {
         (Kind::Type | Kind::Class, _) => name,
-        // A dimension may follow the name.
         _ => behind.iter().position(|token| token.role == Role::Word),
     };
     let Some(name) = name.map(|at| behind[at].range()) else {

@@ -1,5 +1,4 @@
-//! Parts that languages with words as blocks share: words in any case, statements, and scopes
-//! that `end` and a word close.
+//! Words in any case, statements, and scopes with `end`.
 
 #[cfg(test)]
 mod tests;
@@ -8,16 +7,13 @@ use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Role, Token};
 
-/// Tokens of a statement, such as the values of a type. Further ones are left out.
 const TOKENS_MAX: usize = 4096;
 
-/// Open scopes. Deeper ones have no definitions.
 const SCOPES_MAX: usize = 64;
 
-/// Longest word that is compared.
 const WORD_BYTES_MAX: usize = 20;
 
-/// Word in lower case; empty for a longer one, and for no word.
+/// Word in lower case, or empty if longer.
 #[derive(Clone, Copy)]
 pub(super) struct Word {
     bytes: [u8; WORD_BYTES_MAX],
@@ -43,11 +39,9 @@ impl Word {
     }
 }
 
-/// Tokens of a statement.
 #[derive(Default)]
 pub(super) struct Statement {
     pub(super) tokens: Vec<Token>,
-    /// Open brackets.
     pub(super) depth: usize,
 }
 
@@ -69,7 +63,6 @@ impl Statement {
     }
 }
 
-/// Scopes, by the word that ends them.
 #[derive(Default)]
 pub(super) struct Scopes {
     open: Vec<&'static str>,

@@ -1,4 +1,4 @@
-//! Outlines of Ada and VHDL.
+//! Ada and VHDL.
 
 use crate::symbols::tests::check;
 

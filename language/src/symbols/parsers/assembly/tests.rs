@@ -1,4 +1,4 @@
-//! Outlines of Assembly of GNU, NASM, MASM and Go.
+//! Assembly.
 
 use crate::symbols::tests::check;
 

@@ -1,4 +1,4 @@
-//! Outlines of Visual Basic, VBScript, MATLAB and COBOL.
+//! Visual Basic, VBScript, MATLAB and COBOL.
 
 use crate::symbols::tests::check;
 

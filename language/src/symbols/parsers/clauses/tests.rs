@@ -1,4 +1,4 @@
-//! Outlines of Erlang and Prolog.
+//! Erlang and Prolog.
 
 use crate::symbols::tests::check;
 

@@ -1,4 +1,4 @@
-//! AsciiDoc: headings with `=`, and with a row below; anchors.
+//! AsciiDoc: headings with `=` or a row below; anchors.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
@@ -12,7 +12,7 @@ const ROWS: &[u8] = b"=-~^+";
 #[derive(Default)]
 pub(crate) struct AsciiDoc {
     sections: Sections,
-    /// Line before, if a row may follow.
+    /// Line that a row may follow.
     last: Option<Range<u32>>,
     /// Sign and length of the row that ends a block.
     block: Option<(u8, usize)>,
@@ -78,7 +78,7 @@ impl AsciiDoc {
     }
 }
 
-/// Defines `name` in `[[name]]`, `[[name,text]]` and `[#name]`.
+/// `[[name]]`, `[[name,text]]`, `[#name]`
 fn anchor(start: u32, text: &[u8], outline: &mut Outline<'_>) {
     let is_end = |byte: &u8| b"],.%[".contains(byte);
     if let Some(end) = text.iter().position(is_end) {

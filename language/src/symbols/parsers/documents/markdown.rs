@@ -1,29 +1,26 @@
-//! Markdown: headings with `#`, and with a row of `=` or `-` below.
+//! Markdown: headings with `#`, or a row below.
 
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Line, Parser};
 use super::{Sections, count, is_row, rest};
 use std::ops::Range;
 
-/// Lines of settings before the text.
 const SETTINGS_LINES_MAX: usize = 256;
 
 #[derive(Default)]
 pub(crate) struct Markdown {
     sections: Sections,
     last: Last,
-    /// Sign and number of lines of open settings.
+    /// Sign and line count.
     settings: Option<(u8, usize)>,
 }
 
-/// Line before.
 #[derive(Default)]
 enum Last {
     #[default]
     Blank,
-    /// Paragraph: its heading, if a row follows.
+    /// Heading, if a row follows.
     Text(Range<u32>),
-    /// List, quote, table, and their paragraphs.
     Other,
 }
 
@@ -61,7 +58,6 @@ impl Parser for Markdown {
 }
 
 impl Markdown {
-    /// Returns whether a line belongs to settings between `---`.
     fn is_in_settings(&mut self, line: &Line<'_>, text: &[u8]) -> bool {
         let sign = match text.trim_ascii_end() {
             b"---" => b'-',
@@ -85,7 +81,6 @@ impl Markdown {
     }
 }
 
-/// Text of a heading that begins at `start`, without `#`.
 fn heading(text: &[u8], level: u8, start: u32) -> Option<Range<u32>> {
     let name = text.get(usize::from(level)..)?;
     if !name.first()?.is_ascii_whitespace() {
@@ -104,7 +99,7 @@ fn heading(text: &[u8], level: u8, start: u32) -> Option<Range<u32>> {
     Some(start..start + name.len() as u32)
 }
 
-/// Returns whether a line is no paragraph: `- a`, `1. a`, `> a`, `| a`, `<a>`, a fence.
+/// `- a`, `1. a`, `> a`, `| a`, `<a>`, a fence.
 fn is_other(text: &[u8]) -> bool {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match &text[digits..] {

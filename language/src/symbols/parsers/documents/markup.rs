@@ -1,4 +1,4 @@
-//! HTML and XML: ids, headings, and names that a schema or a style sheet defines.
+//! HTML and XML: ids, headings, and names of schemas and style sheets.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
@@ -12,9 +12,8 @@ pub(crate) struct Markup {
     sections: Sections,
     tag: Tag,
     heading: Option<Heading>,
-    /// Attribute with a value that has not come.
     attribute: Attribute,
-    /// Id of this tag: `name` may have it, too.
+    /// Id, which `name` may repeat.
     id: Range<u32>,
 }
 
@@ -22,9 +21,8 @@ pub(crate) struct Markup {
 enum Tag {
     #[default]
     Other,
-    /// `<a`
     Anchor,
-    /// Its `name` is a definition of this kind.
+    /// Kind that `name` defines.
     Named(Kind),
 }
 
@@ -36,12 +34,10 @@ enum Attribute {
     Name,
 }
 
-/// Open `<h1>`.
 struct Heading {
     level: u8,
-    /// Offset of its tag.
     at: u32,
-    /// Offset of text behind the last tag.
+    /// Offset behind the last tag.
     text: Option<u32>,
     /// Longest text.
     name: Range<u32>,
@@ -80,7 +76,7 @@ impl Markup {
         }
     }
 
-    /// Reads `<name`, `</name`, or the end of a tag.
+    /// `<name`, `</name`, or a tag's end.
     fn sign(&mut self, token: Token, outline: &mut Outline<'_>) {
         self.attribute = Attribute::Other;
         let text = token.text(outline);
@@ -153,7 +149,6 @@ impl Markup {
         };
     }
 
-    /// Reads a quote, or a value with the quote behind it.
     fn value(&mut self, token: Token, outline: &mut Outline<'_>) {
         match token.text(outline) {
             [b'"' | b'\''] => {}

@@ -30,7 +30,7 @@ impl Parser for Org {
     }
 }
 
-/// Defines the block of `#+NAME: name`.
+/// `#+NAME: name`
 fn named(line: &Line<'_>, text: &[u8], outline: &mut Outline<'_>) {
     const SIGN: &[u8] = b"#+name:";
     if let Some((sign, name)) = text.split_at_checked(SIGN.len())

@@ -1,6 +1,4 @@
-//! reStructuredText: titles with a row of signs below, and maybe above; targets.
-//!
-//! The order of first use gives rows their level.
+//! reStructuredText: titles with rows, whose first use gives them levels; targets.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
@@ -11,13 +9,10 @@ use std::ops::Range;
 #[derive(Default)]
 pub(crate) struct Restructured {
     sections: Sections,
-    /// Rows by level.
     rows: Vec<Row>,
-    /// The last two lines.
     last: [Last; 2],
 }
 
-/// Row of a title.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Row {
     sign: u8,
@@ -28,10 +23,12 @@ struct Row {
 enum Last {
     #[default]
     Blank,
-    /// Row of signs, its length, and its offset.
+    /// Sign, length and offset.
     Row(u8, usize, u32),
-    /// Text in the first column, or behind blanks.
-    Text { name: Range<u32>, is_indented: bool },
+    Text {
+        name: Range<u32>,
+        is_indented: bool,
+    },
     /// Directive, comment, target.
     Explicit,
 }
@@ -65,7 +62,7 @@ impl Parser for Restructured {
 }
 
 impl Restructured {
-    /// Opens the section of a title above this row. Returns what the row is then.
+    /// Opens the section of a title above. Returns the row's role.
     fn row(&mut self, sign: u8, length: usize, outline: &mut Outline<'_>) -> Option<Last> {
         let [before, Last::Text { name, is_indented }] = &self.last else {
             return None;
@@ -92,7 +89,7 @@ impl Restructured {
     }
 }
 
-/// Defines `name` in `.. _name:`. A link to elsewhere is none.
+/// `.. _name:`, but for a link to elsewhere.
 fn target(start: u32, text: &[u8], outline: &mut Outline<'_>) {
     let Some(name) = text
         .strip_prefix(b".. _")

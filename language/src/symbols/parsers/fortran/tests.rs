@@ -1,4 +1,4 @@
-//! Outlines of Fortran in free and in fixed form.
+//! Fortran in free and fixed form.
 
 use crate::symbols::tests::check;
 

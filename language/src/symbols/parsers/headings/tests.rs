@@ -1,4 +1,4 @@
-//! Outlines of Documents.
+//! Documents.
 
 use crate::symbols::tests::check;
 

@@ -1,10 +1,10 @@
-//! Definitions of languages with layout, where the sign that proves them comes.
+//! Definitions, at the sign that proves them.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::Token;
-use super::item::{Form, is_upper};
-use super::{Body, Layout};
+use super::item::is_upper;
+use super::{Body, Form, Layout};
 use std::ops::Range;
 
 impl Layout {

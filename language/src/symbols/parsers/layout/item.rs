@@ -1,37 +1,10 @@
-//! Items of languages with layout: signatures, equations, types with constructors and fields.
+//! Signatures, equations and types.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
-use super::{Dialect, Layout, NAMES_MAX};
+use super::{Dialect, Form, Layout, NAMES_MAX};
 use std::ops::Range;
-
-/// Part of an item that the next tokens belong to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    /// The rest is of no interest.
-    Skip,
-    Begin,
-    /// Names of a signature, or the left side of an equation.
-    Binding,
-    /// Left side behind `pattern`.
-    Pattern,
-    /// `foreign import … name`
-    Foreign,
-    /// Name behind `module`.
-    Module,
-    /// Name behind `type`, `data`, `class`, `instance`.
-    Head {
-        kind: Kind,
-        /// False for `type` of Haskell.
-        has_values: bool,
-        /// The name has come.
-        is_named: bool,
-    },
-    Constructors,
-    /// Alias of Elm and PureScript: a record has fields.
-    Alias,
-}
 
 impl Layout {
     pub(super) fn token(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
@@ -105,7 +78,7 @@ impl Layout {
             b"port" | b"effect" if next == b"module" => Form::Begin,
             b"port" => Form::Begin,
             b"type" if of_instance || next == b"instance" => Form::Skip,
-            // Its values are new, its name is not.
+            // New values of an old name.
             b"data" | b"newtype" if of_instance || next == b"instance" => Form::Head {
                 kind: Kind::Type,
                 has_values: true,
@@ -173,7 +146,6 @@ impl Layout {
                     name.end = range.end;
                 }
             }
-            // Strict and lazy patterns.
             b"!" | b"~" if is_before => {}
             _ => self.candidate = self.candidate.take().or(Some(range)),
         }
@@ -202,7 +174,7 @@ impl Layout {
                 };
                 self.expects_name = true;
             }
-            // Named instance of PureScript.
+            // PureScript: named instance.
             _ if is_colon && kind == Kind::Implementation => self.candidate = None,
             _ if is_colon && kind == Kind::Type && !has_values && self.expects_name => {
                 self.declare_type(outline);
@@ -305,7 +277,6 @@ pub(super) fn is_upper(name: &[u8]) -> bool {
     name.first().is_some_and(u8::is_ascii_uppercase)
 }
 
-/// Adjacent signs at the beginning that are one operator.
 fn operator(tokens: &[Token]) -> Option<&[Token]> {
     let mut end = None;
     let signs = tokens.iter().take_while(|token| {

@@ -1,4 +1,4 @@
-//! Outlines of Haskell, PureScript, Elm, Idris and Agda.
+//! Haskell, PureScript, Elm, Idris and Agda.
 
 use crate::symbols::tests::check;
 

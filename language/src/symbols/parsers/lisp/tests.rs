@@ -1,4 +1,4 @@
-//! Outlines of Lisps and WebAssembly.
+//! Lisps and WebAssembly.
 
 use crate::symbols::tests::check;
 

@@ -1,4 +1,4 @@
-//! Outlines of OCaml, ReasonML, F# and Standard ML.
+//! OCaml, ReasonML, F# and Standard ML.
 
 use crate::symbols::tests::check;
 

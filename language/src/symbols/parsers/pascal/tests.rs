@@ -1,4 +1,4 @@
-//! Outlines of Pascal.
+//! Pascal.
 
 use crate::symbols::tests::check;
 

@@ -1,4 +1,4 @@
-//! INI, Properties, TOML, Cabal and Opam: sections, and the keys in them.
+//! INI, Properties, TOML, Cabal and Opam: sections and keys.
 
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Line, Parser, Role};
@@ -16,13 +16,11 @@ pub(crate) enum Dialect {
 
 pub(crate) struct Ini {
     dialect: Dialect,
-    /// Columns before the first key of the section; lines with more continue a value.
+    /// Columns of the first key; lines with more continue a value.
     indent: Option<usize>,
-    /// Open brackets of a value.
     brackets: usize,
-    /// End of the last line that is not blank.
     end: u32,
-    /// Properties: a backslash continues the line before.
+    /// Line after a backslash.
     is_continued: bool,
 }
 
@@ -97,7 +95,7 @@ impl Ini {
         self.indent = None;
     }
 
-    /// Name of the section that a line opens, and of the table around it.
+    /// Section that a line opens, and the table around it.
     fn section(
         &self,
         text: &[u8],
@@ -139,7 +137,6 @@ impl Ini {
     }
 }
 
-/// Name between the brackets of `[name]` and `[[name]]`.
 fn bracketed(text: &[u8]) -> Option<Range<usize>> {
     let open = text.iter().position(|byte| !byte.is_ascii_whitespace())?;
     let signs = text[open..]
@@ -168,7 +165,6 @@ fn trim(text: &[u8], part: Range<usize>) -> Range<usize> {
     start..start + inside.trim_ascii().len()
 }
 
-/// Splits `a.b.c` at its last point outside of quotes.
 fn split_table(text: &[u8], part: Range<usize>) -> (Option<Range<usize>>, Range<usize>) {
     let (mut quote, mut point) = (0, None);
     for at in part.clone() {
@@ -185,7 +181,7 @@ fn split_table(text: &[u8], part: Range<usize>) -> (Option<Range<usize>>, Range<
     }
 }
 
-/// Returns whether a line has only `[name]`: no value of TOML.
+/// Tells `[name]` from a value of TOML.
 fn is_bare(text: &[u8]) -> bool {
     let text = text.trim_ascii_end();
     let of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.\"'".contains(byte);
@@ -195,7 +191,7 @@ fn is_bare(text: &[u8]) -> bool {
     })
 }
 
-/// Name of a stanza of Cabal, or its kind if it has none.
+/// Name of a stanza, or its kind.
 fn stanza(text: &[u8]) -> Option<Range<usize>> {
     let word = text
         .iter()
@@ -211,7 +207,6 @@ fn stanza(text: &[u8]) -> Option<Range<usize>> {
     Some(if rest.is_empty() { 0..word } else { rest })
 }
 
-/// Bytes of a key before `=` or `:`.
 fn key(text: &[u8], dialect: Dialect) -> Option<usize> {
     if let [quote @ (b'"' | b'\''), rest @ ..] = text {
         let end = 2 + rest.iter().position(|byte| byte == quote)?;
@@ -233,7 +228,7 @@ fn key(text: &[u8], dialect: Dialect) -> Option<usize> {
     is_key.then_some(name.len())
 }
 
-/// Returns whether a key ends here. `\:` and `::` belong to it.
+/// Sees `\:` and `::` as parts of a key.
 fn is_separator(text: &[u8], at: usize, dialect: Dialect) -> bool {
     let byte = text[at];
     let (before, after) = (at.checked_sub(1).map(|at| text[at]), text.get(at + 1));

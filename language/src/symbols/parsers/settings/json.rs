@@ -1,19 +1,16 @@
-//! JSON: keys of the first object, and of objects in it. Later ones are records.
+//! JSON: keys of the first object, and of objects in it; later ones are records.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Line, Parser, Role, Token};
 
-/// Objects around a key.
 const DEPTH_MAX: usize = 2;
 
 #[derive(Default)]
 pub(crate) struct Json {
-    /// Open brackets, of objects and arrays.
     depth: usize,
-    /// Depth outside of all arrays, if there is one.
+    /// Depth of the outermost array.
     array: Option<usize>,
-    /// Key with a value that has not come.
     key: Option<u32>,
     is_done: bool,
 }

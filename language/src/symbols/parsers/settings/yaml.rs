@@ -1,18 +1,16 @@
-//! YAML: keys, each inside of the one before it with fewer columns.
+//! YAML: keys, nested by column.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Line, Parser};
 use std::ops::Range;
 
-/// Keys around a key. Deeper ones are left out.
+/// Keys around a key.
 const DEPTH_MAX: usize = 32;
 
 #[derive(Default)]
 pub(crate) struct Yaml {
-    /// Columns of open keys, ascending.
     columns: Vec<usize>,
-    /// End of the last line that is not blank.
     end: u32,
 }
 
@@ -58,7 +56,6 @@ impl Yaml {
         }
     }
 
-    /// Closes keys at this column or behind it.
     fn close(&mut self, column: usize, outline: &mut Outline<'_>) {
         while self.columns.last().is_some_and(|last| *last >= column) {
             self.columns.pop();
@@ -67,7 +64,6 @@ impl Yaml {
     }
 }
 
-/// Key before `:`, without quotes.
 fn key(text: &[u8]) -> Option<Range<u32>> {
     let (start, end) = match text {
         [quote @ (b'"' | b'\''), rest @ ..] => {
@@ -92,7 +88,6 @@ fn key(text: &[u8]) -> Option<Range<u32>> {
     (!has_comment && !name.is_empty()).then_some(start..name.len() as u32)
 }
 
-/// Returns whether a key ends here.
 fn is_end(text: &[u8]) -> bool {
     matches!(text, [b':'] | [b':', b' ' | b'\t', ..])
 }

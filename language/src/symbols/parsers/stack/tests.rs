@@ -1,4 +1,4 @@
-//! Outlines of Forth, PostScript and Eiffel.
+//! Forth, PostScript and Eiffel.
 
 use crate::symbols::tests::check;
 

@@ -1,4 +1,4 @@
-//! Outlines of SystemVerilog.
+//! SystemVerilog.
 
 use crate::symbols::tests::check;
 

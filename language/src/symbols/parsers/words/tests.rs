@@ -1,4 +1,4 @@
-//! Hostile texts of all languages: any bytes, words in any order, and forms without an end.
+//! Hostile texts of all languages.
 
 use crate::Language;
 use crate::symbols::tests::check;
@@ -9,7 +9,6 @@ const LANGUAGES: &str = "Agda,Ada,Assembly,BibTeX,Clojure,COBOL,Common Lisp,Eiff
     PureScript,Racket,ReasonML,Roff,Scheme,Standard ML,SystemVerilog,TeX,Texinfo,VBScript,\
     Verilog,VHDL,Visual Basic .NET,WebAssembly";
 
-/// Words that mean something in some language.
 const WORDS: &str = "( ) [ ] { } ; . , : :: = | -> => ' \" ` `` @ $ # ^ \\ % - a B 'c' \"d\" 1 \
     module where data type class instance let in and struct sig end begin object val fun local \
     function procedure is record package body entity architecture port generic declare do case \
