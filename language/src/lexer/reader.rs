@@ -88,7 +88,7 @@ impl Syntax {
         let state = inside.unwrap_or_else(|| reader.code());
         let state = match (state, reader.heredoc) {
             (LineState::Code, Some(end)) => LineState::Heredoc(end),
-            (LineState::Code, _) if self.has(BLOCKS) => lasting::block(line).unwrap_or(state),
+            (LineState::Code, _) if self.has(BLOCKS) => reader.block().unwrap_or(state),
             (state, _) => state,
         };
         reader.holes.around(state, self)

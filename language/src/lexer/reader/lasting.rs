@@ -311,6 +311,30 @@ impl<T: Tokens> Reader<'_, T> {
         self.at = self.line.len();
         self.push(start, Some(colour));
     }
+
+    /// State behind a line of YAML that ends with `|`, `>-` and the like.
+    pub(super) fn block(&self) -> Option<LineState> {
+        let text = self.line.trim_ascii_end();
+        let mut head = text;
+        while let [rest @ .., b'+' | b'-' | b'1'..=b'9'] = head
+            && text.len() - head.len() < 2
+        {
+            head = rest;
+        }
+        let [head @ .., b' ', b'|' | b'>'] = head else {
+            return None;
+        };
+        let mut value = head.trim_ascii_start();
+        // A key behind a dash has its own column.
+        while let [b'-', b' ', key @ ..] = value {
+            value = key.trim_ascii_start();
+        }
+        let last = value.rsplit(|byte| *byte == b' ').next()?;
+        let is_value = last.ends_with(b":") || last == b"-" || matches!(last, [b'!' | b'&', ..]);
+        let indent = head.len() - value.len();
+        let indent = u16::try_from(indent).ok()?;
+        (is_value && value[0] != b'#').then_some(LineState::Block { indent })
+    }
 }
 
 /// Why the reader stops in a form.
@@ -321,30 +345,6 @@ enum FormEnd {
     Line,
     /// Backslash at the end of the line.
     Escape,
-}
-
-/// State behind a line of YAML that ends with `|`, `>-` and the like.
-pub(super) fn block(line: &[u8]) -> Option<LineState> {
-    let text = line.trim_ascii_end();
-    let mut head = text;
-    while let [rest @ .., b'+' | b'-' | b'1'..=b'9'] = head
-        && text.len() - head.len() < 2
-    {
-        head = rest;
-    }
-    let [head @ .., b' ', b'|' | b'>'] = head else {
-        return None;
-    };
-    let mut value = head.trim_ascii_start();
-    // A key behind a dash has its own column.
-    while let [b'-', b' ', key @ ..] = value {
-        value = key.trim_ascii_start();
-    }
-    let last = value.rsplit(|byte| *byte == b' ').next()?;
-    let is_value = last.ends_with(b":") || last == b"-" || matches!(last, [b'!' | b'&', ..]);
-    let indent = head.len() - value.len();
-    let indent = u16::try_from(indent).ok()?;
-    (is_value && value[0] != b'#').then_some(LineState::Block { indent })
 }
 
 /// Text that may end a here-document.

@@ -4,8 +4,10 @@
 //! The head of a statement is read once and kept as a few facts ([`Head`]). A brace suspends it:
 //! the statements inside belong to a [`Place`]. Only types and functions are found in bodies.
 
+mod branch;
 mod head;
 mod lines;
+mod statement;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -13,8 +15,8 @@ mod words;
 use super::super::Kind;
 use super::super::outline::{Outline, SCOPES_MAX};
 use super::super::parser::{Line, Parser, Role, Token};
+use branch::Branches;
 use head::{Form, Head};
-use lines::Branches;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -243,7 +245,7 @@ impl Parser for Java {
             && let Some(first) = line.tokens.first()
         {
             let text = first.text(outline);
-            if first.role == Role::Meta && lines::is_directive(text) {
+            if first.role == Role::Meta && branch::is_directive(text) {
                 return self.directive(*first, text, outline);
             }
             self.begin_line(*first, line.tokens.get(1), line.indent(outline), outline);

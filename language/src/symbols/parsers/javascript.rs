@@ -7,14 +7,14 @@
 mod head;
 mod lines;
 mod members;
+mod statement;
 #[cfg(test)]
 mod tests;
 mod values;
 
 use super::super::outline::{Outline, SCOPES_MAX};
 use super::super::parser::{Line, Parser, Role, Token};
-use head::{Awaited, Form, Head};
-use values::Value;
+use head::{Awaited, Form, Head, Place, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -23,22 +23,6 @@ pub(crate) enum Dialect {
     Qml,
     /// Scripts between tags: Vue, Svelte.
     Tagged,
-}
-
-/// Content of a scope.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Top,
-    /// Statements of a function or block, or unknown.
-    Body,
-    Class,
-    /// Interface, or object type with a name.
-    Interface,
-    Object,
-    /// Object with a name at the top of a file: its values are fields.
-    NamedObject,
-    Enum,
-    Component,
 }
 
 struct Scope {

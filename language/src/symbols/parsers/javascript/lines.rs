@@ -2,8 +2,8 @@
 
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Line, Role, Token};
-use super::head::{Form, Head};
-use super::{JavaScript, Place};
+use super::JavaScript;
+use super::head::{Form, Head, Place};
 
 impl JavaScript {
     pub(super) fn begin_line(&mut self, first: Token, indent: usize, outline: &mut Outline<'_>) {

@@ -3,9 +3,8 @@
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
-use super::head::Form;
-use super::values::Value;
-use super::{Dialect, JavaScript, Place};
+use super::head::{Form, Place, Value};
+use super::{Dialect, JavaScript};
 
 impl JavaScript {
     /// True if a keyword before this token is the name of a member.

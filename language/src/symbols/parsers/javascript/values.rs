@@ -3,26 +3,8 @@
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
 use super::super::super::{Kind, Parent};
-use super::head::{Form, Head};
-use super::{JavaScript, Place};
-
-/// Value so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Value {
-    #[default]
-    None,
-    Start,
-    /// Path: `a`, `a.b`.
-    Word,
-    /// `<T>` before parameters.
-    Generic,
-    /// `(…)`, maybe parameters.
-    Group,
-    /// Type behind `(…):`.
-    Annotation,
-    Arrow,
-    Other,
-}
+use super::JavaScript;
+use super::head::{Form, Head, Place, Value};
 
 impl JavaScript {
     pub(super) fn sign(
