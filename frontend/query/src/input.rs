@@ -158,8 +158,7 @@ impl QueryInput<'_> {
         Ok((joined(parts), sources))
     }
 
-    /// Restriction of the whole query by `type:symbol` and parameters with kinds of symbols, and the
-    /// other parameters.
+    /// Restriction of the whole query by `type:symbol` and kinds of symbols, and other parameters.
     fn restriction(&self, options: &Options) -> (Restriction, Vec<(Field, &str)>) {
         let mut place = Restriction {
             symbols: options.kind == Some(ResultKind::Symbols),
