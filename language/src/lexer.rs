@@ -1,11 +1,5 @@
-//! Lexer of colours: comments, strings, numbers and keywords of a line.
-//!
-//! A flat family describes each language ([`Syntax::of`]), and one lexer reads them all, line by
-//! line, with a state between lines. It has no grammar: names are not resolved, and embedded
-//! languages are not lexed.
-//!
-//! **Invariants:** the lexer reads every byte a bounded number of times, never fails, and stops at
-//! the end of the line. Hostile text can only be coloured wrongly.
+//! Lexer of colours, line by line, with a state between lines. It reads every byte a bounded
+//! number of times and never fails: hostile text can only be coloured wrongly.
 
 mod class;
 pub(crate) mod families;
@@ -24,22 +18,22 @@ pub use syntax::Syntax;
 
 use std::ops::Range;
 
-/// Role of a part of a line, which gives it a colour.
+/// Role of a part of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
-    /// Comment, with its signs.
+    /// Comment.
     Comment,
-    /// String or character, with its quotes.
+    /// String or character.
     String,
-    /// Number, with its suffix.
+    /// Number.
     Number,
     /// Word of the language.
     Keyword,
     /// Built-in type.
     Type,
-    /// Directives, attributes, macros of markup.
+    /// Directive, attribute, macro.
     Meta,
-    /// Key, attribute, or variable in a text.
+    /// Key, attribute, variable.
     Key,
     /// Line that a patch adds.
     Added,
@@ -47,19 +41,19 @@ pub enum Colour {
     Removed,
 }
 
-/// Receiver of the tokens of a line, ascending.
+/// Receiver of a line's tokens, ascending.
 pub trait Tokens {
-    /// Takes a part with a colour; adjacent parts of one colour are one part.
+    /// Takes a part with a colour, maybe that of the part before.
     fn coloured(&mut self, part: Range<usize>, colour: Colour);
 
     /// Takes a word without a colour.
     fn word(&mut self, _word: Range<usize>) {}
 
-    /// Takes a byte of code outside of words, numbers and blanks.
+    /// Takes another byte of code.
     fn sign(&mut self, _at: usize, _sign: u8) {}
 }
 
-/// Coloured parts of a line, ascending. The rest has no colour.
+/// Coloured parts of a line, ascending.
 pub type ColouredParts = Vec<(Range<usize>, Colour)>;
 
 impl Tokens for ColouredParts {
@@ -73,7 +67,7 @@ impl Tokens for ColouredParts {
     }
 }
 
-/// Lexer state at the end of a line.
+/// State at the end of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineState {
     /// Outside of all forms.
@@ -86,7 +80,7 @@ pub enum LineState {
         /// Open forms.
         depth: u16,
     },
-    /// Code or a string in holes of strings.
+    /// Inside of holes of strings.
     Hole(Holes),
     /// Long bracket of Lua.
     Long {
@@ -101,12 +95,12 @@ pub enum LineState {
     Raw(u32),
     /// Here-document; hash of its last line.
     Heredoc(u32),
-    /// Block scalar of YAML: lines with more blanks.
+    /// Block scalar of YAML.
     Block {
         /// Columns before its key.
         indent: u16,
     },
-    /// `q{…}` of Perl and the like.
+    /// `q{…}` of Perl.
     Delimited {
         /// Opening sign.
         open: u8,
@@ -117,16 +111,16 @@ pub enum LineState {
         /// True in the first part of `s{…}{…}`; without signs, behind it.
         has_second: bool,
     },
-    /// Tag of markup.
+    /// Tag.
     Tag {
-        /// Element that the tag opens, if its text is raw.
+        /// Element that it opens.
         is_raw: Option<RawElement>,
     },
-    /// Raw text of an element.
+    /// Text of an element.
     RawText(RawElement),
 }
 
-/// Element with text that is not markup.
+/// Element of raw text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawElement {
     /// `<script>`

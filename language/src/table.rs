@@ -1,9 +1,5 @@
-//! Table of languages, with linguist's names; look-ups by path and by name.
-//!
-//! A shared extension belongs to the most common language: `.h` is C, `.m` Objective-C, `.pp`
-//! Puppet, `.v` Verilog. No text is read. Other paths have no language.
-//!
-//! **Invariant:** keys are unique (tested), so the order has no effect.
+//! Table of languages, with linguist's names. A shared extension belongs to the most common
+//! language: `.h` is C, `.m` Objective-C, `.pp` Puppet, `.v` Verilog. No text is read.
 
 mod rows;
 
@@ -21,10 +17,10 @@ impl Language {
         LANGUAGES
     }
 
-    /// Language of a path: by file name, extension, name without `.in`, or first word.
+    /// Language of a path.
     pub fn of_path(path: &[u8]) -> Option<&'static Language> {
         let (_, name) = split_name(path);
-        // `Makefile.linux` is a Makefile.
+        // `Makefile.linux`
         let by_first_word = || by_file_name(&name[..memchr::memchr(b'.', name)?]);
         by_whole_name(path)
             .or_else(|| by_extension(extension(name)?))
@@ -56,7 +52,7 @@ impl Language {
             .or_else(|| by_extension(name.to_ascii_lowercase().as_bytes()))
     }
 
-    /// Language for an unknown `name`: by extension, or the most similar name.
+    /// Language for an unknown name: the most similar.
     pub fn similar_to(name: &str) -> Option<&'static Language> {
         let name = name.to_ascii_lowercase();
         by_extension(name.as_bytes()).or_else(|| {
@@ -72,7 +68,7 @@ impl Language {
 }
 
 impl Syntax {
-    /// Syntax of the language with this canonical name. `None`: no colours.
+    /// Syntax of a canonical name. `None`: no colours.
     pub fn of(name: &str) -> Option<&'static Syntax> {
         static SYNTAXES: LazyLock<FnvHashMap<&str, Syntax>> = LazyLock::new(|| {
             let syntax = |it: &Language| Some((it.name, Syntax::new(it.family?)));
@@ -82,7 +78,7 @@ impl Syntax {
     }
 }
 
-/// True for the path of a programming or build language.
+/// True for paths of code.
 pub fn is_code(path: &[u8]) -> bool {
     // `.inc` may be C++, PHP, Assembly or Pascal.
     let is_inc = |extension: &[u8]| extension.eq_ignore_ascii_case(b"inc");
@@ -90,7 +86,6 @@ pub fn is_code(path: &[u8]) -> bool {
         || extension(split_name(path).1).is_some_and(is_inc)
 }
 
-/// By file name, also without `.in`.
 pub(crate) fn by_whole_name(path: &[u8]) -> Option<&'static Language> {
     let (directories, name) = split_name(path);
     if name == b"rules" && split_name(directories).1 == b"debian" {
@@ -120,7 +115,6 @@ pub(crate) fn by_extension(extension: &[u8]) -> Option<&'static Language> {
     TABLES.extensions.get(&extension[..]).copied()
 }
 
-/// Longer than any extension in the table.
 const EXTENSION_BYTES_MAX: usize = 16;
 
 struct Tables {

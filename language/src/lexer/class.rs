@@ -1,14 +1,14 @@
-//! Classes of bytes: code, comment, string, text.
+//! Classes of bytes.
 
 /// Class of a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Code, with directives of a preprocessor.
+    /// Code, with directives.
     #[default]
     Code,
-    /// Comment, with its signs.
+    /// Comment.
     Comment,
-    /// String or character, with its quotes.
+    /// String or character.
     String,
     /// Prose, and texts without a lexer.
     Text,

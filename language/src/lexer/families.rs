@@ -1,7 +1,4 @@
-//! Families: comments, strings and words of languages. One may describe several languages.
-//!
-//! A family is short: rare forms have no colour. Of forms with the same beginning, the longer one
-//! comes first.
+//! Families: comments, strings and words of languages. Rare forms have no colour.
 
 #[rustfmt::skip]
 pub(crate) mod brackets;
@@ -15,25 +12,24 @@ pub(crate) mod scripts;
 use super::Colour;
 use super::quote::Quote;
 
-/// Languages that look alike to the lexer, and their features.
+/// Languages that look alike to the lexer.
 pub(crate) struct Family {
-    /// The first match wins.
+    /// First match wins, so longer beginnings come first.
     pub(super) quotes: &'static [Quote],
     pub(super) words: &'static [(Colour, &'static str)],
     /// Extra bytes of names.
     pub(super) of_names: &'static str,
     pub(super) features: u32,
-    /// Words before a quote that are of the string. With an `f`, the form whose beginning has one.
+    /// Words of a string before its quote. With an `f`, the form whose beginning has one.
     pub(super) prefixes: &'static [&'static str],
-    /// Form that a file begins in.
     pub(super) begins_in: Option<u8>,
-    /// Words in the first column that end a string of many lines: its end is missing.
+    /// Words in the first column that end a string whose end is missing.
     pub(super) heads: &'static [&'static str],
 }
 
-/// `#` begins a directive.
+/// `#define`
 pub(super) const DIRECTIVES: u32 = 1;
-/// `/…/` in place of a value.
+/// `/…/`
 pub(super) const REGEX: u32 = 2;
 /// `<<END`
 pub(super) const HEREDOC: u32 = 4;
@@ -47,29 +43,26 @@ pub(super) const LONG: u32 = 32;
 pub(super) const QUOTING: u32 = 64;
 /// `%w[…]`
 pub(super) const PERCENT: u32 = 128;
-/// A backslash escapes, also outside of strings.
+/// Escapes outside of strings.
 pub(super) const BACKSLASH: u32 = 256;
 /// `$name`, `${name}`, `$(name)`
 pub(super) const DOLLAR: u32 = 512;
 /// `@name`
 pub(super) const AT: u32 = 1024;
-/// `name:` or `name =` begins a line.
+/// `name: value`, `name = value`
 pub(super) const KEYS: u32 = 2048;
 /// `"name":`
 pub(super) const STRING_KEYS: u32 = 4096;
 /// `\name`
 pub(super) const COMMANDS: u32 = 8192;
-/// Words ignore case.
 pub(super) const ANY_CASE: u32 = 16384;
-/// Tags, not code.
 pub(super) const MARKUP: u32 = 32768;
-/// `'` separates digits.
+/// `1'000`
 pub(super) const DIGIT_QUOTES: u32 = 65536;
-/// Text for people, not code.
 pub(super) const PROSE: u32 = 131_072;
-/// `key: |` begins a block of indented lines.
+/// `key: |`
 pub(super) const BLOCKS: u32 = 262_144;
-/// Only forms have colours, not words, numbers or signs.
+/// Only forms have colours.
 pub(super) const PLAIN: u32 = 524_288;
 /// `?"` is a character.
 pub(super) const CHARACTERS: u32 = 1_048_576;

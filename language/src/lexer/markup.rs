@@ -1,8 +1,7 @@
-//! XML, HTML and the like: tags, attributes, comments. Scripts and styles have no colours.
+//! XML, HTML and the like. Scripts and styles have no colours.
 
 use super::{Colour, LineState, RawElement, Tokens};
 
-/// Forms of [`LineState::Quote`].
 const COMMENT: u8 = 0;
 const CDATA: u8 = 1;
 const INSTRUCTION: u8 = 2;
@@ -22,13 +21,12 @@ pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut impl Tokens) 
             _ => in_text(line, at, tokens),
         };
         state = next;
-        // May be 0: a tag or a script can end exactly where the next begins.
+        // 0 if a tag or a script ends where the next begins.
         at += bytes;
     }
     state
 }
 
-/// Reads text and the beginning of a tag.
 fn in_text(line: &[u8], at: usize, tokens: &mut impl Tokens) -> (LineState, usize) {
     let text = &line[at..];
     let Some(open) = text.iter().position(|byte| matches!(byte, b'<' | b'&')) else {
@@ -67,7 +65,6 @@ fn in_text(line: &[u8], at: usize, tokens: &mut impl Tokens) -> (LineState, usiz
     (LineState::Tag { is_raw }, open + signs + name)
 }
 
-/// Reads an attribute's name, its value, or the end.
 fn in_tag(
     line: &[u8],
     at: usize,
@@ -100,7 +97,6 @@ fn in_tag(
     }
 }
 
-/// Reads to the end of a form.
 fn in_form(
     line: &[u8],
     at: usize,

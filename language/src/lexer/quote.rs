@@ -1,26 +1,23 @@
-//! Forms: comments, strings, and everything else between an opening and a closing sign.
+//! Forms: comments, strings, and all else between an opening and a closing sign.
 
 use super::Colour;
 
-/// Bytes of `'\u{10FFFF}'`.
+/// `'\u{10FFFF}'`
 const CHARACTER_BYTES_MAX: usize = 12;
 
-/// Bytes before the first form of a line.
 const INDENT_BYTES_MAX: usize = 256;
 
-/// A form: `/* … */`, `"…"`, `# …`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quote {
     pub(super) open: &'static str,
     /// Empty for a line comment.
     pub(super) close: &'static str,
     pub(super) colour: Option<Colour>,
-    /// Parts inside with another look.
     pub(super) holes: &'static [Hole],
     rules: u32,
 }
 
-/// A hole in a form.
+/// Part of a form with another look.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hole {
     pub(super) open: &'static str,
@@ -29,12 +26,10 @@ pub(super) struct Hole {
 }
 
 impl Hole {
-    /// Code.
     pub(super) const fn code(open: &'static str, close: u8) -> Hole {
         Hole { open, close }
     }
 
-    /// A form.
     pub(super) const fn form(open: &'static str) -> Hole {
         Hole { open, close: 0 }
     }
@@ -43,42 +38,40 @@ impl Hole {
         self.open.as_bytes()[0]
     }
 
-    /// True for `{…}`: a doubled brace is text, and a format follows a colon.
+    /// True if a doubled brace is text, and a format follows a colon.
     pub(super) fn is_brace(&self) -> bool {
         self.open == "{"
     }
 }
 
-/// May continue in the next line.
+/// May outlast its line.
 pub(super) const LINES: u32 = 1;
-/// A backslash escapes a byte, or the end of the line.
+/// A backslash escapes a byte or the line's end.
 pub(super) const BACKSLASH: u32 = 2;
 /// A doubled end is content.
 pub(super) const DOUBLED: u32 = 4;
 pub(super) const NESTS: u32 = 8;
-/// Exactly one character: `'a` is something else in Rust.
+/// One character: `'a` is something else in Rust.
 pub(super) const ONE: u32 = 16;
 /// Follows a blank or a bracket, or is first.
 pub(super) const BLANK: u32 = 32;
-/// First in its line.
 pub(super) const FIRST: u32 = 64;
-/// Begins in the first column, and its holes, too.
+/// Begins in the first column, as do its holes.
 pub(super) const COLUMN: u32 = 128;
-/// Ends in the first column.
 pub(super) const CLOSES_IN_COLUMN: u32 = 256;
 /// Begins only as a hole, or with a prefix.
 pub(super) const INNER: u32 = 512;
-/// A `?>` ends it.
+/// Ends before a `?>`.
 pub(super) const TAG: u32 = 1024;
-/// A `'`, `$` or `\` behind the end makes it content.
+/// `'`, `$` or `\` behind the end makes it content.
 pub(super) const INDENTED: u32 = 2048;
-/// Has an end in its line: an apostrophe in the text of JSX does not.
+/// Has an end in its line, unlike an apostrophe in JSX.
 pub(super) const CLOSED: u32 = 4096;
-/// Fence of Markdown: alone in its line, besides marks of lists, and behind the first what it is.
+/// Fence of Markdown.
 pub(super) const FENCE: u32 = 8192;
-/// Begins where YAML expects a value, and lasts over lines that are indented.
+/// Begins where YAML expects a value, and lasts over indented lines.
 pub(super) const VALUE: u32 = 16384;
-/// Signs of an operator are not around it, besides repeated ones: `-->` is one in Haskell.
+/// Stands apart from signs of operators: `-->` is one in Haskell.
 pub(super) const NO_OPERATOR: u32 = 32768;
 
 impl Quote {
@@ -155,7 +148,6 @@ impl Quote {
     }
 }
 
-/// Forms by name: signs; end, colour and rules.
 macro_rules! forms {
     ($($(#[$doc:meta])* $name:ident($open:ident $(, $sign:ident)?): $close:expr, $colour:ident, $rules:expr;)*) => {$(
         $(#[$doc])*
@@ -168,36 +160,25 @@ macro_rules! forms {
 
 forms! {
     line(open): "", Comment, 0;
-    /// A backslash continues it.
     continued_line(open): "", Comment, BACKSLASH;
-    /// Ends before a `?>`.
     php_line(open): "", Comment, TAG;
     block(open, close): close, Comment, LINES;
-    /// Block with nesting.
     nested(open, close): close, Comment, LINES | NESTS;
-    /// Block with both signs in the first column.
     column_block(open, close): close, Comment, LINES | COLUMN | CLOSES_IN_COLUMN;
-    /// Single line, with backslashes.
     string(open): open, String, BACKSLASH;
-    /// Several lines, with backslashes.
     text(open, close): close, String, LINES | BACKSLASH;
-    /// Several lines, without escapes.
     raw(open, close): close, String, LINES;
-    /// Indented string of Nix.
     indented(open): open, String, LINES | INDENTED;
-    /// Single line. Doubling escapes the end.
     doubled(open, close): close, String, DOUBLED;
     one(open): open, String, BACKSLASH | ONE;
-    /// Attribute in square brackets.
     attribute(open): "]", Meta, LINES;
 }
 
-/// Returns whether only blanks are before a form.
 pub(super) fn is_indent(before: &[u8]) -> bool {
     before.len() <= INDENT_BYTES_MAX && before.trim_ascii_start().is_empty()
 }
 
-/// Returns whether a line opens or closes a fence: `- ```c` does, and "```a``` b" does not.
+/// True for "- ```c", not for "```a``` b".
 pub(super) fn is_fence(before: &[u8], rest: &[u8]) -> bool {
     let sign = rest.first();
     let mut info = rest.iter().skip_while(|byte| Some(*byte) == sign);
@@ -207,14 +188,12 @@ pub(super) fn is_fence(before: &[u8], rest: &[u8]) -> bool {
         && !info.any(|byte| Some(byte) == sign)
 }
 
-/// Returns whether a quote has an end in the text behind its beginning.
 pub(super) fn is_closed(text: &[u8], quote: &Quote) -> bool {
     let close = quote.close.as_bytes();
     quote.has(BACKSLASH) && text.ends_with(b"\\")
         || memchr::memchr_iter(close[0], text).any(|at| text[at..].starts_with(close))
 }
 
-/// Returns whether a quote has one character: `'a'` or `'\n'`.
 pub(super) fn is_character(text: &[u8], quote: u8) -> bool {
     let text = &text[..text.len().min(CHARACTER_BYTES_MAX)];
     match text {

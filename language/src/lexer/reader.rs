@@ -1,4 +1,4 @@
-//! The lexer: reads a line, from state to state.
+//! Reader of a line, from state to state.
 
 mod holes;
 mod lasting;
@@ -15,13 +15,12 @@ use super::quote::{self, Quote, is_character, is_closed, is_fence, is_indent};
 use super::syntax::Syntax;
 use super::{Colour, LineState, Tokens, markup};
 
-/// Bytes of a C++ raw string's delimiter, by the standard.
+/// Delimiter of a raw string, by the C++ standard.
 const DELIMITER_BYTES_MAX: usize = 16;
 
-/// Bound for names after `$`, ends of here-documents, and blanks before a `:`.
+/// Bound for names, ends of here-documents, and the like.
 const NAME_BYTES_MAX: usize = 64;
 
-/// Begin of code in PHP.
 const PHP_TAG: &str = "<?";
 
 impl Syntax {
@@ -31,7 +30,7 @@ impl Syntax {
         form.map_or(LineState::Code, |form| LineState::Quote { form, depth: 1 })
     }
 
-    /// State at the beginning of a text: code in a fragment of PHP, without a tag.
+    /// State at the beginning of a text: PHP without a tag is code.
     pub(crate) fn begin_of(&self, text: &[u8]) -> LineState {
         let begin = self.begin();
         let LineState::Quote { form, .. } = begin else {
@@ -45,7 +44,7 @@ impl Syntax {
         }
     }
 
-    /// State before a line: like code if a definition begins it, and the end of a string is missing.
+    /// State before a line: code if the end of a string is missing before a definition.
     pub(crate) fn resume(&self, line: &[u8], state: LineState) -> LineState {
         let form = match state {
             LineState::Quote { form, .. } => form,
@@ -67,7 +66,7 @@ impl Syntax {
         self.family.quotes.get(usize::from(form))
     }
 
-    /// Lexes a line without its end. Returns the state at its end.
+    /// Lexes a line without its end. Returns the state behind it.
     pub fn line(&self, line: &[u8], state: LineState, tokens: &mut impl Tokens) -> LineState {
         let state = self.resume(line, state);
         if self.has(MARKUP) {
@@ -100,11 +99,10 @@ struct Reader<'a, T> {
     line: &'a [u8],
     at: usize,
     tokens: &'a mut T,
-    /// Last non-blank byte of code. `(` after a keyword: a value may follow.
+    /// Last non-blank byte of code; `(` for a keyword, as a value may follow.
     last: u8,
-    /// End of a here-document that begins with the next line.
+    /// End of a here-document that the next line begins.
     heredoc: Option<u32>,
-    /// No regular expression begins before it.
     no_regex_before: usize,
     holes: Holes,
 }
@@ -140,7 +138,7 @@ impl<T: Tokens> Reader<'_, T> {
         LineState::Code
     }
 
-    /// Reads one word, number, form or sign. Returns a state if the form outlasts the line.
+    /// Returns a state if a form outlasts the line.
     fn next(&mut self) -> Option<LineState> {
         let syntax = self.syntax;
         if syntax.has(PLAIN) {
@@ -287,7 +285,6 @@ impl<T: Tokens> Reader<'_, T> {
         self.last = b'0';
     }
 
-    /// Reads a word, or a string with a prefix.
     fn name(&mut self) -> Option<LineState> {
         let (syntax, start) = (self.syntax, self.at);
         if syntax.has(QUOTING) {
@@ -367,14 +364,13 @@ impl<T: Tokens> Reader<'_, T> {
     }
 }
 
-/// Returns whether the dashes here are a part of an operator.
 fn is_operator(before: &[u8], dashes: &[u8]) -> bool {
     let is_sign = |byte: &u8| b"!#$%&*+./<=>?@\\^|~:-".contains(byte);
     let behind = dashes.iter().find(|byte| **byte != b'-');
     before.last().is_some_and(is_sign) || behind.is_some_and(is_sign)
 }
 
-/// `[[`, `[==[`, `--[[`: level, comment or not, and length.
+/// Level of `[==[` or `--[==[`, comment or not, and length.
 fn long_bracket(text: &[u8]) -> Option<(u16, bool, usize)> {
     let (is_comment, bracket) = match text.strip_prefix(b"--") {
         Some(bracket) => (true, bracket),

@@ -1,4 +1,4 @@
-//! A syntax: a family, prepared for the lexer.
+//! Syntax: a family, prepared for the lexer.
 
 use super::class::Class;
 use super::families::{
@@ -12,7 +12,7 @@ use fnv::FnvHashMap;
 pub struct Syntax {
     pub(super) family: &'static Family,
     words: FnvHashMap<&'static [u8], Colour>,
-    /// Lengths of the words by first byte, a bit each. Most names are no word.
+    /// Lengths of words by first byte, a bit each: most names are no word.
     lengths: [u32; 256],
     in_names: [bool; 256],
     opens: [bool; 256],
@@ -53,7 +53,7 @@ impl Syntax {
         }
     }
 
-    /// True if a form may outlast its line, besides by a backslash.
+    /// True if a form may outlast its line without a backslash.
     pub fn lasts_over_lines(&self) -> bool {
         let features = MARKUP | BLOCKS | HEREDOC | HASHES | RAW | LONG | QUOTING | PERCENT;
         let mut quotes = self.family.quotes.iter();
@@ -76,7 +76,7 @@ impl Syntax {
         })
     }
 
-    /// Class of bytes outside of comments and strings.
+    /// Class outside of comments and strings.
     pub fn class(&self) -> Class {
         if self.has(PROSE) {
             Class::Text
@@ -113,7 +113,6 @@ impl Syntax {
     }
 }
 
-/// `None`: unknown.
 fn is_inside(line: &[u8], block: &Quote) -> Option<bool> {
     let (open, close) = (block.open.as_bytes(), block.close.as_bytes());
     let text = line.trim_ascii_start();

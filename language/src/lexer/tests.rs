@@ -9,7 +9,6 @@ fn syntaxes() -> impl Iterator<Item = (&'static str, &'static Syntax)> {
     languages.filter_map(|it| Some((it.name, Syntax::of(it.name)?)))
 }
 
-/// Letter of a colour in expected text.
 fn letter(colour: Colour) -> char {
     match colour {
         Colour::Comment => 'c',
@@ -394,7 +393,6 @@ fn forms_have_beginnings_and_few_numbers() {
     }
 }
 
-/// Beginnings and ends of forms, and invalid text.
 const SIGNS: &[&str] = &[
     "/*", "*/", "//", "\"", "'", "`", "\\", "#", "<<A", "A", "r#\"", "R\"(", ")\"", "[[", "]]",
     "--", "qw(", ")", "s/", "/", "<", ">", "<!--", "-->", "<script>", "</script", "{", "}", "=cut",

@@ -1,21 +1,20 @@
-//! Rows of the table: each language, declared once.
+//! Rows of the table.
 
 use crate::lexer::Family;
 use crate::lexer::families::{brackets, documents, functional, scripts};
 
-/// A language.
+/// Language, declared once.
 pub struct Language {
     /// Canonical name: linguist's.
     pub name: &'static str,
-    /// Other names that are not extensions.
+    /// Other names, besides extensions.
     pub(super) aliases: Keys,
-    /// Source code, not documentation, configuration or data.
+    /// True for source code, not configuration or data.
     pub(super) is_code: bool,
     /// Without dot, lower case; match in any case.
     pub(super) extensions: Keys,
     /// Case-sensitive file names: `BUILD` is Starlark, `build` is not.
     pub(super) file_names: Keys,
-    /// `None`: no colours.
     pub(super) family: Option<&'static Family>,
 }
 

@@ -1,4 +1,4 @@
-//! Languages with braces, in the style of C.
+//! Languages in the style of C.
 
 use crate::lexer::Colour::{Keyword, String, Type};
 use crate::lexer::quote::{

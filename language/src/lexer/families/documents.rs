@@ -1,11 +1,9 @@
-//! Documents, markup, patches, and files of settings and data. Languages without a row have no
-//! colours: CSV, Text.
+//! Documents, markup, patches, settings and data.
 
 use crate::lexer::Colour::{Added, Key, Keyword, Meta, Removed, String};
 use crate::lexer::quote::{block, column_block, doubled, line, raw, string, text};
 use super::{BLOCKS, Family, KEYS, MARKUP, PLAIN, PROSE, STRING_KEYS};
 
-/// Templates, and programs in XML.
 pub(crate) static MARKUP_CODE: Family = Family::new(&[]).features(MARKUP);
 pub(crate) static XML: Family = Family::new(&[]).features(MARKUP | PROSE);
 pub(crate) static MARKDOWN: Family = Family::new(&[

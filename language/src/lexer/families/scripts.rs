@@ -1,4 +1,4 @@
-//! Script languages, build systems, and languages with words as blocks.
+//! Scripts, build systems, and languages with words as blocks.
 
 use crate::lexer::Colour::{Comment, Keyword, Meta, Type};
 use crate::lexer::quote::{
@@ -14,7 +14,7 @@ const PYTHON_QUOTES: &[Quote] = &[
     text("f\"", "\"").within_line().holes(BRACES).inner(), text("f'", "'").within_line().holes(BRACES).inner(),
 ];
 const BRACES: &[Hole] = &[Hole::code("{", b'}')];
-/// `__END__` has no end: the rest is data, or documentation.
+/// `__END__` has no end: the rest is data.
 const POD: &[Hole] = &[Hole::form("=")];
 const HASH_BRACES: &[Hole] = &[Hole::code("#{", b'}')];
 const PYTHON_PREFIXES: &[&str] = &["r", "u", "b", "br", "rb", "f", "fr", "rf"];

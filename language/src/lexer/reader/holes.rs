@@ -1,15 +1,14 @@
-//! Holes of strings: `${…}` of a template has code, with strings that may have holes. `${…}` in a
-//! string of a shell is a form with strings.
+//! Holes of strings: `${…}` has code in a template, and is a form in a string of a shell.
 
 use super::super::quote::{Hole, INNER, LINES, Quote};
 use super::super::syntax::Syntax;
 use super::super::{LineState, Tokens};
 use super::{Reader, opening};
 
-/// Holes in each other. Deeper ones are text.
+/// Deeper holes are text.
 const HOLES_MAX: usize = 8;
 
-/// Open holes, and what the innermost is in at the end of a line.
+/// Open holes at the end of a line, and what the innermost is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holes {
     open: [OpenHole; HOLES_MAX],
@@ -19,11 +18,9 @@ pub struct Holes {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct OpenHole {
-    /// Form around it.
     form: u8,
     /// End of code; 0 if it is a form.
     close: u8,
-    /// Open pairs of its signs.
     pairs: u8,
 }
 
@@ -40,7 +37,6 @@ impl Holes {
         self.depth > 0
     }
 
-    /// Form around all of them.
     pub(super) fn outermost(&self) -> u8 {
         self.open[0].form
     }
@@ -71,7 +67,7 @@ impl Holes {
         Some(form)
     }
 
-    /// State at the end of a line. A form within a line ends there, with its holes.
+    /// State at the end of a line, which ends forms of one line.
     pub(super) fn around(mut self, state: LineState, syntax: &Syntax) -> LineState {
         let lasts = |hole: &OpenHole| {
             let form = syntax.family.quotes.get(usize::from(hole.form));
@@ -95,7 +91,6 @@ impl Holes {
 }
 
 impl<T: Tokens> Reader<'_, T> {
-    /// Goes on in what is inside of the holes of an earlier line.
     pub(super) fn go_on_inside(&mut self, holes: Holes) -> Option<LineState> {
         self.holes = Holes {
             inside: Inside::Code,
@@ -108,7 +103,6 @@ impl<T: Tokens> Reader<'_, T> {
         }
     }
 
-    /// Opens a hole of a form, if one is here. Returns it.
     pub(super) fn open_hole(&mut self, form: u8, quote: &Quote) -> Option<&'static Hole> {
         let mut holes = quote.holes.iter();
         let hole = holes.find(|hole| self.rest().starts_with(hole.open.as_bytes()))?;
@@ -118,13 +112,11 @@ impl<T: Tokens> Reader<'_, T> {
         is_open.then_some(hole)
     }
 
-    /// Form that a hole is.
     pub(super) fn form_of_hole(&self, hole: &Hole) -> Option<(u8, &'static Quote)> {
         let mut forms = (0..).zip(self.syntax.family.quotes);
         forms.find(|(_, quote)| quote.open == hole.open)
     }
 
-    /// Form around one that ended, if that was a hole of it.
     pub(super) fn leave_form(&mut self) -> Option<(u8, &'static Quote)> {
         let hole = self.holes.innermost().filter(|hole| hole.close == 0)?;
         let form = hole.form;
@@ -133,7 +125,7 @@ impl<T: Tokens> Reader<'_, T> {
         Some((form, quote))
     }
 
-    /// Counts a sign in a hole with code. Returns the form around the hole if it ends it.
+    /// Returns the form around if the hole ends.
     pub(super) fn leave_hole(&mut self, sign: u8) -> Option<(u8, &'static Quote)> {
         let next = self.byte(0);
         let hole = self.holes.innermost()?;
@@ -154,7 +146,6 @@ impl<T: Tokens> Reader<'_, T> {
         Some((form, quote))
     }
 
-    /// Reads a string with a prefix such as `rb`.
     pub(super) fn prefixed(&mut self, start: usize) -> Option<Option<LineState>> {
         let (syntax, prefix) = (self.syntax, &self.line[start..self.at]);
         let mut prefixes = syntax.family.prefixes.iter();

@@ -1,5 +1,5 @@
-//! Forms over several lines: quotes, long brackets, raw strings, here-documents. Each returns the
-//! state at the end of the line, or `None` if it ends before.
+//! Forms over several lines. Each returns the state at the end of the line, or `None` if it ends
+//! before.
 
 use super::super::families::STRING_KEYS;
 use super::super::quote::{self, Hole, Quote, is_indent};
@@ -9,7 +9,6 @@ use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash};
 use memchr::memmem;
 
 impl Syntax {
-    /// Returns whether the form of a state goes on in a line.
     pub(crate) fn is_inside(&self, line: &[u8], state: LineState) -> bool {
         if state == LineState::Code {
             return false;
@@ -28,7 +27,6 @@ impl Syntax {
 }
 
 impl<T: Tokens> Reader<'_, T> {
-    /// Continues a form of an earlier line.
     pub(super) fn go_on(&mut self, state: LineState) -> Option<LineState> {
         match state {
             LineState::Quote { form, depth } => {
@@ -63,7 +61,7 @@ impl<T: Tokens> Reader<'_, T> {
         }
     }
 
-    /// Reads a form and what it has inside, up to its end, a hole with code, or the end of the line.
+    /// Reads a form and those in its holes.
     pub(super) fn quoted(
         &mut self,
         mut form: u8,
@@ -104,7 +102,6 @@ impl<T: Tokens> Reader<'_, T> {
         }
     }
 
-    /// Reads a form up to its end, a hole, or the end of the line.
     fn form_end(&mut self, quote: &Quote, start: usize, depth: &mut u16) -> FormEnd {
         let close = quote.close.as_bytes();
         let Some(&first) = close.first() else {
@@ -165,7 +162,6 @@ impl<T: Tokens> Reader<'_, T> {
         FormEnd::Line
     }
 
-    /// Skips bytes of a form that neither end it nor begin something inside.
     fn skip_plain(&mut self, quote: &Quote, first: u8) {
         let (rest, escape) = match quote.has(quote::BACKSLASH) {
             true => (self.rest(), b'\\'),
@@ -180,7 +176,6 @@ impl<T: Tokens> Reader<'_, T> {
         self.at += found.unwrap_or(rest.len());
     }
 
-    /// Reads a form that ends with its line.
     fn line_end(&mut self, quote: &Quote, start: usize) -> FormEnd {
         let tag = quote
             .has(quote::TAG)
@@ -202,13 +197,12 @@ impl<T: Tokens> Reader<'_, T> {
         may_begin && holes.any(begins)
     }
 
-    /// Returns whether the line has only this fence, which may be longer than the first.
+    /// True if the line has only this fence, maybe a longer one.
     fn closes_fence(&self, close: &[u8]) -> bool {
         let is_behind = |byte: &u8| *byte == close[0] || byte.is_ascii_whitespace();
         is_indent(&self.line[..self.at]) && self.rest().iter().all(is_behind)
     }
 
-    /// A string before a colon may be a key.
     pub(super) fn colour_of_key(&self, quote: &Quote, start: usize) -> Option<Colour> {
         if !self.syntax.has(STRING_KEYS) || quote.colour != Some(Colour::String) {
             return quote.colour;
@@ -223,7 +217,6 @@ impl<T: Tokens> Reader<'_, T> {
         }
     }
 
-    /// Colours up to the end of a raw string or long bracket.
     pub(super) fn raw(&mut self, state: LineState, start: usize) -> Option<LineState> {
         let (sign, colour) = match state {
             LineState::Hashes(_) => (b'"', Colour::String),
@@ -243,7 +236,7 @@ impl<T: Tokens> Reader<'_, T> {
         Some(state)
     }
 
-    /// Bytes of the end behind its first sign, if it is here.
+    /// Bytes of the end behind its first sign.
     fn rest_of_end(&self, state: LineState) -> Option<usize> {
         let has = |sign, count| self.signs(sign, count) == count;
         match state {
@@ -264,7 +257,6 @@ impl<T: Tokens> Reader<'_, T> {
         }
     }
 
-    /// Number of these signs here, up to `most`.
     fn signs(&self, sign: u8, most: usize) -> usize {
         let signs = self.rest().iter().take(most);
         signs.take_while(|byte| **byte == sign).count()
@@ -312,7 +304,7 @@ impl<T: Tokens> Reader<'_, T> {
         self.push(start, Some(colour));
     }
 
-    /// State behind a line of YAML that ends with `|`, `>-` and the like.
+    /// State behind `key: |` of YAML.
     pub(super) fn block(&self) -> Option<LineState> {
         let text = self.line.trim_ascii_end();
         let mut head = text;
@@ -337,17 +329,15 @@ impl<T: Tokens> Reader<'_, T> {
     }
 }
 
-/// Why the reader stops in a form.
 enum FormEnd {
     Close,
-    /// A hole begins here.
+    /// Where it begins.
     Hole(usize),
     Line,
     /// Backslash at the end of the line.
     Escape,
 }
 
-/// Text that may end a here-document.
 fn ending(line: &[u8]) -> &[u8] {
     let line = &line[..line.len().min(2 * NAME_BYTES_MAX)];
     let is_around = |byte: &u8| byte.is_ascii_whitespace() || b";,)".contains(byte);

@@ -1,18 +1,17 @@
-//! Names and strings of Perl: `$a`, `q{…}`, `s/…/…/`. Each is tried only if the syntax has it.
+//! Names and strings of Perl: `$a`, `q{…}`, `s/…/…/`.
 
 use super::super::families::{CHARACTERS, QUOTING};
 use super::super::{LineState, Tokens};
 use super::{Reader, closing};
 
 impl<T: Tokens> Reader<'_, T> {
-    /// Reads a name with signs before it: `x%y` has two names.
+    /// Reads a name with its signs: `x%y` has two names.
     pub(super) fn perl_name(&mut self) {
         let syntax = self.syntax;
         self.skip(|byte| syntax.is_in_name(byte) && byte.is_ascii_punctuation() && byte != b'_');
         self.skip(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80);
     }
 
-    /// Reads a string behind a word such as `qw`.
     pub(super) fn quoting(&mut self, has_second: bool, start: usize) -> Option<LineState> {
         if self.byte(0) == b' ' {
             self.at += 1;
@@ -22,7 +21,7 @@ impl<T: Tokens> Reader<'_, T> {
         self.delimited(open, closing(open), 1, has_second, start)
     }
 
-    /// Takes the quote of `$'`, of the character `?'`, and of Perl's old `A'b`.
+    /// Takes the quote of `$'`, the character `?'`, and Perl's old `A'b`.
     pub(super) fn quote_in_name(&mut self, start: usize) {
         let (word, next) = (&self.line[start..self.at], self.byte(0));
         let is_in_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -47,7 +46,6 @@ impl<T: Tokens> Reader<'_, T> {
         }
     }
 
-    /// Returns whether a Perl word such as `qw` begins a string.
     pub(super) fn is_quoting(&self, word: &[u8], start: usize) -> bool {
         let is_word = matches!(
             word,
@@ -61,7 +59,7 @@ impl<T: Tokens> Reader<'_, T> {
         is_word && opens && !is_key && !b"$@%&>-\\".contains(&before)
     }
 
-    /// Reads the second part of `s{…}{…}` or `s/…/…/`, maybe in a later line.
+    /// Reads the second part of `s{…}{…}`, maybe in a later line.
     pub(super) fn second_part(&mut self, open: u8, close: u8) -> Option<LineState> {
         let mut start = self.at;
         if open == close && open != 0 {
@@ -85,7 +83,7 @@ impl<T: Tokens> Reader<'_, T> {
         self.delimited(open, closing(open), 1, false, start)
     }
 
-    /// Returns whether a slash can only begin a regular expression: in Perl, one of many lines.
+    /// True if a slash can only begin a regular expression.
     pub(super) fn last_is_before_regex(&self) -> bool {
         let is_operator = b"~(&|!".contains(&self.last);
         is_operator && !matches!(self.byte(1), b'/' | b'=')

@@ -1,15 +1,13 @@
-//! Forms of some languages only: directives, keys, regular expressions, variables, and beginnings
-//! of here-documents. Each is tried only if the syntax has it.
+//! Forms of some languages only.
 
 use super::super::families::{BACKSLASH, DIRECTIVES, KEYS, PERCENT, QUOTING};
 use super::super::{Colour, Tokens};
 use super::{NAME_BYTES_MAX, Reader, closing, hash};
 use memchr::memmem;
 
-/// Bounds the search for the end of each slash; without one it is a division.
+/// Longer ones are divisions.
 const REGEX_BYTES_MAX: usize = 1024;
 
-/// True for the name of a directive of C's preprocessor.
 fn is_directive(name: &[u8]) -> bool {
     let is_condition = matches!(
         name,
@@ -36,14 +34,13 @@ impl<T: Tokens> Reader<'_, T> {
         }
     }
 
-    /// `#include <stdio.h>`, `#define`
     pub(super) fn directive(&mut self, start: usize) {
         self.at = start + 1;
         self.skip(|byte| byte == b' ' || byte == b'\t');
         let name = self.at;
         self.skip(|byte| byte.is_ascii_alphabetic());
         let name = &self.line[name..self.at];
-        // In assembly, other words are a comment.
+        // Other words are a comment in assembly.
         if self.syntax.opens(b'#') && !is_directive(name) {
             self.at = 0;
             return;
@@ -65,7 +62,6 @@ impl<T: Tokens> Reader<'_, T> {
         }
     }
 
-    /// `name: value`, `name = value`
     pub(super) fn key(&mut self, blanks: usize) {
         let mut start = blanks;
         while self.line.get(start) == Some(&b'-') && self.line.get(start + 1) == Some(&b' ') {
@@ -93,13 +89,12 @@ impl<T: Tokens> Reader<'_, T> {
         self.last == 0 || b"(,=:[!&|?{};+*~^%>".contains(&self.last)
     }
 
-    /// Returns whether a sign begins an argument, as in `puts /a/` and `puts %w[a]` of Ruby.
+    /// True for Ruby's `puts /a/` and `puts %w[a]`.
     pub(super) fn may_be_argument(&self) -> bool {
         let is_behind_blank = self.at > 0 && self.line[self.at - 1] == b' ';
         self.last == b'a' && is_behind_blank && !matches!(self.byte(1), b' ' | b'=')
     }
 
-    /// Returns false if there is none.
     pub(super) fn regex(&mut self) -> bool {
         if self.at < self.no_regex_before
             || !(self.may_be_value() || self.syntax.has(PERCENT) && self.may_be_argument())
@@ -149,7 +144,7 @@ impl<T: Tokens> Reader<'_, T> {
         }
         let is_php = name.starts_with(b"<");
         let name = match name {
-            // A here-string of shells, and a here-document of PHP.
+            // `<<<` is a here-string in shells, a here-document in PHP.
             [b'<', ..] if is_shell => return,
             [b'<' | b'-' | b'~', name @ ..] => name,
             name => name,
@@ -182,7 +177,6 @@ impl<T: Tokens> Reader<'_, T> {
         }
     }
 
-    /// `$name`, `${name}` or `$(name)`
     pub(super) fn variable(&mut self) -> bool {
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
         let (start, rest) = (self.at, &self.rest()[1..]);

@@ -1,4 +1,4 @@
-//! Bounds that hold for any text of any language.
+//! Bounds for any text of any language.
 
 use super::{SIGNS, syntaxes};
 use crate::Language;
@@ -6,10 +6,9 @@ use crate::lexer::{Colour, ColouredParts, LineState, Syntax};
 use crate::symbols::{Class, Run, Symbols};
 use proptest::prelude::*;
 
-/// Bytes of a state: a text with many changes of it has many.
+/// Size of a state, of which a text may have many.
 const STATE_BYTES_MAX: usize = 40;
 
-/// Signs and words of a family, and common ones.
 fn pieces(syntax: &Syntax) -> Vec<&'static str> {
     let family = syntax.family;
     let quotes = family.quotes.iter();
@@ -26,7 +25,7 @@ fn pieces(syntax: &Syntax) -> Vec<&'static str> {
     all.collect()
 }
 
-/// Runs of a text whose lines are lexed one by one, each from a state that was kept.
+/// Runs of a text, each line lexed from a kept state.
 fn restarted(syntax: &Syntax, text: &[u8]) -> Vec<Run> {
     let (mut state, mut start) = (syntax.begin_of(text), 0);
     let mut states = Vec::new();

@@ -1,8 +1,6 @@
-//! Java and its relatives: statements with modifiers, a word such as `class` or a type, a name, and
-//! a body in braces.
-//!
-//! The head of a statement is read once and kept as a few facts ([`Head`]). A brace suspends it:
-//! the statements inside belong to a [`Place`]. Only types and functions are found in bodies.
+//! Java and its relatives: statements with modifiers, a word or a type, a name, and a body in
+//! braces. The head of a statement is kept as a few facts ([`Head`]), which a brace suspends. Only
+//! types and functions are found in bodies.
 
 mod branch;
 mod head;
@@ -34,7 +32,7 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
-    /// True if `Type name` defines, without a word such as `var`.
+    /// True if `Type name` defines.
     fn has_types_first(self) -> bool {
         !matches!(self, Self::Kotlin | Self::Scala | Self::Swift | Self::Haxe)
     }
@@ -51,7 +49,6 @@ impl Dialect {
     }
 }
 
-/// Content of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Top,
@@ -65,7 +62,7 @@ enum Place {
 struct Scope {
     place: Place,
     head: Head,
-    /// True if a brace closes it, and not the indentation.
+    /// False if indentation closes it.
     has_brace: bool,
 }
 
@@ -77,7 +74,7 @@ pub(crate) struct Java {
     head: Head,
     last: Option<Token>,
     branches: Branches,
-    /// True behind a brace in column 0 that closed a scope behind it.
+    /// True behind a brace in column 0 that closes an indented scope.
     is_suspect: bool,
 }
 
@@ -126,7 +123,6 @@ impl Java {
         }
     }
 
-    /// Opens a body. The statement goes on behind it if it is a value.
     fn open(&mut self, outline: &mut Outline<'_>) {
         self.end_name(b'{', outline);
         let place = self.place_of_body(outline);
@@ -186,7 +182,7 @@ impl Java {
         }
     }
 
-    /// True for a brace behind `new Name(…)`, or `object : Name`.
+    /// True behind `new Name(…)` or `object : Name`.
     fn is_anonymous_class(&self) -> bool {
         match self.dialect {
             Dialect::Java | Dialect::Groovy => self.last_is(b')'),

@@ -1,8 +1,6 @@
-//! JavaScript, TypeScript and QML: declarations, and functions that are values of a name.
-//!
-//! A brace suspends the statement around it ([`Head`]); the tokens inside belong to a [`Place`].
-//! The token before a brace tells objects from blocks. Variables count at the top of a file only,
-//! functions everywhere.
+//! JavaScript, TypeScript and QML: declarations, and functions as values of a name. A brace
+//! suspends the statement around it ([`Head`]); the token before tells objects from blocks.
+//! Variables count at the top of a file only.
 
 mod head;
 mod lines;
@@ -28,9 +26,9 @@ pub(crate) enum Dialect {
 struct Scope {
     place: Place,
     head: Head,
-    /// True if the statement ends with the scope.
+    /// True if it ends the statement.
     is_end: bool,
-    /// Name that the object is assigned to, without a definition.
+    /// Name that an object is assigned to, if not defined.
     owner: Option<Token>,
 }
 

@@ -2,7 +2,6 @@
 
 const BRANCHES_MAX: usize = 16;
 
-/// True for a directive such as `#if`: the rest of its line is no code.
 pub(super) fn is_directive(text: &[u8]) -> bool {
     let Some(word) = text.strip_prefix(b"#") else {
         return false;
@@ -27,15 +26,15 @@ pub(super) fn is_directive(text: &[u8]) -> bool {
     )
 }
 
-/// Depths of scopes around the branches of `#if`. The first branch has the braces.
+/// Depths of scopes around the branches of `#if`: those of the first count.
 #[derive(Default)]
 pub(super) struct Branches {
-    /// Depth behind the first branch of each; 0 while in the first.
+    /// Depth behind the first branch; 0 in it.
     depths: Vec<usize>,
 }
 
 impl Branches {
-    /// Takes a directive. Returns the depth to go back to.
+    /// Returns the depth to go back to.
     pub(super) fn directive(&mut self, text: &[u8], depth: usize) -> Option<usize> {
         let word = text[1..].trim_ascii();
         match word {

@@ -1,4 +1,4 @@
-//! Head of a statement: what is known before its body.
+//! Head of a statement.
 
 use super::super::super::Kind;
 use super::super::super::parser::Token;
@@ -23,13 +23,12 @@ pub(super) struct Head {
     /// Name before the last `.`.
     pub(super) qualifier: Option<Token>,
     pub(super) definition: Option<u32>,
-    /// A type, or a word in its place, came before the name.
+    /// True behind a type, or a word in its place.
     pub(super) has_type: bool,
     pub(super) is_call: bool,
-    /// `get` or `set` came before the name.
     pub(super) is_accessor: bool,
     pub(super) in_value: bool,
-    /// A word such as `private` came before.
+    /// True behind a word such as `private`.
     pub(super) is_member: bool,
     pub(super) is_static: bool,
     pub(super) is_record: bool,
@@ -39,7 +38,6 @@ pub(super) struct Head {
     pub(super) angles: u32,
     /// Brackets around the last `new`, plus 1.
     pub(super) created: u32,
-    /// Columns before the statement's first line.
     pub(super) indent: usize,
     pub(super) tick: Option<u32>,
 }
@@ -67,7 +65,6 @@ impl Head {
         }
     }
 
-    /// Goes on behind a comma, or a name of several.
     pub(super) fn next_name(&mut self) {
         *self = Head {
             form: self.form,

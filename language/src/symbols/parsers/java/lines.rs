@@ -1,5 +1,4 @@
-//! Lines: statements that end with them, blocks by indentation, and recovery after unbalanced
-//! braces.
+//! Lines that end statements, blocks by indentation, and recovery from unbalanced braces.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
@@ -72,13 +71,12 @@ impl Java {
         }
     }
 
-    /// True for the `constructor` of a class that began in an earlier line of Kotlin.
+    /// True for Kotlin's `constructor` of a class in an earlier line.
     fn is_constructor_of(&self, next: Option<&Token>, outline: &Outline<'_>) -> bool {
         matches!(self.head.form, Form::Type(_))
             && next.is_some_and(|next| next.text(outline) == b"constructor")
     }
 
-    /// True if the lines of this indentation are the body of the statement before.
     fn opens_block(&self, indent: usize) -> bool {
         let head = &self.head;
         if indent <= head.indent {
@@ -108,7 +106,7 @@ impl Java {
         self.last = None;
     }
 
-    /// Closes the innermost blocks by indentation; all of them without an indent.
+    /// Closes blocks by indentation; all without an indent.
     pub(super) fn pop_indented(&mut self, indent: Option<usize>, outline: &mut Outline<'_>) {
         while let Some(scope) = self.scopes.last()
             && !scope.has_brace
@@ -136,7 +134,7 @@ impl Java {
         self.close_to(kept, outline);
     }
 
-    /// Closes scopes that a brace in column 0 left open, before a statement in column 0.
+    /// Closes scopes that a brace in column 0 left open.
     fn close_outer(&mut self, outline: &mut Outline<'_>) {
         let outer = self.scopes.iter().rposition(|scope| scope.head.indent == 0);
         if let Some(outer) = outer {

@@ -1,4 +1,4 @@
-//! Signs of a statement, and the definitions that come from its head.
+//! Signs of a statement, and definitions from its head.
 
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
@@ -42,13 +42,12 @@ impl Java {
         }
     }
 
-    /// True for the `<` of generics in a value: `f<T>`.
     fn touches_word(&self, token: Token) -> bool {
         self.last
             .is_some_and(|last| last.is_word() && last.end == token.start)
     }
 
-    /// Takes a backtick: names in Kotlin, Scala and Swift may have any signs.
+    /// Takes a backtick, which quotes names in Kotlin, Scala and Swift.
     fn tick(&mut self, tick: Token) {
         match self.head.tick.take() {
             None => self.head.tick = Some(tick.end),
@@ -78,7 +77,7 @@ impl Java {
         }
     }
 
-    /// Takes `=` outside of brackets, also that of `=>`.
+    /// Takes `=`, also of `=>`.
     fn assign(&mut self, outline: &mut Outline<'_>) {
         if self.head.in_value {
             return;
@@ -106,7 +105,7 @@ impl Java {
         self.head.is_call |= token.is(b'(') && is_behind_name && !self.head.in_value;
     }
 
-    /// Defines a name that begins with a word such as `class`; `sign` follows it.
+    /// Defines a name behind a word such as `class`, before `sign`.
     pub(super) fn end_name(&mut self, sign: u8, outline: &mut Outline<'_>) {
         let head = &self.head;
         let (Some(name), None) = (head.name, head.definition) else {
@@ -174,7 +173,7 @@ impl Java {
         let (Some(name), None) = (head.name, head.definition) else {
             return;
         };
-        // A file may begin in the middle of a class.
+        // A file may begin inside of a class.
         let is_fragment = !self.dialect.has_globals() && self.place() == Place::Top && has_body;
         let of_type = self.place() == Place::Type || is_fragment;
         let is_constructor = of_type && self.is_constructor(outline);

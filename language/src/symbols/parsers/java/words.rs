@@ -87,13 +87,13 @@ impl Java {
             return;
         }
         if self.head.name.is_some() && self.head.form != Form::Plain {
-            // `extends` ends a name. Haxe has bodies without braces.
+            // Haxe has bodies without braces.
             self.head.in_value |= text == b"return";
             return self.end_name(b' ', outline);
         }
         let is_template = text == b"template" && self.head.form == Form::Other;
         let Head { form, has_type, .. } = self.head;
-        // A name so far may be an unknown modifier: `base class A`.
+        // An unknown modifier: `base class A`.
         let is_unknown = form == Form::Plain && !has_type && next.is_some_and(Token::is_word);
         let is_begin = self.head.name.is_none() || is_unknown;
         let is_form = is_begin && form != Form::Other || is_template;
@@ -197,7 +197,7 @@ impl Java {
         }
     }
 
-    /// Takes a word in the brackets of a head: `class A(val b: Int)`, `record A(int b)`.
+    /// Takes a field in the brackets of a head: `class A(val b: Int)`.
     fn parameter(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
         let (Form::Type(_), Some(of), Role::Word) =
             (self.head.form, self.head.definition, token.role)
@@ -223,7 +223,7 @@ impl Java {
     }
 }
 
-/// True for words that are names unless another word follows.
+/// True for words that only another word behind them makes keywords.
 #[rustfmt::skip]
 fn is_contextual(text: &[u8]) -> bool {
     matches!(

@@ -1,31 +1,29 @@
-//! Head of a statement: what is known before its body.
+//! Head of a statement.
 
 use super::super::super::Kind;
 use super::super::super::parser::Token;
 
-/// Content of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Top,
-    /// Statements of a function or block, or unknown.
+    /// Statements, or unknown.
     Body,
     Class,
-    /// Interface, or object type with a name.
+    /// Interface or named object type.
     Interface,
     Object,
-    /// Object with a name at the top of a file: its values are fields.
+    /// Object at the top of a file, whose values are fields.
     NamedObject,
     Enum,
     Component,
 }
 
-/// Value so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Value {
     #[default]
     None,
     Start,
-    /// Path: `a`, `a.b`.
+    /// `a.b`
     Word,
     /// `<T>` before parameters.
     Generic,
@@ -39,7 +37,7 @@ pub(super) enum Value {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Expression, or a member of a class or object.
+    /// Expression or member.
     #[default]
     Statement,
     Variable(Kind),
@@ -63,14 +61,13 @@ pub(super) struct Awaited {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Head {
     pub(super) form: Form,
-    /// Last word of a path, or name of a member.
     pub(super) name: Option<Token>,
-    /// Word before the last `.`.
+    /// Name before the last `.`.
     pub(super) qualifier: Option<Token>,
     pub(super) definition: Option<u32>,
     pub(super) awaited: Option<Awaited>,
     pub(super) value: Value,
-    /// Path that begins the value: it may be assigned to as well.
+    /// Path that begins the value, as in `a = b.c = …`.
     pub(super) next: (Option<Token>, Option<Token>),
     pub(super) is_call: bool,
     pub(super) brackets: u32,

@@ -1,4 +1,4 @@
-//! Lines: statements that end with them, recovery after unbalanced braces, and tags of scripts.
+//! Lines that end statements, recovery from unbalanced braces, and tags of scripts.
 
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Line, Role, Token};

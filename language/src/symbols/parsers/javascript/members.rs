@@ -1,4 +1,4 @@
-//! Members of classes, interfaces, objects, enumerations and QML components.
+//! Members of classes, objects and the like.
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
@@ -7,7 +7,7 @@ use super::head::{Form, Place, Value};
 use super::{Dialect, JavaScript};
 
 impl JavaScript {
-    /// True if a keyword before this token is the name of a member.
+    /// True if a keyword before `next` is a member's name.
     pub(super) fn is_member_name(&self, next: Option<&Token>) -> bool {
         let has_name = self.head.name.is_some() || self.head.is_call;
         let is_at_name = self.is_in_members() && self.head.is_outside_value() && !has_name;
@@ -20,7 +20,7 @@ impl JavaScript {
         is_at_name && next.is_none_or(ends)
     }
 
-    /// True for the `(` of `name(…) {` without a class around it, if the body follows.
+    /// True for the `(` of a method without a class around it.
     pub(super) fn is_fragment_of_class(&self, bracket: Token) -> bool {
         let is_behind = self.last == self.head.name || self.last_is(b'>') && !self.is_arrow;
         let is_name = self.head.name.is_some() && self.head.qualifier.is_none();
@@ -28,7 +28,6 @@ impl JavaScript {
         self.place() == Place::Top && is_statement && is_behind && bracket.is(b'(')
     }
 
-    /// True for the `:` of `name: function` that begins a line.
     pub(super) fn is_key_of_function(&self, next: Option<&Token>, outline: &Outline<'_>) -> bool {
         let is_function = next.is_some_and(|next| {
             next.is(b'(') || matches!(next.text(outline), b"function" | b"async")
@@ -116,7 +115,6 @@ impl JavaScript {
         }
     }
 
-    /// Takes a word of QML. Returns false if it is none.
     pub(super) fn component_word(&mut self, text: &[u8]) -> bool {
         if self.dialect != Dialect::Qml || self.head.form != Form::Statement {
             return false;

@@ -1,4 +1,4 @@
-//! Words of a statement: declarations, and paths that get a value.
+//! Words of a statement: declarations and paths.
 
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
@@ -62,7 +62,7 @@ impl JavaScript {
         });
     }
 
-    /// Defines the name behind `function`, `class` and the like.
+    /// Defines the name behind `function` and the like.
     fn name_of_awaited(&mut self, token: Token, outline: &mut Outline<'_>) -> bool {
         let (brackets, last) = (self.head.brackets, self.last);
         let Some(awaited) = self.head.awaited.as_mut() else {
@@ -80,7 +80,7 @@ impl JavaScript {
             if is_path {
                 (definition.name.end, definition.end) = (token.end, token.end);
             }
-            // Another name than that of the variable.
+            // Its own name, not the variable's.
             let is_function = last.is_some_and(|it| it.is(b'*') || it.text(outline) == b"function");
             if is_function && outline.bytes(name) != token.text(outline) {
                 outline.define(token.range(), Kind::Function);
@@ -207,7 +207,7 @@ impl JavaScript {
         self.head = Head::at(self.head.indent);
     }
 
-    /// Name that an object is assigned to: `A` of `A.prototype = {`.
+    /// `A` of `A.prototype = {`
     pub(super) fn owner(&self, outline: &Outline<'_>) -> Option<Token> {
         let is = |token: Token, text: &[u8]| outline.bytes(token.range()) == text;
         let name = self.head.name?;

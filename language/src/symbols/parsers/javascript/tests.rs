@@ -1,4 +1,4 @@
-//! Outlines of small texts, and texts with unbalanced braces.
+//! Outlines of small and unbalanced texts.
 
 mod scripts;
 mod typescript;

@@ -1,4 +1,4 @@
-//! Values: a function or class behind `=` or `:` gives its kind to the name before.
+//! Values: a function or class gives its kind to the name before `=` or `:`.
 
 use super::super::super::outline::Outline;
 use super::super::super::parser::{Role, Token};
@@ -37,7 +37,6 @@ impl JavaScript {
         }
     }
 
-    /// Takes a part of a value that makes it no function.
     fn other_value(&mut self) {
         match self.head.value {
             Value::None if self.head.angles > 0 => {}
@@ -107,7 +106,7 @@ impl JavaScript {
         }
     }
 
-    /// Defines the name as a function or class, or changes the kind of its definition.
+    /// Defines the name, or changes the kind of its definition.
     pub(super) fn define_value(&mut self, kind: Kind, outline: &mut Outline<'_>) -> Option<u32> {
         let name = self
             .head

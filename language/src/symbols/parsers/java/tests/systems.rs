@@ -1,4 +1,4 @@
-//! Languages with a type before a name, and functions outside of types.
+//! Languages with functions outside of types.
 
 use crate::symbols::tests::check_rows;
 
