@@ -13,6 +13,7 @@ use index::trigram::Trigram;
 use language::Language;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::Arc;
 
 fn testdata(name: &str) -> PathBuf {
@@ -264,7 +265,8 @@ fn assert_same_texts(ours: &Path, theirs: &Path) {
         let texts = trigrams.filter(|trigram| !trigram.is_definition());
         let lists = texts.map(|trigram| {
             let list = shard.postings(trigram).unwrap().unwrap();
-            (trigram.bytes(), list.within(&[0..shard.block_count()]))
+            let all = 0..shard.block_count();
+            (trigram.bytes(), list.within(slice::from_ref(&all)))
         });
         let lists: Vec<_> = lists.collect();
         (
