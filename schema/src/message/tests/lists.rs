@@ -102,6 +102,17 @@ fn files_are_decoded_as_they_were_encoded() {
             decoded_from: "utf-16le".to_owned(),
             lfs_pointer: "sha256:ab 12".to_owned(),
             reason: "too large".to_owned(),
+            definitions: vec![FileDefinition {
+                name: b"name".to_vec(),
+                kind: 3,
+                is_declaration: true,
+                line: 2,
+                column: 4,
+                end_line: 9,
+                parent: b"parent".to_vec(),
+                parent_index: Some(0),
+            }],
+            definitions_missing: "too long".to_owned(),
         }
     );
 }

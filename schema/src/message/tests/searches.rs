@@ -38,6 +38,12 @@ fn a_search_is_decoded_as_it_was_encoded() {
                     ignore_case: true,
                     word: true,
                     in_path: true,
+                    place: Place {
+                        classes: 5,
+                        role: Role::Definition,
+                        kinds: 1 << 3,
+                        parent: "^A$".to_owned(),
+                    },
                 }),
                 filter(Field::Package, Reading::Exact, "i3-wm"),
                 filter(Field::Path, Reading::Glob, "^naïve/").negated(),
