@@ -159,7 +159,7 @@ fn a_selection_keeps_options_and_filters_of_the_query() {
             "(wanted or other) path:/a.c$/ case:yes timeout:9s",
             "src"
         ]),
-        "one_1.0/src/a.c:int wanted; // src/a.c\nsrc-2.0/a.c:int other;\n"
+        "src-2.0/a.c:int other;\none_1.0/src/a.c:int wanted; // src/a.c\n"
     );
     assert_eq!(
         print(&["-tc", "--path", "^top", "-w", "-F", "wanted;"]),

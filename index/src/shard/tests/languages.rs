@@ -39,8 +39,8 @@ fn documents_have_the_language_of_their_text() {
             "hdr.h: C++ Source",
             "x.m:  Documentation",
             "run: Python Source",
-            "run.rb: Ruby Source",
             "doc/run: Python Documentation",
+            "run.rb: Ruby Source",
             "tool: Python Source",
         ]
     );
@@ -49,7 +49,7 @@ fn documents_have_the_language_of_their_text() {
     let mut filters = Filters::default();
     add(&mut filters, Predicate::language("python").unwrap(), false);
     let found = filtered(&shard, "python", &filters).unwrap();
-    assert_eq!(found, Candidates::Blocks(vec![3, 4]));
+    assert_eq!(found, Candidates::Blocks(vec![3, 5]));
 }
 
 #[test]
