@@ -27,7 +27,7 @@ const SKIPPED_MAX: u32 = 100;
 pub struct Corpus<'a> {
     /// Frontend that is asked.
     pub coordinator: &'a Coordinator,
-    /// What the caller may see.
+    /// Packages visible to the caller.
     pub scope: &'a Scope,
 }
 

@@ -2,7 +2,7 @@
 //! ([`definitions`], [`references`]).
 //!
 //! A name is searched as a word of code: it is not resolved, so places may belong to other symbols
-//! of the same name. Their [`PlaceReason`](crate::model::PlaceReason) tells how near they are.
+//! of the same name. Their [`PlaceReason`](crate::model::PlaceReason) orders them.
 //!
 //! **Invariant:** an answer takes at most two searches, with a limit, and [`found::FILES_MAX`]
 //! reads of files.

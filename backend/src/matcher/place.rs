@@ -84,7 +84,7 @@ impl TextSymbols {
     /// True if all bytes have one of the classes. An empty range has that of the next byte.
     fn has_classes(&self, range: Range<u32>, classes: u32) -> bool {
         let has = |class: Class| classes >> class as u32 & 1 == 1;
-        let (mut at, end) = (range.start, range.end.max(range.start + 1));
+        let (mut at, end) = (range.start, range.end.max(range.start.saturating_add(1)));
         let runs = &self.symbols.runs;
         let first = runs.partition_point(|run| run.range.end <= at);
         for run in runs[first..].iter().take_while(|run| run.range.start < end) {
@@ -301,12 +301,14 @@ impl PlacedMatcher {
         let Some((text, offset)) = line.symbols else {
             return false;
         };
-        let range = offset + range.start as u32..offset + range.end as u32;
+        // A text beyond 4 GiB has no symbols.
+        let at = |place: usize| offset.saturating_add(u32::try_from(place).unwrap_or(u32::MAX));
+        let range = at(range.start)..at(range.end);
         if place.classes != 0 && !text.has_classes(range.clone(), place.classes) {
             return false;
         }
         let mut around = text
-            .definitions(offset..range.end.max(range.start + 1))
+            .definitions(offset..range.end.max(range.start.saturating_add(1)))
             .iter();
         place.role != Role::Use
             || !around.any(|it| it.name.end >= range.end && it.name.start <= range.start)

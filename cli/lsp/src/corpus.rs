@@ -1,4 +1,4 @@
-//! What the server needs: searches, texts, and the places of packages on disk.
+//! Corpus of the server: searches, texts, and the places of packages on disk.
 
 use std::path::PathBuf;
 

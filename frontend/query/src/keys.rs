@@ -118,7 +118,7 @@ pub(super) fn near(name: &str) -> Option<&'static str> {
     similar(name.to_ascii_lowercase(), long).into_iter().next()
 }
 
-/// What a query finds.
+/// Kind of result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ResultKind {
     #[default]

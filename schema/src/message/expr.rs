@@ -30,11 +30,11 @@ record! {
         pub word: bool = [get_word, set_word],
         /// Search the path instead of the text.
         pub in_path: bool = [get_in_path, set_in_path],
-        /// What else a match is.
+        /// Restriction of its matches.
         pub place: Place = [get_place, record init_place],
     }
 
-    /// What a match is in its text, by the lexers of crate `language`.
+    /// Place of a match in its text, by the lexers of crate `language`.
     #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Place: place {
         /// Classes of all its bytes: bit 0 code, 1 comment, 2 string, 3 text. 0: any.

@@ -331,7 +331,7 @@ impl<T: Tokens> Reader<'_, T> {
 
 enum FormEnd {
     Close,
-    /// Where it begins.
+    /// Its offset in the line.
     Hole(usize),
     Line,
     /// Backslash at the end of the line.

@@ -6,7 +6,7 @@ use crate::lexer::{Colour, ColouredParts, LineState, Syntax};
 use crate::symbols::{Class, Run, Symbols};
 use proptest::prelude::*;
 
-/// Size of a state, of which a text may have many.
+/// Bytes of a state; a text may have many.
 const STATE_BYTES_MAX: usize = 40;
 
 fn pieces(syntax: &Syntax) -> Vec<&'static str> {
