@@ -45,7 +45,6 @@ type ViewKey = ([u8; 32], [u8; 32]);
 
 /// Shards of one generation, in manifest order.
 pub struct Generation {
-    /// The shards.
     pub shards: Vec<Arc<Shard>>,
     /// Time of the manifest, in seconds since 1970, or 0.
     pub updated: u64,
@@ -54,7 +53,6 @@ pub struct Generation {
 }
 
 impl LiveShards {
-    /// Opens the index in `directory`.
     pub fn open(directory: &Path) -> Result<LiveShards, directory::IndexError> {
         let weigh = |_: &ViewKey, view: &Arc<Shard>| {
             u32::try_from(view.live_bytes() + VIEW_BYTES).unwrap_or(u32::MAX)
@@ -71,7 +69,6 @@ impl LiveShards {
         })
     }
 
-    /// Newest generation.
     pub fn current(&self) -> Arc<Generation> {
         self.current.load_full()
     }

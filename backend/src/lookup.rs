@@ -48,11 +48,9 @@ pub trait LookUp: Send + Sync {
 /// File or directory in a repository, with a size limit.
 #[derive(Clone, Copy, Debug)]
 pub struct WantedFile<'a> {
-    /// Name of the repository.
     pub repository: &'a str,
     /// Revision; empty for the default branch.
     pub revision: &'a str,
-    /// Path in the commit.
     pub path: &'a [u8],
     /// Largest file to read, in bytes.
     pub bytes_max: u64,

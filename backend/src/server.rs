@@ -48,7 +48,6 @@ const CONNECTIONS_MAX: usize = 1024;
 /// Some queries with the largest usual patterns, or one near the limits.
 const PATTERN_BYTES: u64 = 64 << 20;
 
-/// Bounds of a backend.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Threads that verify candidates, per search.
@@ -131,7 +130,6 @@ impl Backend {
         self.is_draining.load(Relaxed)
     }
 
-    /// Served shards.
     pub fn live(&self) -> &LiveShards {
         &self.live
     }

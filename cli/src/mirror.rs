@@ -48,7 +48,6 @@ pub(crate) struct MirrorResult {
     pub(crate) elapsed: Duration,
 }
 
-/// Locked by this process.
 pub(crate) struct MirrorDirectory {
     path: PathBuf,
     /// Closing unlocks.

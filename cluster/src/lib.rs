@@ -16,10 +16,5 @@
 //! assert!(owners.iter().any(|owner| owner.zone == "west"));
 //! ```
 
-#![allow(
-    missing_docs,
-    reason = "a field has a description where its name leaves a question"
-)]
-
 pub mod membership;
 pub mod placement;

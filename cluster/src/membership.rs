@@ -54,7 +54,6 @@ pub fn describe_metrics() {
     );
 }
 
-/// A node of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// Unique; by default the address.
@@ -78,7 +77,6 @@ fn default_weight() -> u32 {
 }
 
 impl Member {
-    /// A node named by its address.
     pub fn at(address: &str) -> Member {
         Member {
             name: address.to_owned(),

@@ -19,13 +19,11 @@ pub enum LogQueries {
     Off,
 }
 
-/// Settings of a frontend.
 #[derive(Clone)]
 pub struct Config {
     /// Directory of the spool, for this frontend only. Empty: none, and results
     /// that exceed memory fail.
     pub spool: PathBuf,
-    /// Bytes of the spool.
     pub spool_bytes_max: u64,
     /// Longest silence of a backend. Backends send every second, so one lost packet does not
     /// look like a dead machine.
@@ -36,18 +34,14 @@ pub struct Config {
     pub queued_max: usize,
     /// Time that a query outlives its last client.
     pub grace: Duration,
-    /// Default timeout of a query.
     pub timeout: Duration,
-    /// Longest timeout of a client.
     pub timeout_max: Duration,
     /// Queries that take at least this long are logged.
     pub slow_query: Duration,
-    /// Query text in that log.
     pub log_queries: LogQueries,
     /// Memory of all running queries. Half is for pointers; receive buffers, small results and
     /// pages have limits that fit in the rest.
     pub memory_bytes: u64,
-    /// Bytes of pointers of one query in memory.
     pub query_memory_bytes: u64,
     /// Bytes of a result in memory; larger ones spill.
     pub result_memory_bytes: u64,
@@ -63,14 +57,12 @@ pub struct Config {
     pub hedges_max: u32,
     /// Look-up answers shared by several frontends.
     pub hints: Option<Arc<Hints>>,
-    /// Watcher of the corpus.
     pub freshness: Option<Arc<dyn CorpusWatch>>,
     /// Called before every write to the spool, for tests.
     pub before_write: Option<BeforeWrite>,
 }
 
 impl Config {
-    /// Default settings with this spool.
     pub fn new(spool: impl Into<PathBuf>) -> Config {
         Config {
             spool: spool.into(),

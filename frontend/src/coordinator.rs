@@ -51,7 +51,6 @@ const PROBE: char = '\u{f8ff}';
 /// running ones end or their clients are sent to another frontend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Serving {
-    /// Searches start.
     #[default]
     Open,
     /// No search starts. Running ones continue.
@@ -370,7 +369,6 @@ impl Coordinator {
         self.resources.memory.reserve(bytes, need)
     }
 
-    /// Bytes of the spool on disk.
     pub fn spool_bytes(&self) -> u64 {
         self.resources.spool.disk_bytes()
     }
@@ -435,7 +433,6 @@ impl Coordinator {
         let _ = tokio::time::timeout(max, is_answered).await;
     }
 
-    /// The configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }

@@ -13,10 +13,8 @@ pub(crate) const DRAINING_RETRY_S: u64 = 1;
 /// Time limit of look-ups in repositories.
 pub(crate) const LOOK_UP_MAX_S: u64 = 10;
 
-/// Error at the start of a frontend.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// No backend is configured.
     #[error("a frontend needs at least one backend")]
     NoBackends,
     /// More backends than a pointer can address.
@@ -33,32 +31,22 @@ pub enum StartError {
 /// Reason that a query has no result, not even an incomplete one.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SearchError {
-    /// The query is invalid.
     #[error(transparent)]
     BadQuery(#[from] BadQuery),
     /// Too many queries run and wait.
     #[error("too many queries are running, try again in {retry_after_s} s")]
-    Overloaded {
-        /// Seconds to wait.
-        retry_after_s: u64,
-    },
+    Overloaded { retry_after_s: u64 },
     /// The frontend is about to end.
     #[error(
         "this server is about to stop and starts no search any more, try again in {retry_after_s} s"
     )]
-    Draining {
-        /// Seconds to wait.
-        retry_after_s: u64,
-    },
+    Draining { retry_after_s: u64 },
     /// The client withdrew. The search continues for others.
     #[error("this search was ended by its client")]
     Withdrawn,
     /// The requested generation is no longer served.
     #[error("the index has changed: generation {generation} is not available any more")]
-    Gone {
-        /// The requested generation.
-        generation: String,
-    },
+    Gone { generation: String },
 }
 
 /// Error of reading a document or list.
@@ -67,7 +55,6 @@ pub enum FileError {
     /// Backends without an answer, with reasons; the others do not have all of it.
     #[error("no answer from {}", names(.0))]
     Unreachable(Vec<(String, String)>),
-    /// The request is too large.
     #[error("cannot encode the request")]
     Request(#[from] message::MessageError),
 }
@@ -75,7 +62,6 @@ pub enum FileError {
 /// Error of a repository look-up.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LookupError {
-    /// No backend answers for repositories.
     #[error("no backend has repositories")]
     NoRepositories,
     /// Backends without an answer, with reasons; the others lack the repository.

@@ -54,12 +54,10 @@ impl std::fmt::Debug for HintSecret {
 }
 
 impl HintSecret {
-    /// From these bytes.
     pub fn new(bytes: &[u8]) -> HintSecret {
         HintSecret(bytes.to_vec())
     }
 
-    /// Reads a secret from a file.
     pub fn read(path: &Path) -> Result<HintSecret, BadSecret> {
         read_secret(path).map(HintSecret)
     }
@@ -82,7 +80,6 @@ pub struct Hints {
     entry_key: [u8; 32],
 }
 
-/// Invalid Redis address.
 #[derive(Debug, thiserror::Error)]
 #[error("expected redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]: {reason}")]
 pub struct BadRedisUrl {

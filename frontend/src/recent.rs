@@ -53,14 +53,11 @@ pub struct QueryTimes {
     pub p90: Duration,
     /// 99th percentile.
     pub p99: Duration,
-    /// The slowest first.
     pub slowest: Vec<SlowQuery>,
 }
 
-/// Times and costs of a slow query.
 #[derive(Clone, Debug)]
 pub struct SlowQuery {
-    /// End.
     pub ended: Instant,
     /// From start to complete result.
     pub took: Duration,
@@ -68,9 +65,7 @@ pub struct SlowQuery {
     pub candidates: u64,
     /// All blocks of the searched shards.
     pub blocks: u64,
-    /// Bytes of text examined.
     pub verified_bytes: u64,
-    /// Matches.
     pub found: u64,
     /// All backends answered.
     pub is_complete: bool,

@@ -8,9 +8,7 @@ use std::time::Duration;
 pub struct SearchRequest {
     /// Packages that the client may see.
     pub scope: Scope,
-    /// The client.
     pub client: SearchClient,
-    /// The query.
     pub query: Query,
     /// Set of shards to search; `None` for the current one.
     pub generation: Option<String>,
@@ -34,7 +32,6 @@ impl SearchRequest {
     }
 }
 
-/// A client of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchClient {
     /// Distinguishes clients, such as a hash of an address; 0 if unknown. No client gets all slots

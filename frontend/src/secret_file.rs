@@ -8,17 +8,10 @@ use std::path::{Path, PathBuf};
 /// Valid lengths. The least is 256 bits, if random.
 const SECRET_BYTES: std::ops::RangeInclusive<usize> = 32..=4096;
 
-/// Error of a secret file.
 #[derive(Debug, thiserror::Error)]
 pub enum BadSecret {
-    /// It cannot be read.
     #[error("cannot read the secret {}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Error of the operating system.
-        source: io::Error,
-    },
+    Unreadable { path: PathBuf, source: io::Error },
     /// Too few or too many bytes.
     #[error(
         "{}: a secret has 32 to 4096 bytes, this has {}{bytes}; make one with: head -c 32 /dev/urandom",
@@ -26,7 +19,6 @@ pub enum BadSecret {
         if bytes > SECRET_BYTES.end() { "at least " } else { "" }
     )]
     Length {
-        /// The file.
         path: PathBuf,
         /// Bytes read: at most one more than allowed.
         bytes: usize,

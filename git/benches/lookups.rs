@@ -192,7 +192,6 @@ fn lines(path: &str) -> usize {
     std::fs::read_to_string(path).map_or(0, |text| text.lines().count())
 }
 
-/// Resident memory in KiB.
 fn resident() -> Result<usize, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -61,7 +61,6 @@ fn nearest(candidates: &[String]) -> String {
     format!("; nearest: {}", candidates.join(", "))
 }
 
-/// Suggestions of an error.
 pub(crate) const CANDIDATES_MAX: usize = 5;
 
 /// Bytes of a compared name, which bound the time.

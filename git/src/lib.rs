@@ -17,11 +17,6 @@
 //! and other objects than commits are refused. Replace refs, grafts and shallow boundaries count,
 //! but a replacement is not replaced again.
 
-#![allow(
-    missing_docs,
-    reason = "a field has a description where its name leaves a question"
-)]
-
 mod attributes;
 mod blame;
 mod changes;

@@ -43,7 +43,6 @@ const DIRECTORIES: [&str; 6] = [
 
 #[derive(Debug, Clone)]
 pub(crate) struct Location {
-    /// Directories that confine it.
     pub(crate) roots: Roots,
     pub(crate) git_dir: PathBuf,
     /// Directory with `objects` and `refs`; another one in an additional work tree.

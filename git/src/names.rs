@@ -33,7 +33,6 @@ pub enum LeftOut {
     Hidden,
     /// Directory tree without repositories.
     NoRepository,
-    /// Of the repository at this path.
     SameName(PathBuf),
     /// Directory too deep or unreadable.
     Unreadable(String),

@@ -37,7 +37,6 @@ pub struct Repositories {
 enum Places {
     /// Canonical directory above them.
     Below(PathBuf),
-    /// Work trees by name.
     Named(BTreeMap<String, PathBuf>),
 }
 

@@ -11,7 +11,6 @@ use gix::glob::wildmatch::Mode;
 use schema::message::RecordedRevision;
 use std::collections::BTreeMap;
 
-/// Digits of an abbreviated commit id.
 const ID_DIGITS_MIN: usize = 7;
 
 /// Prefixes omitted by short names, and covered by `all`.

@@ -128,7 +128,6 @@ impl SourceRepository {
         size.map_err(|error| missing(id, error))
     }
 
-    /// Of one revision.
     pub fn attributes(&self, files: &Files, revision: u32) -> Attributes {
         let mut attributes = Attributes::default();
         let named = (files.files.iter()).filter(|file| file.is_named(b".gitattributes"));

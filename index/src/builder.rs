@@ -39,7 +39,6 @@ pub(crate) struct SegmentBuilder {
     trigrams: TrigramSet,
     definitions: Vec<(u32, Trigram)>,
     pairs: Pairs,
-    /// Of the current document.
     head: Vec<u8>,
     first_block: u32,
     /// Offset of the current document in the segment's text.
@@ -88,7 +87,6 @@ impl SegmentBuilder {
         &self.head
     }
 
-    /// Ends a document in this language.
     pub(crate) fn finish_document(&mut self, language: Option<&Language>) -> io::Result<()> {
         self.close_last_block()?;
         let symbols = self.take_symbols(language);

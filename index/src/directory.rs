@@ -49,7 +49,6 @@ pub enum IndexError {
     #[error("{}: not the shard that the manifest names: remove it and build the index again with \
              `trawl index`", .0.display())]
     Swapped(PathBuf),
-    /// Damaged revisions or records.
     #[error("{}: {reason}: remove it and build the index again with `trawl index`", path.display())]
     Damaged {
         path: PathBuf,
@@ -269,7 +268,6 @@ pub fn is_index(directory: &Path) -> bool {
     lock.is_ok_and(|mut lock| lock.read_exact(&mut mark).is_ok()) && mark == *MARK
 }
 
-/// Removes the lock, and an empty directory.
 pub(crate) fn remove_empty(directory: &Path) -> io::Result<()> {
     fs::remove_file(directory.join(LOCK))?;
     match fs::remove_dir(directory) {

@@ -14,7 +14,6 @@ use ::language::path::split_name;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Popularity {
-    /// Share of installations.
     pub inst: f32,
     /// Share of reverse dependencies.
     pub rdep: f32,

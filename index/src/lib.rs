@@ -35,11 +35,6 @@
 //! assert_eq!(filtered, Some(Candidates::Blocks(vec![])));
 //! ```
 
-#![allow(
-    missing_docs,
-    reason = "a field has a description where its name leaves a question"
-)]
-
 pub mod block;
 mod builder;
 mod codec;

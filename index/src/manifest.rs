@@ -68,7 +68,6 @@ pub struct Options {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardEntry {
-    /// Id, repeated in its header.
     pub id: [u8; 32],
     pub file: String,
     pub packages: Vec<PackageEntry>,
@@ -215,7 +214,6 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Live packages by shard.
     pub fn live(&self) -> impl Iterator<Item = &PackageEntry> {
         self.shards.iter().flat_map(ShardEntry::live)
     }

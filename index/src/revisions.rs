@@ -21,7 +21,6 @@ use std::ops::Range;
 /// In no revision.
 pub const SUPERSEDED: u32 = 0;
 
-/// Current, of a directory.
 pub const CURRENT: u32 = 1;
 
 /// First set with names.
@@ -29,7 +28,6 @@ const FIRST_LISTED: u32 = 2;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RevisionTable {
-    /// Id of the shard file.
     pub(crate) shard: [u8; 32],
     /// Full ref names by [`order`].
     pub(crate) names: Vec<Box<[u8]>>,

@@ -306,7 +306,6 @@ impl ShardWriter {
         };
     }
 
-    /// Writes the page checksums and returns their checksum.
     fn write_checksums(&mut self) -> io::Result<u32> {
         self.align()?;
         let table: Vec<u8> = self.out.checksums().flat_map(u32::to_le_bytes).collect();

@@ -23,7 +23,6 @@ use zerocopy::{IntoBytes, TryFromBytes};
 /// Batches are much smaller; a receiver must be able to hold this much.
 pub const FRAME_BYTES_MAX: usize = 1 << 20;
 
-/// Bytes of the header.
 pub const HEADER_BYTES: usize = 16;
 
 /// Largest frame, and a quarter more for reads behind an incomplete one. From 256 KiB a read on,
@@ -65,7 +64,6 @@ pub enum Kind {
     Lookup = 12,
     /// An index to itself, on disk: origin of its packages.
     Record = 13,
-    /// Matches of one document as text.
     Text = 14,
 }
 
@@ -77,7 +75,6 @@ pub enum FrameError {
     TooLong {
         /// Its length, or that claimed by its header.
         bytes: usize,
-        /// The limit.
         bytes_max: usize,
     },
     /// Length not a multiple of 8, or bytes not zero that must be.
@@ -86,7 +83,6 @@ pub enum FrameError {
     /// Type unknown to this version.
     #[error("a frame of unknown type {0}")]
     UnknownKind(u8),
-    /// Wrong checksum.
     #[error("a frame with a wrong checksum")]
     Checksum,
     /// Stream ended inside a frame.
@@ -97,7 +93,6 @@ pub enum FrameError {
 /// One frame, borrowed from the decoder's buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// Its type.
     pub kind: Kind,
     /// Message, aligned to 8 bytes if the frame is.
     pub payload: &'a [u8],
@@ -201,7 +196,6 @@ pub struct Decoder {
     frame_bytes_max: usize,
 }
 
-/// Sequence of frames.
 pub trait Frames {
     /// Next frame, or `None` if more bytes are needed.
     fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError>;

@@ -32,5 +32,5 @@ pub mod order;
 
 /// Generated from `trawl.capnp` by `scripts/tools/generate`.
 #[rustfmt::skip]
-#[allow(missing_docs, unreachable_pub, clippy::all, rust_2018_idioms)]
+#[allow(unreachable_pub, clippy::all, rust_2018_idioms)]
 mod trawl_capnp;

@@ -22,7 +22,6 @@ impl Default for LineText {
 }
 
 impl LineText {
-    /// Moves on to a document.
     pub fn begin(&mut self, package: &[u8], path: &[u8]) {
         self.head.clear();
         for part in [package, b"/", path, b":"] {

@@ -5,11 +5,6 @@
 //! written from slices ([`Batch`], [`TextBatch`]). **Invariant:** decoding never panics, and
 //! allocates at most a small multiple of the payload, by the reader's traversal limit.
 
-#![allow(
-    missing_docs,
-    reason = "a field has a description where its name leaves a question"
-)]
-
 mod batch;
 mod codec;
 mod document_kind;

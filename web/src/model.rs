@@ -7,11 +7,6 @@
 //! Names and texts are bytes, but JSON is UTF-8. A field such as `path` has readable text;
 //! `path_base64` has the exact bytes, only if they are not UTF-8. See [`exact`] and [`readable`].
 
-#![allow(
-    missing_docs,
-    reason = "a field has a description where its name leaves a question"
-)]
-
 /// Declares structs, and enums of names in lower case. A field `a / a_base64` has the bytes of `a`
 /// if they are not UTF-8; `a?` is left out without a value.
 macro_rules! shapes {

@@ -32,7 +32,6 @@ pub struct Options {
     pub first_matches_after: Duration,
     /// Size of the cache of rendered answers; 0 disables it.
     pub rendered_bytes_max: u64,
-    /// Host names of the server.
     pub hosts: HostNames,
     /// Keys of clients, if needed.
     pub access: Option<Arc<Access>>,

@@ -4,7 +4,6 @@ use index::filter::UnknownLanguage;
 use index::plan::BadPattern;
 use schema::message::{Failure, FailureKind};
 
-/// Invalid expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct BadExpr {
@@ -12,7 +11,6 @@ pub struct BadExpr {
     pub atom: usize,
     /// Offset in its text, in bytes, if known.
     pub at: Option<usize>,
-    /// The cause.
     pub reason: String,
     /// Advice, or empty.
     pub hint: String,

@@ -18,9 +18,7 @@ use index::filter::Filters;
 use index::plan::{DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Field, Pattern};
 
-/// A compiled expression.
 pub struct CompiledQuery {
-    /// Filters on documents.
     pub filters: Filters,
     /// Matching of the rest.
     pub strategy: Strategy,
@@ -42,16 +40,12 @@ pub struct CompiledQuery {
     compiler: Compiler,
 }
 
-/// Kind of matching.
 pub enum Strategy {
-    /// Line by line.
     Lines {
-        /// Matches a line.
         matcher: Box<LineMatcher>,
         /// Finds candidate blocks.
         query: TrigramQuery,
     },
-    /// Document by document.
     Documents(Box<DocumentMatcher>),
 }
 

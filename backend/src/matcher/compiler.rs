@@ -29,7 +29,6 @@ pub struct Compiler {
     stop: Arc<AtomicBool>,
 }
 
-/// Cached matchers of a backend.
 #[derive(Clone, Debug)]
 pub struct KeptMatchers(Cache<(Recipe, SizeLimits), (RegexMatcher, u32)>);
 

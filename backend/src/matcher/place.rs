@@ -21,7 +21,6 @@ use std::sync::Arc;
 /// Symbols of a text, with the names of parents if a pattern asks for them.
 #[derive(Debug, Default)]
 pub struct TextSymbols {
-    /// Symbols of the whole text.
     pub symbols: Symbols,
     /// Names of parents by their offsets.
     pub parents: FnvHashMap<u32, Box<[u8]>>,
@@ -125,7 +124,6 @@ impl<'a> Haystack<'a> {
         }
     }
 
-    /// Part of it.
     pub fn part(&self, range: Range<usize>) -> Haystack<'a> {
         let start = u32::try_from(range.start).unwrap_or(u32::MAX);
         Haystack {

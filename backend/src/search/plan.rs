@@ -26,7 +26,6 @@ pub(super) const SLOW_LINE_BYTES: u64 = 16 << 10;
 /// Held block ids: 4 MiB.
 const HELD_BLOCKS_MAX: u64 = 1 << 20;
 
-/// The candidates of a search.
 pub struct Plan {
     pub(super) shards: Vec<ShardPlan>,
     pub(super) later_static_ranks: Vec<f32>,
@@ -49,7 +48,6 @@ pub(super) enum ShardPlan {
     Failed(ShardError),
 }
 
-/// Reasons for a missing plan.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PlanError {
     /// The search was cancelled.

@@ -21,12 +21,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// More means all matches. Top matches are held in memory, and no page is that long.
 pub const LIMIT_MAX: u64 = 10_000;
 
-/// A search and its options.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// Shards. Frames refer to them by index.
     pub shards: &'a [Arc<Shard>],
-    /// Compiled expression and filters.
     pub query: &'a CompiledQuery,
     /// Kind and bounds of the answer. A limit above [`LIMIT_MAX`] means all. Lines are sent as text
     /// only without limit and context. Matches before `resume` are not sent again, and if all
@@ -34,7 +32,6 @@ pub struct Request<'a> {
     pub search: &'a Search,
     /// Threads that verify candidates.
     pub workers: usize,
-    /// Stops the search.
     pub cancel: &'a Cancel,
 }
 

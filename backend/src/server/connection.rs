@@ -34,19 +34,14 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
 /// Reason for the end of a connection, except a close between requests.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectionError {
-    /// Network failure.
     #[error("connection failed: {0}")]
     Io(#[from] io::Error),
-    /// Failed TLS handshake.
     #[error("TLS: {0}")]
     Tls(String),
-    /// Invalid frame.
     #[error("invalid frame: {0}")]
     Frame(#[from] frame::FrameError),
-    /// Message that cannot be encoded.
     #[error(transparent)]
     Message(#[from] message::MessageError),
-    /// Malformed request.
     #[error("bad request: {0}")]
     BadRequest(String),
     /// Frame that is no request, or came during another.

@@ -29,7 +29,6 @@ const SLOW: Duration = Duration::from_millis(100);
 
 const REPLY_BYTES: usize = FRAME_BYTES_MAX - ANSWER_BYTES_MAX - (128 << 10);
 
-/// Characters of a logged name.
 const LOGGED_MAX: usize = 200;
 
 impl Backend {

@@ -61,7 +61,6 @@ pub(crate) fn builds() -> impl Strategy<Value = Build> {
 }
 
 pub(crate) struct Built {
-    /// Deleted on drop.
     directory: tempfile::TempDir,
     pub(crate) index: Index,
 }

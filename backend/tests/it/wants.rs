@@ -46,7 +46,6 @@ impl Match {
         (self.package.clone(), self.path.clone(), self.key.2, rank)
     }
 
-    /// Compares in page order.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         let (key, others) = (RankKey::of(self.rank), RankKey::of(other.rank));
         (key.score.cmp(&others.score))

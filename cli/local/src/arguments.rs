@@ -202,7 +202,6 @@ impl Context {
         self
     }
 
-    /// Lines before and after.
     pub(crate) fn lines(self) -> (usize, usize) {
         let both = self.both.unwrap_or(0);
         (self.before.unwrap_or(both), self.after.unwrap_or(both))

@@ -29,7 +29,6 @@ impl Diagnostics {
         self.program
     }
 
-    /// Reports nothing.
     pub(crate) fn silent(&self) -> Diagnostics {
         Diagnostics {
             program: self.program,

@@ -32,11 +32,9 @@ const WAIT_MAX: Duration = Duration::from_millis(500);
 const SPINS: u32 = 100;
 const PAUSE: Duration = Duration::from_micros(50);
 
-/// Side of the process.
 pub(crate) struct Doorbell(MmapRaw);
 
 impl Doorbell {
-    /// Creates the file.
     pub(crate) fn create(path: &Path) -> io::Result<Doorbell> {
         let mut options = File::options();
         let mut file = options.read(true).write(true).create_new(true).open(path)?;
@@ -88,7 +86,6 @@ pub(crate) fn ring(path: &Path) -> io::Result<u64> {
     Err(io::ErrorKind::TimedOut.into())
 }
 
-/// Side of a client.
 struct Numbers(Mmap);
 
 impl Numbers {

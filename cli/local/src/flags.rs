@@ -84,7 +84,6 @@ impl Flag {
         self
     }
 
-    /// All long names.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         [Some(self.long), self.alias, self.negated]
             .into_iter()

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// Name of stdin.
 const STDIN: &str = "-";
 
 pub(crate) struct Input {

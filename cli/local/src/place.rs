@@ -23,7 +23,6 @@ const LOCK: &str = "lock";
 const INDEX_LOCK: &str = "lock";
 
 pub(crate) struct Place {
-    /// Directory of sockets.
     pub(crate) sockets: PathBuf,
     /// A directory for each tree.
     pub(crate) indexes: PathBuf,
@@ -63,7 +62,6 @@ impl Place {
         self.directory_of(root).join(format!("{:016x}", self.build))
     }
 
-    /// Directory for the index of a tree.
     pub(crate) fn directory_of(&self, root: &Path) -> PathBuf {
         let mut hasher = FnvHasher::default();
         hasher.write(root.as_os_str().as_bytes());
@@ -134,12 +132,10 @@ pub(crate) fn is_too_wide(root: &Path) -> bool {
     root.parent().is_none() || home.is_some_and(|home| home.starts_with(root))
 }
 
-/// Index in the directory of a tree.
 pub(crate) fn index_in(directory: &Path) -> PathBuf {
     directory.join("index")
 }
 
-/// Record of that index.
 pub(crate) fn record_in(directory: &Path) -> PathBuf {
     directory.join("tree")
 }

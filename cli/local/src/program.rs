@@ -6,14 +6,12 @@ pub(crate) const RIPGREP: &str = "15.2.0";
 /// Name in messages, usage and version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// The subcommand.
     TrawlGrep,
     /// The binary under the name `rg`.
     Ripgrep,
 }
 
 impl Program {
-    /// Prefix of each message.
     pub(crate) fn prefix(self) -> &'static str {
         match self {
             Program::TrawlGrep => "trawl",

@@ -85,7 +85,6 @@ struct Service {
     trees: Mutex<Vec<Arc<Tree>>>,
     /// Watches the doorbells of the trees.
     bells: OwnedFd,
-    /// Trees by the number of that watch.
     ringing: Mutex<HashMap<i32, Arc<Tree>>>,
     connections: AtomicUsize,
     updates: Mutex<()>,

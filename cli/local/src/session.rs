@@ -27,7 +27,6 @@ const DIRECTORIES_MAX: usize = 16;
 const FILES_WORTH: u64 = 2_000;
 const TIME_WORTH: Duration = Duration::from_secs(1);
 
-/// Index of one search.
 #[derive(Default)]
 pub(crate) struct Session {
     place: Option<Place>,
@@ -194,7 +193,6 @@ impl SelectedPlace {
     }
 }
 
-/// Git root above a directory, or the directory.
 pub(crate) fn root_of(directory: &Path) -> PathBuf {
     let has_git = |path: &&Path| fs::symlink_metadata(path.join(".git")).is_ok();
     directory

@@ -208,7 +208,6 @@ impl Tree {
         self.state().asked
     }
 
-    /// A line for the user.
     pub(crate) fn status(&self, index_bytes: u64) -> String {
         let mut state = self.state();
         state.drain();

@@ -14,7 +14,6 @@ const ESCAPED: &AsciiSet = &{
     set
 };
 
-/// Allowed in braces.
 const VARIABLES: [&str; 5] = ["package", "path", "line", "column", "commit"];
 
 /// Git files have it.

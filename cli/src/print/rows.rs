@@ -10,7 +10,6 @@ use std::ops::Range;
 /// A match can have several lines.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row<'a> {
-    /// First line.
     pub(super) number: u32,
     pub(super) lines: u32,
     /// Excludes the last line end.

@@ -18,7 +18,6 @@ const DIRECTORIES_MAX: usize = 500_000;
 pub(crate) struct WatchRoots {
     /// Watched recursively.
     pub(crate) roots: Vec<PathBuf>,
-    /// Their references count.
     pub(crate) repositories: Vec<PathBuf>,
     /// This process writes there.
     pub(crate) without: Vec<PathBuf>,

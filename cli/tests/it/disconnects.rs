@@ -13,7 +13,6 @@ const AT_ONCE: usize = 4;
 
 const LINES: u64 = 20_000;
 
-/// Counters of the backend.
 const WORK: [&str; 3] = [
     "trawl_backend_searches_total",
     "trawl_backend_matches_total",

@@ -86,7 +86,6 @@ impl Home {
         self.start_command(self.command(arguments))
     }
 
-    /// [`start`](Self::start) for a command.
     pub(crate) fn start_command(&self, mut command: Command) -> Server {
         let log = NamedTempFile::new_in(self.0.path()).unwrap();
         command.stderr(log.reopen().unwrap());

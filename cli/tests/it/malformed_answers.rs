@@ -6,7 +6,6 @@ use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use testkit::net::{self, HttpRequest};
 
-/// Serves one match.
 fn serve(found: Value) -> String {
     net::serve(move |stream| answer(&stream, &found)).to_string()
 }

@@ -12,7 +12,6 @@ const UNIT: &str = include_str!("../../packaging/trawl.service");
 const MANUAL: &str = include_str!("../../packaging/trawl.1");
 const ALERTS: &str = include_str!("../../packaging/alerts.yml");
 
-/// Crates with metrics.
 const MEASURED: [&str; 10] = [
     "backend",
     "cli",

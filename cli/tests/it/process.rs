@@ -65,7 +65,6 @@ impl Process {
         self.wait(WAIT_MAX).signal() == Some(9)
     }
 
-    /// Must be a pipe.
     pub(crate) fn stdout(&mut self) -> impl Read + Send + use<> {
         self.0.stdout.take().expect("a pipe")
     }

@@ -276,7 +276,6 @@ impl<'a> World<'a> {
         out
     }
 
-    /// Excludes times.
     fn catalog(&self, scope: &Scope, packages: &[Package]) -> String {
         let frontend = &self.frontend;
         let served = frontend.served(scope);

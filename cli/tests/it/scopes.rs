@@ -31,7 +31,6 @@ fn packages(home: &Home) -> Vec<Package> {
     (0..PACKAGES).map(package).collect()
 }
 
-/// Selects packages by number.
 fn scope(world: &World<'_>, numbers: impl IntoIterator<Item = usize>) -> Scope {
     let names = numbers.into_iter().map(|number| format!("p{number}x"));
     let names: Vec<String> = names.collect();

@@ -51,7 +51,6 @@ impl Collector {
         json!(*self.bodies.lock().unwrap()).to_string()
     }
 
-    /// Spans with their service.
     fn spans(&self) -> Vec<Span> {
         let bodies = self.bodies.lock().unwrap();
         let resources = bodies.iter().flat_map(|body| each(&body["resourceSpans"]));
@@ -132,7 +131,6 @@ fn each(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-/// Values by key.
 fn attributes(of: &Value) -> Value {
     let pairs = each(&of["attributes"]).map(|pair| {
         let value = pair["value"].as_object().unwrap().values().next().unwrap();

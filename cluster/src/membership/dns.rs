@@ -78,7 +78,6 @@ impl Names {
         }
     }
 
-    /// Nodes and their validity.
     async fn look_up(&self) -> Result<(Vec<Member>, Duration), String> {
         let (mut members, mut again) = (BTreeMap::new(), AGAIN_MAX);
         for name in &self.names {
@@ -98,7 +97,6 @@ impl Names {
         Ok((members.into_values().collect(), again.max(AGAIN_MIN)))
     }
 
-    /// Addresses and their validity.
     async fn addresses(&self, name: &DnsName) -> Result<(BTreeSet<String>, Duration), String> {
         let types: &[RecordType] = if name.name.starts_with('_') {
             &[RecordType::SRV]

@@ -69,22 +69,18 @@ pub enum EtcdError {
     Raced,
 }
 
-/// Client of an etcd cluster.
 #[derive(Debug)]
 pub struct Etcd {
     agent: Agent,
     watcher: Agent,
     endpoints: Vec<String>,
     next: AtomicUsize,
-    /// Prefix of node keys.
     prefix: String,
 }
 
-/// Nodes of a revision.
 #[derive(Debug)]
 struct Listing {
     members: Vec<Member>,
-    /// Problems of the others.
     malformed: Vec<String>,
     revision: i64,
 }

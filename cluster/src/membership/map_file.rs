@@ -36,7 +36,6 @@ pub fn read(path: &Path, source: &str) -> Result<Vec<Member>, String> {
     }
 }
 
-/// Replaces the file.
 pub fn write(path: &Path, source: &str, nodes: &[Member]) -> io::Result<()> {
     let new = path.with_extension("new");
     let mut file = File::create(&new)?;

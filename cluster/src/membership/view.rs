@@ -28,7 +28,6 @@ pub struct Absence {
 }
 
 impl Default for Absence {
-    /// Settings of frontends.
     fn default() -> Self {
         Absence {
             max: ABSENT_MAX,
@@ -50,7 +49,6 @@ pub enum Frozen {
     LastReplicas(Vec<String>),
 }
 
-/// Nodes that a process uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeMap {
     /// By name, including absent ones.

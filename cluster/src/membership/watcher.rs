@@ -29,12 +29,10 @@ pub struct WatcherOptions {
     pub absence: Absence,
 }
 
-/// Source that cannot be watched.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct WatchError(String);
 
-/// Source and its map.
 #[derive(Debug)]
 pub struct Watcher {
     kind: &'static str,

@@ -36,7 +36,6 @@ enum Position {
     },
 }
 
-/// Label of the metric.
 type Reason = &'static str;
 
 const IN_A_ROW: Reason = "in_a_row";
@@ -174,7 +173,6 @@ impl Circuit {
     }
 }
 
-/// A breaker for one dependency.
 #[derive(Debug)]
 pub struct Breaker {
     dependency: &'static str,
@@ -182,10 +180,8 @@ pub struct Breaker {
     circuit: Mutex<Circuit>,
 }
 
-/// A refused call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Time to wait.
     pub retry_after: Duration,
 }
 
@@ -208,7 +204,6 @@ impl Breaker {
         })
     }
 
-    /// Admits or refuses a call.
     pub fn admit(self: &Arc<Self>) -> Result<Call, Refused> {
         let mut circuit = lock(&self.circuit);
         let admitted = circuit.admit(self.began.elapsed());
@@ -263,7 +258,6 @@ pub struct Call {
 }
 
 impl Call {
-    /// Records a success.
     pub fn succeeded(mut self) {
         self.end(Ended::Succeeded);
     }

@@ -8,20 +8,16 @@ pub trait CacheKey: Hash + Eq + Clone + Send + Sync + 'static {}
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> CacheKey for K {}
 
-/// An answer.
 pub trait CacheValue: Clone + Send + Sync + 'static {}
 
 impl<V: Clone + Send + Sync + 'static> CacheValue for V {}
 
-/// Error of a build.
 pub trait CacheFailure: Clone + Send + 'static {}
 
 impl<E: Clone + Send + 'static> CacheFailure for E {}
 
-/// Settings of a cache.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheConfig {
-    /// Name in metrics.
     pub name: &'static str,
     /// Longest life without a rebuild. Answers become stale at a random time in its second half.
     /// Zero: nothing is kept, but concurrent callers share an answer.
@@ -66,18 +62,14 @@ impl CacheConfig {
     }
 }
 
-/// Result of a build.
 #[derive(Clone, Debug)]
 pub enum Built<V, E> {
-    /// An answer to keep.
     Value(V),
     /// An answer to keep shortly, such as that something does not exist. Replaces an earlier one.
     Negative(V),
     /// An answer built elsewhere; its age shortens its life.
     Hint {
-        /// The answer.
         value: V,
-        /// True if negative.
         is_negative: bool,
         /// Time since its build.
         age: Duration,
@@ -89,25 +81,17 @@ pub enum Built<V, E> {
 /// Reason that there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CacheError<E> {
-    /// The build failed.
     #[error("{0}")]
     Failed(E),
     /// Too many waiters or builds.
     #[error("too many requests wait for answers that are expensive to make; try again shortly")]
-    Busy {
-        /// Time to wait.
-        retry_after: Duration,
-    },
+    Busy { retry_after: Duration },
     /// The build was late, or its builders were lost.
     #[error("the answer was not built in time; try again shortly")]
-    Late {
-        /// Time to wait.
-        retry_after: Duration,
-    },
+    Late { retry_after: Duration },
 }
 
 impl<V, E> Built<V, E> {
-    /// The answer, or the failure.
     pub fn into_result(self) -> Result<V, CacheError<E>> {
         match self {
             Built::Value(value) | Built::Negative(value) | Built::Hint { value, .. } => Ok(value),

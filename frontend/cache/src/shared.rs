@@ -31,11 +31,9 @@ type Waiter<K, V, E> = oneshot::Sender<Turn<K, V, E>>;
 
 /// Result of a look-up.
 pub enum CacheOutcome<K: CacheKey, V: CacheValue, E: CacheFailure> {
-    /// A fresh answer.
     Fresh(V),
     /// An answer to be rebuilt; by this caller, if there is a claim.
     Stale(V, Option<Claim<K, V, E>>),
-    /// A negative answer.
     Negative(V),
     /// This caller builds the answer, and may wait for it.
     Build(Claim<K, V, E>, Waiting<K, V, E>),
@@ -43,14 +41,11 @@ pub enum CacheOutcome<K: CacheKey, V: CacheValue, E: CacheFailure> {
     Wait(Waiting<K, V, E>),
     /// Too many waiters or builds.
     Busy {
-        /// Time to wait.
         retry_after: Duration,
     },
 }
 
-/// Message to a waiter.
 pub enum Turn<K: CacheKey, V: CacheValue, E: CacheFailure> {
-    /// The answer or an error.
     Answer(Result<V, CacheError<E>>),
     /// Build it: the builder was lost.
     Build(Claim<K, V, E>),
@@ -68,7 +63,6 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         })
     }
 
-    /// The settings.
     pub fn config(&self) -> &CacheConfig {
         &self.config
     }
@@ -246,7 +240,6 @@ pub struct Claim<K: CacheKey, V: CacheValue, E: CacheFailure> {
 }
 
 impl<K: CacheKey, V: CacheValue, E: CacheFailure> Claim<K, V, E> {
-    /// Key of the answer.
     pub fn key(&self) -> &K {
         &self.key
     }

@@ -40,7 +40,6 @@ impl Hash for Query {
 }
 
 impl Query {
-    /// Default lines of context.
     pub const CONTEXT_DEFAULT: u32 = 2;
 
     /// Checks an expression. Wants all matches.
@@ -215,7 +214,6 @@ impl Query {
         frame
     }
 
-    /// Decodes and checks a query.
     pub fn decode(bytes: &[u8]) -> Option<Query> {
         let mut words = vec![0_u64; bytes.len().div_ceil(8)];
         words.as_mut_bytes()[..bytes.len()].copy_from_slice(bytes);

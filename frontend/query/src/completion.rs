@@ -10,9 +10,7 @@ use schema::message::Field;
 pub struct TypedPart<'a> {
     /// Byte offset of its text.
     pub from: usize,
-    /// Typed text.
     pub text: &'a str,
-    /// Possible completions.
     pub of: PartOf,
 }
 
@@ -21,7 +19,6 @@ pub struct TypedPart<'a> {
 pub enum PartOf {
     /// A key, or text.
     Word,
-    /// The value of a filter.
     Filter(Field),
     /// One of these option values.
     Option(&'static [&'static str]),

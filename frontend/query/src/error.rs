@@ -7,13 +7,11 @@ use schema::message::{ATOMS_MAX, DEPTH_MAX};
 pub struct Notice {
     /// Byte offset in the query.
     pub at: Option<usize>,
-    /// Chosen reading.
     pub reason: String,
     /// Text for the other reading.
     pub hint: Option<String>,
 }
 
-/// Error in a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct BadQuery {
@@ -21,9 +19,7 @@ pub struct BadQuery {
     pub at: Option<usize>,
     /// Filter with the error, as typed; `None`: the query.
     pub filter: Option<String>,
-    /// Description.
     pub reason: String,
-    /// Remedy.
     pub hint: Option<String>,
     /// Index of the atom in [`Expr::atoms`](schema::message::Expr::atoms); `at` is then an offset
     /// in its text. [`ParsedQuery::locate`](super::ParsedQuery::locate) converts it.
@@ -39,13 +35,11 @@ impl BadQuery {
         }
     }
 
-    /// Adds a position.
     pub fn at(mut self, at: usize) -> Self {
         self.at = Some(at);
         self
     }
 
-    /// Adds a remedy.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

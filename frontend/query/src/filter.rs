@@ -30,13 +30,11 @@ pub const FIELDS: [(Field, &str); 8] = [
     (Field::Branch, "branch"),
 ];
 
-/// Field with this name.
 pub fn field(name: &str) -> Option<Field> {
     let field = FIELDS.iter().find(|(_, known)| *known == name);
     field.map(|(field, _)| *field)
 }
 
-/// Name of a field.
 pub fn name(field: Field) -> &'static str {
     let mut fields = FIELDS.into_iter();
     let named = fields.find(|(known, _)| *known == field);

@@ -44,14 +44,11 @@ pub struct QueryInput<'a> {
     pub filters: &'a [(Field, &'a str)],
 }
 
-/// Query with the rest of its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedQuery {
-    /// The query.
     pub query: Query,
     /// Time limit, if given.
     pub timeout: Option<Duration>,
-    /// Ambiguous parts.
     pub notices: Vec<Notice>,
     /// Byte ranges of required terms and options. Joined by spaces they are the same query, without
     /// `and` in its phrase. Alternatives are one term.
@@ -85,7 +82,6 @@ impl ParsedQuery {
 }
 
 impl Query {
-    /// Parses a query and its fields.
     pub fn parse(input: &QueryInput<'_>) -> Result<ParsedQuery, BadQuery> {
         check_length(input.q)?;
         let ast = input.ast()?;
@@ -245,7 +241,6 @@ impl QueryInput<'_> {
         })
     }
 
-    /// One notice for each kind of forms.
     fn forms_notices(&self, sources: &SourceMap, fit: bool) -> Result<Vec<Notice>, BadQuery> {
         let switch = match self.syntax()? {
             None => "exact:yes",

@@ -10,11 +10,9 @@ use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
-    /// Restricts the documents.
     Filter(Field),
     /// A pattern in text, even if names are searched.
     Content,
-    /// Patterns on one line.
     Line,
     /// Name of a definition.
     Symbol,
@@ -118,7 +116,6 @@ pub(super) fn near(name: &str) -> Option<&'static str> {
     similar(name.to_ascii_lowercase(), long).into_iter().next()
 }
 
-/// Kind of result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ResultKind {
     #[default]

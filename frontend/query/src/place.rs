@@ -7,7 +7,6 @@ use super::lex::slashed;
 use language::symbols::{Class, Kind};
 use schema::message::{Expr, Pattern, Place, Role, Syntax};
 
-/// All classes.
 const CLASSES: u32 = (1 << Class::ALL.len()) - 1;
 
 /// Pattern of all names.
@@ -111,7 +110,6 @@ pub(super) fn any_symbol() -> Expr {
     })
 }
 
-/// Bits of the class with this name.
 pub(super) fn class_bits(name: &str) -> Option<u32> {
     let class = Class::ALL.into_iter().find(|class| class.name() == name)?;
     Some(1 << class as u32)
@@ -137,7 +135,6 @@ pub(super) fn classes_in_query(classes: u32) -> impl Iterator<Item = String> {
     named.map(|class| format!("in:{}", class.name()))
 }
 
-/// Terms that restrict a definition.
 pub(super) fn definition_in_query(place: &Place) -> impl Iterator<Item = String> {
     let kinds = Kind::names_of(place.kinds).into_iter();
     let kinds = kinds.map(|name| format!("kind:{name}"));

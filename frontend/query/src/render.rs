@@ -143,7 +143,6 @@ impl Notation {
         }
     }
 
-    /// A pattern, and its place.
     fn terms(&self, pattern: &Pattern, in_text: bool) -> Vec<String> {
         let mut terms = vec![self.pattern(pattern, in_text)];
         match pattern.place.role {

@@ -39,7 +39,6 @@ impl Scope {
         Scope(None)
     }
 
-    /// The packages with these names.
     pub fn of(names: &Arc<PackageNames>, visible: NameSet) -> Scope {
         let mut kept = names.scopes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.get(&visible) {
@@ -171,7 +170,6 @@ pub struct PackageNames {
 }
 
 impl PackageNames {
-    /// From these names.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> PackageNames {
         let mut names: Vec<&[u8]> = names.into_iter().collect();
         names.sort_unstable();
@@ -182,7 +180,6 @@ impl PackageNames {
         }
     }
 
-    /// Number of names.
     pub fn len(&self) -> usize {
         self.names.len()
     }
@@ -202,7 +199,6 @@ impl PackageNames {
         known_name(&self.names, directory)
     }
 
-    /// Number of a name.
     pub fn position(&self, name: &[u8]) -> Option<usize> {
         position(&self.names, name)
     }
@@ -238,7 +234,6 @@ pub struct NameSet {
 }
 
 impl NameSet {
-    /// Adds a name by number.
     pub fn insert(&mut self, number: usize) {
         let (word, bit) = (number / 64, number % 64);
         if word >= self.words.len() {
@@ -253,7 +248,6 @@ impl NameSet {
         word.is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// Number of names.
     pub fn len(&self) -> usize {
         let ones = self.words.iter().map(|word| word.count_ones() as usize);
         ones.sum()

@@ -33,7 +33,6 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// Listed documents: 3 MiB while counting, over three thousand pages.
 pub const DOCUMENTS_MAX: usize = 32 << 10;
 
-/// A document with matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentGroup {
     /// Number of matches; `None` if not all were counted.
@@ -84,7 +83,6 @@ impl DocumentRecord {
     }
 }
 
-/// Counts matches by document.
 #[derive(Debug, Default)]
 pub struct DocumentTally {
     known: FxHashMap<DocumentKey, u32>,

@@ -49,7 +49,6 @@ impl Facets {
         }
     }
 
-    /// Adds matches of a document.
     pub fn add(&mut self, (language, kind, path): CountedDocument<'_>, matches: u64) {
         self.add_language(language.as_bytes(), matches);
         self.kinds[kind as usize] += matches;
@@ -91,7 +90,6 @@ impl Facets {
         self.directories.insert(name.into(), matches);
     }
 
-    /// Removes matches of a document that were added.
     pub fn remove(&mut self, (language, kind, path): CountedDocument<'_>, matches: u64) {
         let less = |count: &mut u64| *count = count.saturating_sub(matches);
         let language = language.as_bytes();
@@ -121,7 +119,6 @@ impl Facets {
         }
     }
 
-    /// Sorted counts.
     pub fn finish(self) -> SpoolFacets {
         SpoolFacets {
             languages: ordered(self.languages),

@@ -44,7 +44,6 @@ pub struct FoldedWriter<'a> {
 }
 
 impl<'a> FoldedWriter<'a> {
-    /// Writes to a file of a result.
     pub fn new(spool: &'a ResultFiles) -> FoldedWriter<'a> {
         FoldedWriter { spool, unfolded: 0 }
     }

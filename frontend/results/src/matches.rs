@@ -7,10 +7,8 @@ use schema::message::{BatchView, LineView};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A match with its context.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Match {
-    /// Document, shared by its matches.
     pub document: Arc<Document>,
     /// Line number from 1, the first of a span; 0 if the name matches.
     pub line: u32,
@@ -21,11 +19,8 @@ pub struct Match {
     pub text: Vec<u8>,
     /// Ascending byte ranges of `text` that matched.
     pub ranges: Vec<Range<usize>>,
-    /// Context lines before it.
     pub before: Vec<ContextLine>,
-    /// Context lines after it.
     pub after: Vec<ContextLine>,
-    /// Rank; higher is better.
     pub rank: f32,
     /// Byte offset of the line in the text.
     pub offset: u64,
@@ -44,18 +39,14 @@ pub struct Copies {
     pub position: u64,
 }
 
-/// Document of a match.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Document {
-    /// Package directory.
     pub package: Vec<u8>,
-    /// Path within the package.
     pub path: Vec<u8>,
     /// Language, empty if unknown.
     pub language: String,
     /// BLAKE3 of its text.
     pub hash: Vec<u8>,
-    /// Its revisions.
     pub revisions: DocumentRevisions,
 }
 
@@ -64,7 +55,6 @@ pub struct Document {
 pub struct DocumentRevisions {
     /// First short names: the default, then ascending.
     pub names: Vec<String>,
-    /// Number of revisions.
     pub count: u32,
     /// Commit at which the first was indexed, or empty.
     pub commit: String,
@@ -94,7 +84,6 @@ impl Document {
     }
 }
 
-/// A line near a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContextLine {
     /// Line number, from 1.

@@ -40,17 +40,14 @@ impl StringPool {
         id
     }
 
-    /// Name with this number.
     pub fn name(&self, id: u32) -> &[u8] {
         &self.names[id as usize]
     }
 
-    /// Number of names.
     pub fn count(&self) -> usize {
         self.names.len()
     }
 
-    /// All names, by number.
     pub fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().map(|name| &**name)
     }

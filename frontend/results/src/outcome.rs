@@ -12,7 +12,6 @@ const SKIPPED_LISTED_MAX: usize = 1000;
 /// Overlapping packages listed; all are counted.
 const OVERLAPS_LISTED_MAX: usize = 100;
 
-/// Id of a shard.
 pub type ShardId = [u8; 32];
 
 /// Stands for a backend if the spool could not keep matches.
@@ -23,11 +22,9 @@ pub const SPOOL: &str = "spool";
 pub struct Missing {
     /// Backend; `spool` if matches could not be kept; `authorization` if the scope was not decided.
     pub backend: String,
-    /// Reason.
     pub reason: String,
     /// Shards; empty if the backend never announced any.
     pub shards: Vec<ShardId>,
-    /// Time of the loss.
     pub since: SystemTime,
 }
 
@@ -38,7 +35,6 @@ pub struct Overlaps {
     pub packages: Vec<OverlappingPackage>,
     /// Builds left out.
     pub superseded: u64,
-    /// Bytes of their text.
     pub superseded_bytes: u64,
 }
 
@@ -49,25 +45,18 @@ impl Overlaps {
     }
 }
 
-/// Package in several shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverlappingPackage {
-    /// Directory name.
     pub package: Vec<u8>,
-    /// Backend of the searched build.
     pub searched: String,
     /// Backends of the other builds.
     pub superseded: Vec<String>,
 }
 
-/// Document skipped by a backend.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SkippedDocument {
-    /// Package.
     pub package: Vec<u8>,
-    /// Path within the package.
     pub path: Vec<u8>,
-    /// Reason.
     pub reason: String,
 }
 
@@ -106,18 +95,15 @@ impl Skipped {
 pub struct Explain {
     /// Trigram query.
     pub plan: String,
-    /// Shards searched.
     pub shards: u64,
     /// Sums of blocks, documents and matches.
     pub sum: ShardEnd,
-    /// Documents in completed shards.
     pub shard_documents: u64,
     /// Cost of each pattern alone, in expression order; estimates only.
     pub estimates: Vec<Estimate>,
 }
 
 impl Explain {
-    /// Adds the estimates of another backend.
     pub fn add_estimates(&mut self, estimates: Vec<Estimate>) {
         if self.estimates.is_empty() {
             self.estimates = estimates;
@@ -128,7 +114,6 @@ impl Explain {
         }
     }
 
-    /// Adds a searched shard.
     pub fn add(&mut self, shard: &ShardEnd) {
         self.shards += 1;
         self.sum.blocks += shard.blocks;
@@ -143,11 +128,9 @@ impl Explain {
 /// Progress of all backends, also lost or stopped ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
-    /// Candidate blocks verified.
     pub blocks_done: u64,
     /// Candidate blocks counted so far.
     pub blocks_total: u64,
-    /// Documents examined.
     pub documents: u64,
 }
 
@@ -160,7 +143,6 @@ pub struct Outcome {
     pub skipped: Skipped,
     /// Packages in several shards.
     pub overlaps: Arc<Overlaps>,
-    /// Plan and costs.
     pub explain: Explain,
     /// Progress of all backends.
     pub reached: Reached,
@@ -172,7 +154,6 @@ pub struct Outcome {
     pub is_unavailable: bool,
     /// A client stopped the search.
     pub was_stopped: bool,
-    /// Time taken.
     pub timings: Timings,
 }
 
@@ -191,12 +172,9 @@ impl Outcome {
     }
 }
 
-/// Size of the corpus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorpusSize {
-    /// Shards.
     pub shards: u64,
-    /// Documents in them.
     pub documents: u64,
 }
 
@@ -214,18 +192,15 @@ pub struct Counts {
 /// Time per phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// Wait for admission.
     pub queue: Duration,
     /// First request to last stream end.
     pub stream: Duration,
-    /// Ordering of matches.
     pub rank: Duration,
     /// Longest time per phase in a backend.
     pub phases: Phases,
 }
 
 impl Timings {
-    /// Sum.
     pub fn total(&self) -> Duration {
         self.queue + self.stream + self.rank
     }

@@ -20,12 +20,9 @@ use crate::spool::{Blob, OpenFile, ResultFiles, SpoolError};
 use std::ops::Range;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// A package with matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageGroup {
-    /// Directory name.
     pub name: Vec<u8>,
-    /// Number of matches.
     pub total: u64,
     /// Positions of its first matches, at most ten.
     pub first: Vec<u64>,
@@ -58,7 +55,6 @@ impl PackageRecord {
     }
 }
 
-/// Counts matches by package.
 #[derive(Debug)]
 pub struct PackageTally {
     /// Record index plus 1 by package id; 0: none.

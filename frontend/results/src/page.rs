@@ -5,40 +5,29 @@
 
 use std::ops::Range;
 
-/// Default matches on a page.
 pub const PER_PAGE_DEFAULT: usize = 10;
 
 /// Maximum matches on a page: a thousand lines with context in memory.
 pub const PER_PAGE_MAX: usize = 1000;
 
-/// Default packages on a page.
 pub const PACKAGES_PER_PAGE_DEFAULT: usize = 5;
 
-/// Default matches of a package.
 pub const PER_PACKAGE_DEFAULT: usize = 2;
 
-/// Maximum matches of a package.
 pub const PER_PACKAGE_MAX: usize = 10;
 
-/// Default documents on a page.
 pub const DOCUMENTS_PER_PAGE_DEFAULT: usize = 10;
 
-/// Default matches of a document.
 pub const PER_DOCUMENT_DEFAULT: usize = 3;
 
-/// Maximum matches of a document.
 pub const PER_DOCUMENT_MAX: usize = 5;
 
-/// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageRange {
-    /// Page number.
     pub page: usize,
-    /// Items on a full page.
     pub per_page: usize,
     /// Number of pages, at least one.
     pub pages: usize,
-    /// Items on it.
     pub range: Range<usize>,
 }
 
@@ -46,9 +35,7 @@ pub struct PageRange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no page={page}: pages count from 0, and the last one is page={last}")]
 pub struct PastTheEnd {
-    /// The requested page.
     pub page: usize,
-    /// The last page.
     pub last: usize,
 }
 

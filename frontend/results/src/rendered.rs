@@ -43,27 +43,21 @@ pub struct Renderer {
     match_bytes: usize,
 }
 
-/// A rendered match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RenderedMatch<'a> {
-    /// Position in the order.
     pub index: usize,
-    /// The bytes.
     pub bytes: &'a [u8],
     /// False if a long line is cut.
     pub whole: bool,
 }
 
-/// Matches to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Take {
-    /// All.
     All,
     /// Those before the next cut one.
     Whole,
 }
 
-/// A rendered range of the order.
 #[derive(Debug)]
 pub struct RenderedMatches {
     first: usize,
@@ -80,12 +74,10 @@ impl RenderedMatches {
         self.matches.is_empty()
     }
 
-    /// Number of matches.
     pub fn len(&self) -> usize {
         self.matches.len()
     }
 
-    /// Iterates over the matches.
     pub fn iter(&self) -> impl Iterator<Item = RenderedMatch<'_>> {
         let indexed = (self.first..).zip(&self.matches);
         indexed.map(|(index, place)| RenderedMatch {

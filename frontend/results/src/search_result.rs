@@ -30,28 +30,23 @@ const POINTERS_AT_ONCE: usize = 64 << 10;
 
 const CHUNK_LEN_MIN: usize = 1000;
 
-/// Result of a search.
 #[derive(Debug)]
 pub struct SearchResult {
     /// Identity of query, generation and scope.
     pub identity: String,
     /// Id of the set of shards.
     pub generation: String,
-    /// The query.
     pub query: Query,
     /// Hash of the clients' scope, as [`Scope::hash`](query::Scope::hash).
     pub scope: [u8; 16],
-    /// Completeness and costs.
     pub outcome: Outcome,
     /// Size of the corpus when the query began.
     pub known: CorpusSize,
     /// Lengths of the lists in the spool.
     pub counts: Counts,
-    /// Documents with a match.
     pub documents: u64,
     /// Matches or documents as reported by backends.
     pub found: u64,
-    /// Matches and their order.
     pub spool: Arc<ResultFiles>,
     /// Reading failed once.
     pub damaged: AtomicBool,
@@ -60,7 +55,6 @@ pub struct SearchResult {
 /// Matches of one document, ascending by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByLine {
-    /// Positions in the order.
     pub positions: Vec<u64>,
     /// Number of matches in earlier lines.
     pub before: u64,
@@ -77,7 +71,6 @@ impl SearchResult {
         &self.generation
     }
 
-    /// The query.
     pub fn query(&self) -> &Query {
         &self.query
     }
@@ -168,7 +161,6 @@ impl SearchResult {
         self.len() == 0
     }
 
-    /// Documents with a match.
     pub fn documents(&self) -> u64 {
         if self.query.uncounted {
             // Backends count the documents they looked at.
@@ -203,7 +195,6 @@ impl SearchResult {
         &self.outcome.missing
     }
 
-    /// Skipped documents.
     pub fn skipped(&self) -> &Skipped {
         &self.outcome.skipped
     }
@@ -322,12 +313,10 @@ impl SearchResult {
         })
     }
 
-    /// Reads the matches at these positions.
     pub fn matches_at(&self, positions: &[u64]) -> Result<Vec<Match>, SpoolError> {
         self.read(&self.pointers_at(positions)?)
     }
 
-    /// Reads the matches at these positions, with copies.
     pub fn matches_with_copies(&self, positions: &[u64]) -> Result<Vec<Match>, SpoolError> {
         let mut matches = self.matches_at(positions)?;
         let copies = self.copies(positions)?;

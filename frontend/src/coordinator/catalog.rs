@@ -24,26 +24,18 @@ use tokio::task::JoinHandle;
 
 type Reply<T> = JoinHandle<Result<T, PeerError>>;
 
-/// State of a backend.
 #[derive(Clone, Debug)]
 pub struct BackendStatus {
-    /// Backend name in answers.
     pub name: String,
     /// Address, or the name if it has none.
     pub address: String,
-    /// True if connected.
     pub connected: bool,
     /// Reason that it is not searched: unconnected, or other semantics than this frontend's.
     pub reason: Option<String>,
-    /// Shards announced last.
     pub shards: usize,
-    /// Packages in them.
     pub packages: u64,
-    /// Documents in them.
     pub documents: u64,
-    /// Blocks in them.
     pub blocks: u64,
-    /// Bytes of text in them.
     pub text_bytes: u64,
     /// Build time of its index, in seconds since 1970; `None` if unknown.
     pub updated: Option<u64>,
@@ -56,18 +48,12 @@ impl BackendStatus {
     }
 }
 
-/// Searchable content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Served {
-    /// Generation id.
     pub generation: String,
-    /// Shards in it.
     pub shards: u64,
-    /// Packages in them.
     pub packages: u64,
-    /// Documents in them.
     pub documents: u64,
-    /// Bytes of text in them.
     pub text_bytes: u64,
     /// Build time of the oldest index, in seconds since 1970.
     pub updated: Option<u64>,

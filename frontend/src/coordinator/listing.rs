@@ -6,14 +6,10 @@
 use crate::error::FileError;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
 
-/// List from the reachable backends.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// Entries by name.
     pub entries: Vec<ListEntry>,
-    /// More entries follow.
     pub more: bool,
-    /// Unreachable backends, with reasons.
     pub unreachable: Vec<(String, String)>,
 }
 

@@ -25,7 +25,6 @@ pub(super) type ScopedRoutings = CLruCache<([u8; 16], Vec<u64>), Arc<ScopedRouti
 #[derive(Debug, Default)]
 pub(super) struct ScopedRouting {
     pub(super) routing: Arc<ShardRouting>,
-    /// By backend number.
     pub(super) peers: Vec<VisiblePeer>,
     /// Packages in different directories, each counted once.
     pub(super) packages: u64,

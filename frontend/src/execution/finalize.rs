@@ -128,7 +128,6 @@ struct Merge<'a> {
     spool: &'a ResultFiles,
     /// Package id in the order, by stream and its id there.
     ids: &'a [Vec<u32>],
-    /// By stream.
     continued: &'a [Continued],
     packages: usize,
     limit: u64,

@@ -164,7 +164,6 @@ impl SearchHandle {
         &self.execution.generation
     }
 
-    /// The query.
     pub fn query(&self) -> &Query {
         &self.execution.query
     }
@@ -179,7 +178,6 @@ impl SearchHandle {
         self.grace = self.grace.max(grace);
     }
 
-    /// Progress so far.
     pub fn progress(&self) -> Progress {
         self.execution.progress()
     }
@@ -191,7 +189,6 @@ impl SearchHandle {
         waited.expect("the sender is in the execution");
     }
 
-    /// Number of documents searched.
     pub fn documents_known(&self) -> u64 {
         self.execution.known.documents
     }

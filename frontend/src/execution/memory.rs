@@ -84,7 +84,6 @@ impl Memory {
     }
 }
 
-/// Purpose of a reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// Without it the client is refused.

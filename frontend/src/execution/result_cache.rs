@@ -33,7 +33,6 @@ impl ResultCache {
         }
     }
 
-    /// In any state.
     pub(crate) fn find(
         &mut self,
         query: &Query,

@@ -40,26 +40,36 @@ pub(crate) type ClientKey = u128;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
-    /// The driver is ready.
     Start,
     /// A later deadline replaces the current one.
-    Join { deadline: Option<Deadline> },
+    Join {
+        deadline: Option<Deadline>,
+    },
     /// The client may come back within `grace`.
-    Leave { client: ClientKey, grace: Duration },
+    Leave {
+        client: ClientKey,
+        grace: Duration,
+    },
     /// The client gave up; `open` of its requests have not left yet.
-    Withdraw { client: ClientKey, open: usize },
+    Withdraw {
+        client: ClientKey,
+        open: usize,
+    },
     /// Ends the execution despite waiting clients.
     Cancel,
     /// [`Action::SetTimer`] is due.
     Timer,
     /// Admitted with a heavy slot, or with a light place.
-    Admitted { heavy: bool },
+    Admitted {
+        heavy: bool,
+    },
     /// The queue for heavy slots is full.
     Shed,
-    /// Index of the stream.
     Stream(usize, StreamEvent),
     /// The pointers are in order, or ordering failed.
-    Finalized { failure: Option<String> },
+    Finalized {
+        failure: Option<String>,
+    },
 }
 
 /// All but `Skip` close it or let it wait.
@@ -128,12 +138,9 @@ enum Admission {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Streams are open or to be opened.
     Streaming,
     Finalizing,
-    Finished {
-        is_complete: bool,
-    },
+    Finished { is_complete: bool },
 }
 
 #[derive(Debug)]

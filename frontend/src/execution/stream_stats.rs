@@ -12,42 +12,33 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Progress of an execution.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Candidate blocks verified.
     pub blocks_done: u64,
     /// Candidate blocks known so far.
     pub blocks_total: u64,
-    /// Documents examined.
     pub documents: u64,
-    /// Matches received.
     pub matches: u64,
     /// Time since the streams were opened, without queueing.
     pub elapsed: Duration,
-    /// Progress by backend.
     pub backends: Vec<BackendProgress>,
 }
 
-/// Progress of one backend.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BackendProgress {
-    /// Backend name.
     pub name: String,
     /// Candidate blocks verified.
     pub blocks_done: u64,
     /// Candidate blocks known so far.
     pub blocks_total: u64,
-    /// Documents examined.
     pub documents: u64,
-    /// Matches received.
     pub matches: u64,
     /// Bound of the ranks still to come: infinity if unknown, negative infinity at the end.
     pub bound: f32,
 }
 
 impl Progress {
-    /// Adds a backend.
     pub fn add(&mut self, backend: BackendProgress) {
         self.blocks_done += backend.blocks_done;
         self.blocks_total += backend.blocks_total;
@@ -158,7 +149,6 @@ pub struct TopMatches {
     pub is_final: bool,
 }
 
-/// Best documents so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BestDocuments {
     /// Best lines of each, best document first, at most [`BEST_MAX`].
@@ -169,7 +159,6 @@ pub struct BestDocuments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TopCopies {
-    /// Documents of their own.
     All,
     /// Left out.
     Folded,

@@ -27,7 +27,6 @@ const CODE_BYTES: usize = 32;
 /// An answer of another frontend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// The answer.
     pub value: Vec<u8>,
     /// Minimum time since it was made.
     pub age: Duration,

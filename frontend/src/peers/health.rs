@@ -203,7 +203,6 @@ pub(crate) fn draws(seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// Hedges per other request.
 const HEDGES_PER_REQUEST: f64 = 0.05;
 
 #[derive(Debug)]

@@ -90,7 +90,6 @@ impl Rules {
         self.work_tree.as_ref()
     }
 
-    /// Judges an absolute path below judged directories.
     pub(super) fn judge(&self, absolute: &Path, is_directory: bool) -> Verdict {
         let above = self.excluded_by.as_deref().map(str::to_owned);
         let Some(rule) = above.or_else(|| self.pattern_of(absolute, is_directory)) else {

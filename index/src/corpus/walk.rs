@@ -52,7 +52,6 @@ pub struct File {
 /// Absolute places where a change may change [`Walk`].
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Watched {
-    /// Directories not excluded.
     pub directories: Vec<PathBuf>,
     /// Outside files that decide exclusion: patterns and git indexes. They need not exist.
     pub deciding: Vec<PathBuf>,

@@ -131,7 +131,6 @@ pub(super) fn base(directory: &Path) -> usize {
     bytes.len() + usize::from(!bytes.ends_with(b"/"))
 }
 
-/// Follows links.
 pub(super) fn bounded(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
     // Checked first: opening a pipe would block.
     if !path.is_file() {

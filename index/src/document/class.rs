@@ -14,7 +14,6 @@ pub enum Class {
     Source,
     /// Documentation, configuration and unmatched files.
     Documentation,
-    /// Tests, benchmarks and examples.
     Tests,
     /// Foreign or generated: vendored, minified.
     Vendored,

@@ -27,7 +27,6 @@ pub(crate) fn noted(path: &[u8], head: &[u8], given: Option<&str>) -> Option<Not
     })
 }
 
-/// Language of a document with this note.
 pub(crate) fn language_of(path: &[u8], noted: Option<&NotedLanguage>) -> Option<&'static Language> {
     match noted {
         Some(noted) => Language::named(&noted.name),

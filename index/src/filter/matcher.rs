@@ -104,7 +104,6 @@ const DECISIONS_MAX: usize = 1 << 16;
 pub(super) struct RevisionMatcher {
     name: NameMatcher,
     branches: bool,
-    /// By class.
     decisions: Mutex<HashMap<(u64, u32), bool>>,
 }
 

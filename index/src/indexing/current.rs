@@ -27,7 +27,6 @@ pub(super) struct CurrentIndex {
     pub(super) directory: PathBuf,
     /// `None` if it is not updated.
     pub(super) manifest: Option<Manifest>,
-    /// For the next manifest.
     options: Options,
     pub(super) shards: Vec<CurrentShard>,
     pub(super) before: HashSet<Vec<u8>>,

@@ -21,7 +21,6 @@ pub struct BuildOptions {
     pub options: Options,
     /// Approximate; see [`MEMORY_BYTES_MIN`].
     pub memory_bytes: usize,
-    /// Worker threads.
     pub jobs: usize,
     /// Codec of new shards; by default that of the newest, or raw. Others keep theirs until merged.
     pub content: Option<ContentCodec>,
@@ -96,7 +95,6 @@ pub struct Progress {
     pub packages: AtomicU64,
     pub packages_walked: AtomicU64,
     pub bytes_walked: AtomicU64,
-    /// Files read.
     pub files: AtomicU64,
     pub bytes: AtomicU64,
     /// Locked to replace the manifest, and by [`abandon`](super::abandon).
@@ -141,7 +139,6 @@ pub struct Moved {
     pub now: SourcePlace,
 }
 
-/// Origin of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcePlace {
     /// A git repository, else a directory.
@@ -173,7 +170,6 @@ pub struct Renamed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmatched {
     pub pattern: String,
-    /// Ascending.
     pub repositories: Vec<Vec<u8>>,
     /// Reason for the first of them.
     pub reason: String,
@@ -213,7 +209,6 @@ pub enum Outcome {
     #[default]
     Built,
     Rebuilt,
-    /// New manifest.
     Updated,
     /// No change, except to records of sources.
     Unchanged,

@@ -11,7 +11,6 @@ pub(super) type NameList = Arc<Vec<Vec<u8>>>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum InRevisions {
     Superseded,
-    /// Current file of a directory.
     #[default]
     Current,
     Named(NameList),
@@ -21,7 +20,6 @@ pub(super) enum InRevisions {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) revisions: InRevisions,
-    /// Object it was read from.
     pub(super) object: ObjectId,
 }
 

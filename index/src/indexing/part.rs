@@ -16,7 +16,6 @@ pub(super) struct OldShard {
     pub(super) index: usize,
     pub(super) shard: Arc<Shard>,
     pub(super) table: RevisionTable,
-    /// Current skipped files.
     pub(super) skipped: OnceLock<Vec<SkippedFile>>,
 }
 
@@ -32,7 +31,6 @@ pub(super) struct PartChange {
     pub(super) shard: usize,
     pub(super) package: PackageId,
     pub(super) marks: ChangedMarks,
-    /// Anything is kept.
     pub(super) is_live: bool,
 }
 

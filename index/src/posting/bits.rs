@@ -199,7 +199,6 @@ pub(super) fn varint_bytes(value: u64) -> usize {
     bits.div_ceil(7) as usize
 }
 
-/// Forward-only cursor.
 pub(super) trait Forward {
     fn next(&mut self) -> Option<u32>;
 

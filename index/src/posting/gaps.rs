@@ -86,7 +86,6 @@ fn gaps(ids: &[u32]) -> impl Iterator<Item = u64> {
 
 #[derive(Clone, Copy)]
 pub struct GapCursor<'a> {
-    /// Remaining ids.
     pub(super) left: u32,
     /// Codes, then padding.
     pub(super) codes: &'a [u8],

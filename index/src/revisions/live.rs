@@ -42,7 +42,6 @@ struct Name {
 
 #[derive(Debug)]
 struct PackageRevisions {
-    /// Index of the default name.
     default: u32,
     /// Ids and times of commits, by index of the revision name.
     commits: HashMap<u32, (Box<str>, i64)>,

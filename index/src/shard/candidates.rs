@@ -35,7 +35,6 @@ const SOUGHT_PARTS_MAX: usize = 8;
 pub enum Candidates {
     /// All blocks in these ascending, nonempty, separate ranges.
     Ranges(Vec<Range<u32>>),
-    /// These blocks, ascending.
     Blocks(Vec<u32>),
 }
 

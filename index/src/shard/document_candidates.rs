@@ -21,7 +21,6 @@ pub struct DocumentCandidates {
     pub block_count: u64,
 }
 
-/// Texts and their accepted documents.
 type Accepted = (Vec<Range<u32>>, Vec<Range<u32>>);
 
 impl Shard {

@@ -29,7 +29,6 @@ pub(super) struct LiveSet {
     pub(super) continued: Vec<u32>,
     /// Texts with a live document: ascending, separate ranges.
     pub(super) texts: Vec<Range<u32>>,
-    /// Their blocks, likewise.
     pub(super) blocks: Vec<Range<u32>>,
     pub(super) counts: Counts,
     /// Candidates must not depend on dead packages.

@@ -65,7 +65,6 @@ impl Shard {
         Ok(payload.filter(|payload| payload & SINGLE == 0))
     }
 
-    /// Range up to the next list.
     fn list_extent(&self, trigram: Trigram) -> Result<Option<Range<u64>>> {
         let Some(start) = self.list_start(trigram)? else {
             return Ok(None);

@@ -18,7 +18,6 @@ impl Shard {
             && self.section_bytes(Section::Symbols) > 0
     }
 
-    /// Symbols of a document's text.
     pub fn symbols(&self, document: &Document<'_>, texts: &TextCache) -> Result<Symbols> {
         if self.has_symbols() {
             return self.stored_symbols(document.text);

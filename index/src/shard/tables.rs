@@ -286,7 +286,6 @@ impl Shard {
         Ok(Some(blocks))
     }
 
-    /// Tie-breaking hash of a document.
     pub fn document_hash(&self, id: DocId) -> Result<u64> {
         let document = self.document(id)?;
         let package = self.package(document.package)?;

@@ -206,7 +206,6 @@ fn add(filters: &mut Filters, test: Predicate, negated: bool) {
     });
 }
 
-/// Ignores case.
 fn candidates(shard: &Shard, pattern: &str) -> Result<Candidates, ShardError> {
     shard.candidates(&plan(pattern, true).unwrap())
 }

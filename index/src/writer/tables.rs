@@ -171,7 +171,6 @@ impl Tables {
         Ok([entries.as_bytes(), &names].concat())
     }
 
-    /// Places as final numbers, ascending.
     fn numbered<'a, T>(&self, places: &'a [(usize, T)]) -> Vec<(u32, &'a T)> {
         if places.is_empty() {
             return Vec::new();

@@ -27,7 +27,6 @@ pub struct Claims<'a> {
     worker: String,
     /// The store's time, at a local instant.
     clock: (SystemTime, Instant),
-    /// Objects and their versions.
     held: Mutex<BTreeMap<String, Version>>,
 }
 

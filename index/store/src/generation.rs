@@ -106,7 +106,6 @@ impl StoredFile {
 }
 
 impl Generation {
-    /// Name and text.
     pub(crate) fn render(&self) -> (GenerationId, String) {
         let mut text = format!(
             "{GENERATION}{VERSION}\nstore {}\nnumber {}\nwritten {}\nreplicas {}\n",
@@ -235,7 +234,6 @@ impl Generation {
         }
     }
 
-    /// Bytes of all files.
     pub fn bytes(&self) -> u64 {
         self.files.values().map(|file| file.bytes).sum()
     }

@@ -8,11 +8,6 @@
 //! one, [`replica`] keeps a part of the current generation, [`claims`] shares work between building
 //! machines. [`collect`], [`verify`] and [`rollback`] are for operators.
 
-#![allow(
-    missing_docs,
-    reason = "a field has a description where its name leaves a question"
-)]
-
 pub mod claims;
 mod error;
 mod generation;

@@ -48,7 +48,6 @@ impl Objects {
         self.upload(name, &mut text.as_bytes(), text.len() as u64)
     }
 
-    /// Name of an object for messages.
     pub fn at(&self, name: &str) -> String {
         format!("{}/{name}", self.url())
     }

@@ -27,7 +27,6 @@ use std::path::{Path, PathBuf};
 /// Followed by the store's id.
 const STATE: &str = "replica-";
 
-/// Content of a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Synced {
     /// 0 at first.

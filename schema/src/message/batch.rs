@@ -38,7 +38,6 @@ record! {
         pub number: u32 = [get_number, set_number],
         /// Rank of the match; 0 for context.
         pub rank: f32 = [get_rank, set_rank],
-        /// In the document.
         pub offset: u64 = [get_offset, set_offset],
         /// Its bytes of [`Batch::text`].
         pub text_bytes: u32 = [get_text_bytes, set_text_bytes],
@@ -250,7 +249,6 @@ pub struct LineView<'a> {
     pub lines: u32,
     /// Rank of the match; 0 for context.
     pub rank: f32,
-    /// In the document.
     pub offset: u64,
     /// Sent bytes, without line end.
     pub text: &'a [u8],

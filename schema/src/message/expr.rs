@@ -46,7 +46,6 @@ record! {
         pub parent: String = [get_parent, set_parent],
     }
 
-    /// Role of a match.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub enum Role: place::Role {
         #[default]
@@ -57,7 +56,6 @@ record! {
         Use,
     }
 
-    /// Property that a filter tests.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Field: filter::Field {
         /// Package name, without version.
@@ -168,7 +166,6 @@ impl Expr {
         }
     }
 
-    /// Negation.
     pub fn negated(self) -> Expr {
         match self {
             Expr::Not(inner) => *inner,

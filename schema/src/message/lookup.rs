@@ -330,7 +330,6 @@ record! {
         pub more: bool = [get_more, set_more],
     }
 
-    /// Changed file.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Change: change {
         pub path: Vec<u8> = [get_path, set_path],

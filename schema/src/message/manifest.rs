@@ -18,9 +18,7 @@ record! {
         /// Query, without shards and deadline.
         pub search: Search = [get_search, record init_search],
         pub frame_bytes: Vec<u64> = [get_frame_bytes, numbers set_frame_bytes],
-        /// Pointers in the order files.
         pub pointers: u64 = [get_pointers, set_pointers],
-        /// Records in the package file.
         pub packages: u32 = [get_packages, set_packages],
         pub documents: u64 = [get_documents, set_documents],
         /// Sums over all shards.
@@ -42,7 +40,6 @@ record! {
         pub order_bytes: Vec<u64> = [get_order_bytes, numbers set_order_bytes],
         pub packages_bytes: u64 = [get_packages_bytes, set_packages_bytes],
         pub facets_bytes: u64 = [get_facets_bytes, set_facets_bytes],
-        /// Documents in the searched shards.
         pub shard_documents: u64 = [get_shard_documents, set_shard_documents],
         /// Pointers not folded.
         pub unique: u64 = [get_unique, set_unique],

@@ -63,7 +63,6 @@ record! {
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum SourceKind: recorded_source::Kind {
-        /// Directory that is a package.
         Directory,
         /// Directory of such directories.
         Directories,

@@ -32,7 +32,6 @@ record! {
         pub text_bytes: u64 = [get_text_bytes, set_text_bytes, count],
     }
 
-    /// The HELLO frame.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Hello: hello {
         /// [`PROTOCOL`](super::PROTOCOL) of the sender.
@@ -42,7 +41,6 @@ record! {
         pub updated: u64 = [get_updated, set_updated],
         /// True for look-ups in git repositories; false from earlier versions.
         pub has_repositories: bool = [get_has_repositories, set_has_repositories],
-        /// Packages that are git repositories.
         pub indexed_repositories: u32 = [get_indexed_repositories, set_indexed_repositories],
         /// [`SEMANTICS`](crate::order::SEMANTICS) of the sender; 1 if missing.
         pub semantics: u32 = [get_semantics, set_semantics],
@@ -52,7 +50,6 @@ record! {
         pub resumes: bool = [get_resumes, set_resumes],
     }
 
-    /// The PROGRESS frame.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Progress: progress, check {
         pub blocks_done: u64 = [get_blocks_done, set_blocks_done],
@@ -125,7 +122,6 @@ record! {
         pub blocks: u64 = [get_blocks, set_blocks, count],
         /// Blocks not ruled out by the index.
         pub candidates: u64 = [get_candidates, set_candidates, count],
-        /// Candidates with a match.
         pub matched_blocks: u64 = [get_matched_blocks, set_matched_blocks, count],
         pub verified_bytes: u64 = [get_verified_bytes, set_verified_bytes, count],
         /// CRC-32C over the keys of sent matches; see [`key_hash`](Self::key_hash).
@@ -165,10 +161,8 @@ impl ShardEnd {
 }
 
 record! {
-    /// The END frame.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct End: end {
-        /// All shards of the request.
         pub shards: Vec<ShardEnd> = [get_shards, records init_shards],
         /// Trigram query, for people.
         pub plan: String = [get_plan, set_plan],
@@ -343,7 +337,6 @@ record! {
     /// Package, document, directory, or skipped file.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct ListEntry: list_entry {
-        /// Directory name of the package.
         pub package: Vec<u8> = [get_package, set_package],
         /// Path within the package, or empty. A directory ends with `/`.
         pub path: Vec<u8> = [get_path, set_path],

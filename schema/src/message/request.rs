@@ -19,7 +19,6 @@ pub const PHRASE_PATTERNS_MAX: usize = 2;
 record! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub enum Want: CapnpWant {
-        /// Every matching line.
         #[default]
         Matches,
         /// First match of every document.
@@ -40,7 +39,6 @@ record! {
         Found,
     }
 
-    /// The SEARCH frame.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct Search: search {
         pub expr: Expr = [get_expr, record init_expr],

@@ -27,7 +27,6 @@ record! {
     }
 }
 
-/// The TEXT frame, to be encoded.
 #[derive(Clone, Copy, Debug)]
 pub struct TextBatch<'a> {
     /// Index in [`Search::shards`](super::Search::shards).

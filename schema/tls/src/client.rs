@@ -101,7 +101,6 @@ impl TlsStream {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Connection below.
     pub fn socket(&self) -> &TcpStream {
         &self.socket
     }

@@ -31,9 +31,7 @@ pub(crate) const VERSIONS: &str = "the provider has these versions";
 /// Files of a certificate, with its chain, and of its private key.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// Certificate file.
     pub certificate: PathBuf,
-    /// Key file.
     pub key: PathBuf,
 }
 
@@ -169,7 +167,6 @@ fn record_expiry(file: &Path, left: Option<Duration>) {
     }
 }
 
-/// Checks as peers will.
 fn check_purpose(certificate: &CertificateDer<'_>, side: Side) -> Result<(), String> {
     match verified(certificate, side, UnixTime::now()) {
         Err(webpki::Error::RequiredEkuNotFoundContext(_)) => {

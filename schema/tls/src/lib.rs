@@ -21,7 +21,6 @@ pub use rustls::{ClientConfig, ServerConfig};
 pub use tokio_rustls::TlsAcceptor;
 pub use watched_file::BadFile;
 
-/// Describes the metrics.
 pub fn describe_metrics() {
     let expiry = "When a certificate expires, in seconds since 1970";
     metrics::describe_gauge!("trawl_certificate_expiry_seconds", expiry);

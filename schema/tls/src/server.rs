@@ -33,10 +33,8 @@ const USE_HTTPS: &[u8] = b"HTTP/1.1 400 Bad Request\r\n\
     content-type: text/plain\r\n\r\n\
     this server speaks TLS: ask it with https://...\n";
 
-/// Failed handshake.
 #[derive(Debug, thiserror::Error)]
 pub enum HandshakeError {
-    /// Network failure.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Explained failure.

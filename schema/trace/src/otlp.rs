@@ -15,10 +15,8 @@ const RESPONSE_BYTES_MAX: usize = 64 << 10;
 #[derive(Clone, Debug, Default)]
 pub struct Resource(pub Vec<(String, String)>);
 
-/// Role in the trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Part of its parent.
     #[default]
     Internal,
     /// Incoming request.

@@ -13,7 +13,6 @@ const WARN_EVERY: Duration = Duration::from_secs(60);
 /// Errors are logged.
 pub type Transport = Box<dyn FnMut(&[u8]) -> Sent + Send>;
 
-/// Response, or an error.
 pub type Sent = Result<Vec<u8>, String>;
 
 /// One for each process.
@@ -102,7 +101,6 @@ fn dropped(reason: &'static str, spans: u64) {
     metrics::counter!("trawl_traces_dropped_total", "reason" => reason).increment(spans);
 }
 
-/// Describes the metrics.
 pub fn describe_metrics() {
     metrics::describe_counter!(
         "trawl_traces_sent_total",

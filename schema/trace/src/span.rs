@@ -70,7 +70,6 @@ impl TraceSpan {
         }
     }
 
-    /// Begins a child span.
     pub fn child(&self, name: &'static str, kind: Kind) -> TraceSpan {
         match &self.0 {
             State::Empty => TraceSpan::default(),
@@ -129,7 +128,6 @@ impl TraceSpan {
         })))
     }
 
-    /// Context for other processes.
     pub fn context(&self) -> Option<TraceContext> {
         match &self.0 {
             State::Empty => None,
@@ -161,7 +159,6 @@ impl TraceSpan {
         });
     }
 
-    /// Marks the span as failed.
     pub fn fail(&self, reason: &'static str) {
         self.change(|record| record.failure = Some(reason));
     }
@@ -178,7 +175,6 @@ impl TraceSpan {
         });
     }
 
-    /// Ends the span.
     pub fn end(&self) {
         if let State::Recorded(this) = &self.0 {
             this.end();
@@ -202,7 +198,6 @@ pub fn current() -> TraceSpan {
     CURRENT.try_with(Clone::clone).unwrap_or_default()
 }
 
-/// Runs a future within a span.
 pub async fn scope<F: Future>(span: TraceSpan, future: F) -> F::Output {
     if span.context().is_none() {
         return future.await;
@@ -210,7 +205,6 @@ pub async fn scope<F: Future>(span: TraceSpan, future: F) -> F::Output {
     CURRENT.scope(span, future).await
 }
 
-/// Runs work within a span.
 pub fn within<T>(span: TraceSpan, work: impl FnOnce() -> T) -> T {
     if span.context().is_none() {
         return work();

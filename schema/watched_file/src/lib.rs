@@ -92,7 +92,6 @@ impl<T: Send + Sync + 'static> WatchedFile<T> {
         Arc::clone(&self.current.borrow())
     }
 
-    /// Follows the value.
     pub fn receiver(&self) -> watch::Receiver<Arc<T>> {
         self.current.clone()
     }
@@ -194,17 +193,13 @@ fn stamp(file: &Path) -> Stamp {
     ])
 }
 
-/// Error of a file.
 #[derive(Debug, thiserror::Error)]
 pub enum BadFile {
-    /// The file is unreadable.
     #[error("cannot read {what} {}", path.display())]
     Unreadable {
         /// Contents, as in `the secrets`.
         what: &'static str,
-        /// File path.
         path: PathBuf,
-        /// OS error.
         source: io::Error,
     },
     /// The contents are unusable. Names the file and the fault.
@@ -213,7 +208,6 @@ pub enum BadFile {
 }
 
 impl BadFile {
-    /// Error of a file with this fault.
     pub fn unusable(path: &Path, fault: impl Display) -> BadFile {
         BadFile::Unusable(format!("{}: {fault}", path.display()))
     }

@@ -4,8 +4,6 @@
 //! directory for seeds.
 
 #![no_main]
-#![allow(missing_docs)]
-
 use fuzzing::{TARGETS, Target};
 use libfuzzer_sys::fuzz_target;
 use std::env;

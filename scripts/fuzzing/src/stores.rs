@@ -5,7 +5,6 @@ use index::manifest::Manifest;
 use std::collections::BTreeSet;
 use store::{Generation, Head, NodeStatus, ServedShards};
 
-/// Start of a generation.
 const BEFORE_MANIFEST: &[u8] = b"\nindex\n";
 
 /// Corrects a manifest checksum first.

@@ -6,7 +6,6 @@
 use flate2::read::GzDecoder;
 use std::io::Read;
 
-/// Name and value.
 type Header = (&'static str, &'static str);
 
 const ENCODINGS: Header = ("accept-encoding", "gzip, deflate, br, zstd");
@@ -19,7 +18,6 @@ const NAVIGATION: [Header; 4] = [
     ("sec-fetch-user", "?1"),
 ];
 
-/// Headers for a script on the same site.
 const SCRIPT: [Header; 4] = [
     ("accept", "*/*"),
     ("sec-fetch-dest", "empty"),

@@ -15,22 +15,17 @@ use std::sync::Arc;
 
 const LOCAL: [&str; 2] = ["localhost", "127.0.0.1"];
 
-/// A certificate authority.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 /// A certificate and its key, as PEM.
 #[derive(Clone, Debug)]
 pub struct Issued {
-    /// Certificate.
     pub certificate: String,
-    /// Private key.
     pub key: String,
 }
 
-/// Validity of a certificate.
 #[derive(Clone, Copy, Debug)]
 pub enum Valid {
-    /// Valid now.
     Now,
     /// Expired in the year 2000.
     Past,
@@ -39,12 +34,10 @@ pub enum Valid {
 }
 
 impl Authority {
-    /// Creates an authority.
     pub fn new(name: &str) -> Authority {
         Authority::valid(name, Valid::Now)
     }
 
-    /// Creates an authority with this validity.
     pub fn valid(name: &str, valid: Valid) -> Authority {
         let mut params = params(&[], valid);
         params.distinguished_name.push(DnType::CommonName, name);
@@ -54,7 +47,6 @@ impl Authority {
         Authority(issuer.expect("the parameters are right"))
     }
 
-    /// Its certificate, as PEM.
     pub fn pem(&self) -> String {
         self.0.pem()
     }
@@ -69,7 +61,6 @@ impl Authority {
         self.issue_for(&LOCAL, valid)
     }
 
-    /// Issues for these names.
     pub fn issue_for(&self, names: &[&str], valid: Valid) -> Issued {
         let key = key();
         let issued = params(names, valid).signed_by(&key, &self.0);

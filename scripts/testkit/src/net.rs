@@ -29,9 +29,7 @@ pub fn accept<T>(listener: TcpListener, serve: impl Fn(TcpStream) -> T + Send + 
     });
 }
 
-/// An HTTP request.
 pub struct HttpRequest {
-    /// Method.
     pub method: String,
     /// Path and query, as sent.
     pub target: String,

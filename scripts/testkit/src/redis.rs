@@ -39,12 +39,10 @@ impl FakeRedis {
         redis
     }
 
-    /// Redis URL.
     pub fn url(&self) -> String {
         format!("redis://{}/0", self.address)
     }
 
-    /// Sets the fault.
     pub fn set_fault(&self, fault: Fault) {
         let mut store = self.store();
         store.fault = fault;
@@ -75,7 +73,6 @@ impl FakeRedis {
         }
     }
 
-    /// Removes expiry.
     pub fn persist(&self) {
         let mut store = self.store();
         store

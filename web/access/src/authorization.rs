@@ -35,7 +35,6 @@ use tokens::{Tokens, Verified};
 use tokio::sync::watch;
 use visible::{Last, NameGlobs, NameSplit};
 
-/// Describes the metrics.
 pub fn describe() {
     let failures = "Times that the authorization service decided nothing";
     metrics::describe_counter!("trawl_frontend_authorization_failures_total", failures);
@@ -66,7 +65,6 @@ impl fmt::Debug for Authorization {
     }
 }
 
-/// Credentials of a request.
 #[derive(Clone, Debug)]
 pub struct Caller {
     credentials: Credentials,

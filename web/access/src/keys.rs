@@ -39,16 +39,13 @@ impl KeyName {
     }
 }
 
-/// Invalid key name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a name has 1 to {NAME_LEN_MAX} letters, digits, `-`, `_` and `.`")]
 pub struct BadName;
 
-/// New key and its line.
 pub struct NewKey {
     /// Client's secret.
     pub key: String,
-    /// Key file line.
     pub line: String,
 }
 

@@ -16,7 +16,6 @@ use watched_file::{BadFile, WatchedFile, read_text};
 /// Separates signatures of links from other uses of a secret.
 const CONTEXT: &str = "trawl 2026-11 signed links";
 
-/// Bytes of a signature.
 pub const SIGNATURE_BYTES: usize = 16;
 
 /// 32 random hexadecimal digits have 128 bits.

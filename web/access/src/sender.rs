@@ -23,7 +23,6 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Accepted keys.
 #[derive(Debug)]
 pub struct Access {
     keys: ApiKeys,
@@ -33,10 +32,8 @@ pub struct Access {
     attempts: Attempts,
 }
 
-/// Sender of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sender {
-    /// Client with this key.
     Key(KeyName),
     /// Our page, without a key.
     Page,

@@ -22,7 +22,6 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 pub(crate) struct FileAddress<'a> {
     pub(crate) package: &'a [u8],
     pub(crate) path: &'a [u8],
-    /// Empty: the current one.
     pub(crate) revision: &'a str,
     /// Parameters of its page, such as `q=x&case=no`, or empty.
     pub(crate) query: &'a str,

@@ -42,7 +42,6 @@ pub(crate) async fn name(request: Request, next: Next) -> Response {
     response
 }
 
-/// Accepts a short token.
 fn accepted(given: &HeaderValue) -> Option<&str> {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
     let id = given.to_str().ok()?;

@@ -44,7 +44,6 @@ use tracing::Span;
 /// Connections for [`ALWAYS_SERVED`] only, beyond the limit.
 const RESERVED: usize = 16;
 
-/// Reserved connections of a client.
 const RESERVED_PER_CLIENT: usize = 4;
 
 /// Served when all connections are taken.

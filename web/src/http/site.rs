@@ -103,7 +103,6 @@ const BYTES_MAX: usize = 200;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BasePath(Arc<str>);
 
-/// Invalid base path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is no path to show a server below: expected one such as /code or /tools/code, of letters, digits, - _ . ~"

@@ -55,7 +55,6 @@ pub(crate) struct Cursor {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadCursor {
-    /// Wrong format.
     Malformed,
     /// Altered, or signed with an unknown secret.
     Unsigned,

@@ -18,7 +18,6 @@ use schema::message::Field;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Event that a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     Nothing,

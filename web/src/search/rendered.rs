@@ -161,7 +161,6 @@ impl Rendered {
     }
 }
 
-/// The second part is shared.
 struct TwoParts([Bytes; 2]);
 
 impl HttpBody for TwoParts {

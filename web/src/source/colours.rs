@@ -43,7 +43,6 @@ pub(crate) struct DocumentColours {
     syntax: Option<&'static Syntax>,
     /// `None`: a line continues the previous one if that was read.
     states: Option<Arc<LineStates>>,
-    /// Expected line, and its state.
     next: Cell<(u32, LineState)>,
 }
 

@@ -14,7 +14,6 @@ pub enum SymbolTarget {
         /// Bytes before the position in its line.
         column: u32,
     },
-    /// Name itself.
     Name(String),
 }
 

@@ -33,7 +33,6 @@ struct Stage {
     site: Site,
     bad: Arc<Fake>,
     frames: Vec<Vec<u8>>,
-    /// Undamaged page.
     whole: Value,
     queries: AtomicUsize,
 }

@@ -25,7 +25,6 @@ struct Stage {
     fakes: Vec<Arc<Fake>>,
     next: NextFault,
     frames: Vec<Vec<u8>>,
-    /// Its page.
     whole: Value,
     queries: AtomicUsize,
 }

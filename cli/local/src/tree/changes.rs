@@ -37,7 +37,6 @@ impl Changes {
         self.changed.insert(path);
     }
 
-    /// Number of paths.
     pub(super) fn len(&self) -> usize {
         self.changed.len() + self.updating.len()
     }
@@ -58,7 +57,6 @@ impl Changes {
         self.bytes = 0;
     }
 
-    /// Returns the paths for an update that begins.
     pub(super) fn begin_update(&mut self) -> HashSet<Vec<u8>> {
         let changed = mem::take(&mut self.changed);
         self.updating.extend(changed);

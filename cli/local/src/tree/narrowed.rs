@@ -140,7 +140,6 @@ impl<'a> Narrowing<'a> {
         }
     }
 
-    /// Path relative to the scope, of a path in it.
     fn below_scope<'p>(&self, path: &'p [u8]) -> Option<&'p [u8]> {
         match self.scope {
             [] => Some(path),

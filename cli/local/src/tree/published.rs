@@ -48,7 +48,6 @@ impl Publications {
         self.0.join(BELL)
     }
 
-    /// Creates an empty directory.
     pub(super) fn create(&self) -> io::Result<()> {
         place::remove(&self.0)?;
         fs::create_dir_all(&self.0)
@@ -157,7 +156,6 @@ impl Base {
         Some(base)
     }
 
-    /// Paths and texts.
     pub(super) fn each_text(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         fields::pairs(&self.texts)
     }

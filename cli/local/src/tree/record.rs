@@ -94,7 +94,6 @@ impl Listing {
 }
 
 impl Record {
-    /// Reads the record of a tree.
     pub(super) fn read(path: &Path) -> Result<Record> {
         let mut file = File::open(path)?;
         let mut record = Record::read_head(&mut file)?;

@@ -27,7 +27,6 @@ pub(super) fn find(root: &Path, own: &Path) -> Option<PathBuf> {
     best.map(|(_, directory)| directory)
 }
 
-/// Root of the tree of a directory of indexes.
 pub(crate) fn root_of(directory: &Path) -> Option<PathBuf> {
     let mut record = File::open(place::record_in(directory)).ok()?;
     Some(Record::read_head(&mut record).ok()?.root())

@@ -61,7 +61,6 @@ impl Snapshot {
         })
     }
 
-    /// Number of files with a text.
     pub(super) fn files(&self) -> u64 {
         let counts = self.shards.iter().map(|shard| shard.live_counts());
         counts.map(|counts| u64::from(counts.documents)).sum()
@@ -72,7 +71,6 @@ impl Snapshot {
         blake3::Hash::from(self.hash()).to_hex().to_string()
     }
 
-    /// Hash of the manifest.
     pub(super) fn hash(&self) -> [u8; 32] {
         blake3::hash(self.manifest.render().as_bytes()).into()
     }

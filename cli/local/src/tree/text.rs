@@ -10,7 +10,6 @@ use std::path::Path;
 /// Bytes of the texts that are published with an index, and with the changes since.
 pub(super) const TEXTS_BYTES_MAX: usize = 2 << 20;
 
-/// Bytes of one of them.
 pub(super) const TEXT_BYTES_MAX: usize = 256 << 10;
 
 /// Marks of UTF-8 and UTF-16, whose files ripgrep decodes.

@@ -16,7 +16,6 @@ const STEP_MAX: Duration = Duration::from_secs(3);
 const AT_ONCE: usize = 32;
 
 pub(super) struct Announced {
-    /// Name of its shards.
     name: String,
     pub(super) shards: u64,
 }

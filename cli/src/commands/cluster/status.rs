@@ -57,7 +57,6 @@ pub(super) struct NodeRow {
     pub(super) lag_seconds: Option<u64>,
     pub(super) shards: Option<u64>,
     pub(super) bytes: Option<u64>,
-    /// Bytes left, and total.
     pub(super) fetching_bytes: Option<u64>,
     pub(super) fetching_of_bytes: Option<u64>,
     pub(super) assigned_shards: u64,
@@ -142,7 +141,6 @@ struct Reader<'a> {
     placing: &'a Placing,
     assigned: BTreeMap<String, Vec<&'a Group>>,
     now: SystemTime,
-    /// Stored generations and their times.
     written: Vec<(GenerationId, SystemTime)>,
     answers: &'a Answers,
 }
@@ -375,7 +373,6 @@ fn warnings(members: &[&Member], placing: &Placing, replicas: u8) -> Vec<String>
     warnings
 }
 
-/// Shards of a store.
 pub(super) struct Shards {
     pub(super) generation: Generation,
     /// Ascending by id.

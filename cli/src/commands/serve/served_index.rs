@@ -9,7 +9,6 @@ use index::indexing::{self, Changes, Progress, Report, Suspects};
 use schema::name::name_of;
 use std::path::{Path, PathBuf};
 
-/// Names and reasons.
 type Problems = Vec<(String, String)>;
 
 pub(crate) struct ServedIndex {

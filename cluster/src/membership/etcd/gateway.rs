@@ -60,7 +60,6 @@ fn decoded(text: &str) -> Result<Vec<u8>, String> {
     STANDARD.decode(text).map_err(|error| error.to_string())
 }
 
-/// A lease with its remaining seconds.
 #[derive(Debug, Deserialize)]
 pub(super) struct Lease {
     #[serde(rename = "ID", default, deserialize_with = "number")]

@@ -105,7 +105,6 @@ impl World {
         }
     }
 
-    /// Answers in random order.
     fn answer(&mut self, mut list: Vec<Member>) {
         self.rng.shuffle(&mut list);
         let known: Vec<String> = self

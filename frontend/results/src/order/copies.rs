@@ -34,7 +34,6 @@ impl TextGroup {
     }
 }
 
-/// Entry for a frame of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DocumentPointer(pub Pointer);
 
@@ -56,7 +55,6 @@ impl DocumentPointer {
         })
     }
 
-    /// Group of the document.
     pub fn group(&self) -> TextGroup {
         TextGroup(self.0.key[0], (self.0.key[1] >> 32) as u32)
     }
@@ -66,7 +64,6 @@ impl DocumentPointer {
         (self.0.key[1] as u32, self.0.frame)
     }
 
-    /// Position of the frame.
     pub fn frame(&self) -> FrameAt {
         unpack_frame(self.packed() & !1)
     }
@@ -86,12 +83,10 @@ impl DocumentPointer {
     }
 }
 
-/// Entry for a frame of a document with copies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrameEntry(pub Pointer);
 
 impl FrameEntry {
-    /// Entry for a frame of a document in the group with this number.
     pub fn new(frame: FrameAt, group: u64, is_folded: bool) -> FrameEntry {
         FrameEntry(entry([
             u64::from(frame.0) << 48 | frame.1,
@@ -117,7 +112,6 @@ impl FrameEntry {
 /// Documents with equal text and matching lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyGroup {
-    /// Number of the first.
     pub start: u64,
     /// Number of documents, at least two.
     pub documents: u64,
@@ -129,7 +123,6 @@ impl CopyGroup {
         CopyGroup { start, documents }
     }
 
-    /// Entry of the group.
     pub fn entry(self) -> Pointer {
         entry([self.start, self.documents])
     }

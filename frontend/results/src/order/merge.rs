@@ -20,7 +20,6 @@ const CONTINUED_LEN_MAX: usize = 256 << 10;
 
 pub(crate) type DocumentName = (Vec<u8>, Vec<u8>);
 
-/// Sorted pointers.
 pub trait Sorted<E> {
     /// `None` at the end.
     fn next(&mut self) -> Result<Option<Pointer>, E>;

@@ -51,14 +51,11 @@ pub struct Origin {
     pub hash: u64,
     /// Id in the string pool.
     pub package: u32,
-    /// Number of the stream.
     pub stream: u16,
-    /// Offset of the frame.
     pub offset: u64,
 }
 
 impl Origin {
-    /// Pointer to a match in the frame.
     pub fn pointer(&self, rank: f32, line: u32, index: u32) -> Pointer {
         debug_assert!(self.offset <= OFFSET_MAX);
         let RankKey { score, place } = RankKey::of(rank);
@@ -97,12 +94,10 @@ impl Pointer {
         (self.hash(), self.frame().0, self.package)
     }
 
-    /// Offset of the frame.
     pub fn offset(&self) -> u64 {
         self.frame().1
     }
 
-    /// Position of the frame.
     pub fn frame(&self) -> FrameAt {
         unpack_frame(self.frame)
     }

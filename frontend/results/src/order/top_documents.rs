@@ -9,14 +9,12 @@ pub const BEST_LINES_MAX: usize = 3;
 /// Kept documents: more than [`BEST_MAX`], since some may be copies.
 const DOCUMENTS_MAX: usize = 2 * BEST_MAX;
 
-/// Best documents of a stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TopDocuments {
     /// By best match, at most [`DOCUMENTS_MAX`].
     documents: Vec<TopDocument>,
 }
 
-/// Best lines of a document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TopDocument {
     /// Best first, at most [`BEST_LINES_MAX`].

@@ -21,7 +21,6 @@ pub struct Spool {
 /// Finished result of an earlier process.
 pub struct Recovered {
     pub(crate) id: String,
-    /// Its files.
     pub files: ResultFiles,
     pub(crate) manifest: SpoolManifest,
 }
@@ -92,12 +91,10 @@ impl Spool {
         (self.disk_bytes() + more).saturating_sub(self.budget.config.disk_bytes_max)
     }
 
-    /// Bytes of all results on disk.
     pub fn disk_bytes(&self) -> u64 {
         self.budget.disk_bytes.load(Relaxed)
     }
 
-    /// Bytes of all results in memory.
     pub fn memory_bytes(&self) -> u64 {
         self.budget.memory_bytes.load(Relaxed)
     }

@@ -4,7 +4,6 @@ use crate::order::Collision;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Error of a spool.
 #[derive(Debug, thiserror::Error)]
 pub enum SpoolError {
     /// Another frontend holds the lock.
@@ -12,35 +11,19 @@ pub enum SpoolError {
     Locked(PathBuf),
     /// Results in use exhaust the disk budget.
     #[error("the spool is full: its budget of {bytes_max} bytes is used up")]
-    Full {
-        /// The budget.
-        bytes_max: u64,
-    },
+    Full { bytes_max: u64 },
     /// Without a directory, the result exceeds memory.
     #[error(
         "the result has more than {bytes_max} bytes, and there is no writable directory for the rest; \
          set TMPDIR to one, or narrow the query"
     )]
-    NoDirectory {
-        /// The memory for a result.
-        bytes_max: u64,
-    },
+    NoDirectory { bytes_max: u64 },
     /// The operating system refused.
     #[error("{path}: {source}")]
-    Io {
-        /// File or directory.
-        path: PathBuf,
-        /// The reason.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// Bytes read differ from those written.
     #[error("{path}: checksum mismatch at offset {offset}")]
-    Corrupt {
-        /// The file.
-        path: PathBuf,
-        /// Offset in it.
-        offset: u64,
-    },
+    Corrupt { path: PathBuf, offset: u64 },
     /// Too many matches in different documents with one name hash.
     #[error("too many matches in documents whose names have the same hash")]
     Collision,

@@ -29,7 +29,6 @@ impl<'a> PointerWriter<'a> {
         }
     }
 
-    /// Adds a pointer.
     pub fn push(&mut self, pointer: &Pointer) -> Result<(), SpoolError> {
         self.cells.push(*pointer);
         self.len += 1;

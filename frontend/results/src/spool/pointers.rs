@@ -53,7 +53,6 @@ pub struct PointerReader<'a> {
 }
 
 impl<'a> PointerReader<'a> {
-    /// Reads this range.
     pub fn new(blob: &'a Blob, range: Range<u64>) -> Self {
         PointerReader {
             blob,
@@ -189,12 +188,10 @@ impl OrderFiles {
             .map(|parts| OrderFiles { parts })
     }
 
-    /// File of a part.
     pub fn part(&self, number: usize) -> &Blob {
         &self.parts[number]
     }
 
-    /// Lengths of the parts.
     pub fn bytes(&self) -> Vec<u64> {
         self.parts.iter().map(Blob::len).collect()
     }
@@ -203,7 +200,6 @@ impl OrderFiles {
         self.parts.iter().map(len_of_pointers).sum()
     }
 
-    /// Reads a range of the order.
     pub fn read(&self, range: Range<u64>) -> Result<Vec<Pointer>, SpoolError> {
         let count = range.end.saturating_sub(range.start) as usize;
         let mut pointers = Vec::with_capacity(count);

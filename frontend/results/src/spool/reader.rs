@@ -18,7 +18,6 @@ pub(super) const FIRST_READ_BYTES: usize = 16 << 10;
 const AHEAD_BYTES_MAX: usize = 256 << 10;
 
 impl ResultFiles {
-    /// Reader of the frames of all streams.
     pub fn reader(&self) -> FrameReader<'_> {
         FrameReader {
             files: self,
@@ -32,7 +31,6 @@ impl ResultFiles {
     }
 }
 
-/// Reads frames of a result.
 pub struct FrameReader<'a> {
     files: &'a ResultFiles,
     /// Last piece of a frame file, aligned to words.

@@ -34,7 +34,6 @@ use std::thread;
 use std::time::Duration;
 use zerocopy::IntoBytes;
 
-/// Files of one result.
 pub struct ResultFiles {
     directory: PathBuf,
     frames: Vec<Blob>,
@@ -46,11 +45,8 @@ pub struct ResultFiles {
     pub facets: Blob,
     /// Bitmap of folded matches.
     pub folded: Blob,
-    /// Documents with copies.
     pub copies: Blob,
-    /// Groups of the documents with copies.
     pub copy_groups: Blob,
-    /// Frames of the documents with copies.
     pub copy_frames: Blob,
     disk_bytes: AtomicU64,
     memory_bytes: AtomicU64,
@@ -140,12 +136,10 @@ impl ResultFiles {
         parts.chain(lists)
     }
 
-    /// Appends frames of a stream, as received.
     pub fn append_frames(&self, stream: u16, frames: &[u8]) -> Result<(), SpoolError> {
         self.append(self.frames_of(stream), frames)
     }
 
-    /// Appends to one of the files.
     pub fn append(&self, to: &Blob, bytes: &[u8]) -> Result<(), SpoolError> {
         if to.is_in_memory() {
             if self.append_to_memory(to, bytes) {
@@ -268,7 +262,6 @@ impl ResultFiles {
         self.frames.len() as u16
     }
 
-    /// Bytes of the frames of a stream.
     pub fn received(&self, stream: u16) -> u64 {
         self.frames_of(stream).len()
     }
@@ -280,17 +273,14 @@ impl ResultFiles {
         }
     }
 
-    /// Bytes of all frames.
     pub fn frame_bytes(&self) -> u64 {
         self.frames.iter().map(Blob::len).sum()
     }
 
-    /// Bytes of the frames of each stream.
     pub fn frame_bytes_by_backend(&self) -> Vec<u64> {
         self.frames.iter().map(Blob::len).collect()
     }
 
-    /// Bytes on disk and in memory.
     pub fn held_bytes(&self) -> (u64, u64) {
         let [disk, memory] = [&self.disk_bytes, &self.memory_bytes];
         (disk.load(Relaxed), memory.load(Relaxed))
@@ -313,7 +303,6 @@ impl Drop for ResultFiles {
 /// Called before every write to disk; its error replaces the write. For tests.
 pub type BeforeWrite = Arc<dyn Fn() -> io::Result<()> + Send + Sync>;
 
-/// Settings of a spool.
 #[derive(Clone)]
 pub struct SpoolConfig {
     /// Bytes of all results on disk.

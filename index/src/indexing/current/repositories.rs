@@ -35,7 +35,6 @@ type PartsByPackage = HashMap<Vec<u8>, Vec<(Part, u64)>>;
 struct PatternMatches {
     /// Matched in some repository.
     found: HashSet<String>,
-    /// By pattern.
     unmatched: BTreeMap<String, Unmatched>,
 }
 

@@ -13,7 +13,6 @@ pub(super) const SMALL_BYTES_MAX: u64 = 1 << 30;
 pub struct Version(pub(super) String);
 
 pub trait Storage: Debug + Send + Sync {
-    /// Name for messages.
     fn url(&self) -> String;
 
     /// Reads a small object and its version, if it exists.

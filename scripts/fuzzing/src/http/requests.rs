@@ -72,7 +72,6 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Request with placeholders.
 pub(crate) struct Template<'a> {
     route: &'static str,
     method: Method,

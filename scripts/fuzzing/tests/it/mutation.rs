@@ -2,7 +2,6 @@
 
 const CHANGES_MAX: u64 = 4;
 
-/// Edges of integer types.
 const EDGES: [u64; 10] = [
     0,
     1,

@@ -13,7 +13,6 @@ const HANG: Duration = Duration::from_secs(60);
 
 const HUGE_BYTES: usize = 32 << 20;
 
-/// Behaviour of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Follows its rules.
@@ -34,7 +33,6 @@ pub enum Mode {
     Drip,
     /// First half of an allowing answer.
     CloseEarly,
-    /// No answer.
     Hang,
     /// Sends something other than HTTP.
     NotHttp,
@@ -86,7 +84,6 @@ impl FakeService {
         FakeService::listen("127.0.0.1:0").expect("a port is free")
     }
 
-    /// Starts a service at this address.
     pub fn listen(address: &str) -> io::Result<FakeService> {
         let listener = TcpListener::bind(address)?;
         let service = FakeService {
@@ -105,17 +102,14 @@ impl FakeService {
         Ok(service)
     }
 
-    /// URL for decisions.
     pub fn url(&self) -> String {
         format!("http://{}/check", self.address)
     }
 
-    /// Sets the behaviour.
     pub fn set_mode(&self, mode: Mode) {
         self.rules().mode = mode;
     }
 
-    /// Sets the latency.
     pub fn set_latency(&self, latency: Duration) {
         self.rules().latency = latency;
     }
@@ -136,13 +130,11 @@ impl FakeService {
         self.rules().batches.clone()
     }
 
-    /// Requests so far.
     pub fn requests(&self) -> usize {
         let rules = self.rules();
         rules.singles.len() + rules.batches.len()
     }
 
-    /// A header of the last request.
     pub fn last_header(&self, name: &str) -> Option<String> {
         self.rules().last.get(name).cloned()
     }

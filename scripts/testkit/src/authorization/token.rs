@@ -7,7 +7,6 @@ use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyP
 use serde_json::{Value, json};
 use std::time::UNIX_EPOCH;
 
-/// A signing key.
 pub struct Signer {
     id: String,
     key: SigningKey,
@@ -56,7 +55,6 @@ impl Signer {
         }
     }
 
-    /// Signs a token with these claims.
     pub fn sign(&self, claims: &Value) -> String {
         let alg = match self.key {
             SigningKey::Ed25519(_) => "EdDSA",
@@ -65,7 +63,6 @@ impl Signer {
         self.sign_with(&json!({"alg": alg, "typ": "JWT", "kid": self.id}), claims)
     }
 
-    /// Signs a token with any header.
     pub fn sign_with(&self, header: &Value, claims: &Value) -> String {
         let [header, claims] = [header, claims].map(|part| BASE64.encode(part.to_string()));
         let message = format!("{header}.{claims}");

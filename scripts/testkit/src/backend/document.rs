@@ -11,9 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// A document. Lines that contain the pattern match.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// Package name.
     pub package: Vec<u8>,
-    /// Path in the package.
     pub path: Vec<u8>,
     /// Lines without their ends.
     pub lines: Vec<Vec<u8>>,

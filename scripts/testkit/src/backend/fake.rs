@@ -26,7 +26,6 @@ const SLOW: Duration = Duration::from_millis(2);
 /// Fault of a search, after its first batch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
-    /// No fault.
     None,
     /// Closes before END.
     NoEnd,
@@ -77,23 +76,17 @@ pub struct Fake {
     fault: Mutex<Fault>,
     /// Fault of the next search only; backends can share it.
     pub next_fault: Mutex<NextFault>,
-    /// Protocol version in HELLO.
     pub protocol: u32,
-    /// Semantics in HELLO.
     pub semantics: AtomicU32,
     /// Repositories; without any, it announces no look-ups.
     pub repositories: Mutex<Vec<FakeRepository>>,
     /// Answered look-ups.
     pub lookups: AtomicUsize,
-    /// Started searches.
     pub searches: AtomicUsize,
     /// Answers aborted because the frontend closed.
     pub broken_off: AtomicUsize,
-    /// Connections so far.
     pub connections: AtomicUsize,
-    /// Open connections.
     pub open: AtomicUsize,
-    /// Greetings sent.
     pub greetings: AtomicUsize,
     /// Closes idle connections after an answer.
     pub drop_idle: AtomicBool,
@@ -105,7 +98,6 @@ pub struct Fake {
     pub more_documents: AtomicU32,
     /// Resumes answers of other backends, and announces that.
     pub resumes: AtomicBool,
-    /// Connection delay.
     pub connecting: Mutex<Duration>,
     /// Searches refused as heavy.
     pub refused: AtomicUsize,
@@ -150,14 +142,12 @@ impl Fake {
         }
     }
 
-    /// Returns a backend with a fault.
     pub fn with(name: &str, shards: Shards, fault: Fault) -> Arc<Fake> {
         let fake = Fake::new(name, shards);
         fake.set(fault);
         fake
     }
 
-    /// Sets the fault of later searches.
     pub fn set(&self, fault: Fault) {
         *self.fault.lock().unwrap() = fault;
     }
@@ -167,7 +157,6 @@ impl Fake {
         *self.down.lock().unwrap() = down;
     }
 
-    /// Replaces the shards.
     pub fn set_shards(&self, shards: Shards) {
         *self.shards.lock().unwrap() = Arc::new(shards);
     }
@@ -178,7 +167,6 @@ impl Fake {
         self.gate.1.notify_all();
     }
 
-    /// Name, as given.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -9,16 +9,13 @@ use schema::message::{
 /// Commits are numbered from the oldest, 0.
 #[derive(Clone, Debug)]
 pub struct FakeRepository {
-    /// Repository name.
     pub name: String,
-    /// Number of commits.
     pub commits: usize,
     /// Read error; empty if readable.
     pub damage: String,
 }
 
 impl FakeRepository {
-    /// Returns a repository with this number of commits.
     pub fn new(name: &str, commits: usize) -> FakeRepository {
         FakeRepository {
             name: name.to_owned(),
@@ -95,7 +92,6 @@ impl FakeRepository {
     }
 }
 
-/// Returns the id of a commit.
 pub fn commit_id(number: usize) -> String {
     format!("{:040x}", 0xc0de_0000 + number)
 }

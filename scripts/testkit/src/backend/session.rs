@@ -4,16 +4,12 @@ use schema::frame::{Decoder, Kind};
 use schema::message::{FileRequest, Hello, ListRequest, LookupRequest, MessageError, Search};
 use std::io::{self, ErrorKind, Read, Write};
 
-/// Request of a frontend.
 #[derive(Debug)]
 pub enum Request {
-    /// Search for matches.
     Search(Search),
-    /// Part of a document.
     File(FileRequest),
     /// Package or document names.
     List(ListRequest),
-    /// Commits of repositories.
     Lookup(LookupRequest),
 }
 
@@ -22,7 +18,6 @@ pub trait Answers<S> {
     /// Greeting, sent first and on read timeouts.
     fn hello(&self) -> Hello;
 
-    /// Answers a request.
     fn answer(&self, request: &Request, stream: &mut S) -> io::Result<()>;
 
     /// True if a connection is closed on a read timeout.

@@ -5,17 +5,13 @@ use std::collections::HashMap;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Fault of the answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
-    /// None.
     #[default]
     None,
     /// Closes each connection.
     Down,
-    /// No answer.
     Frozen,
-    /// Delayed answers.
     Slow(Duration),
     /// An error to each command after the handshake.
     Error,

@@ -33,7 +33,6 @@ pub enum Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Principal([u8; 16]);
 
-/// Forwarded headers.
 #[derive(Clone, Default)]
 pub(crate) struct Credentials(Vec<(HeaderName, HeaderValue)>);
 

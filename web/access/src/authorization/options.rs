@@ -11,10 +11,8 @@ const TTL_MAX: Duration = Duration::from_secs(60);
 /// Forwarded headers besides `Cookie` and `Authorization`.
 const HEADERS_MAX: usize = 16;
 
-/// Unchecked settings.
 #[derive(Clone, Debug, Default)]
 pub struct AuthorizationOptions {
-    /// Service address.
     pub url: Option<String>,
     /// The service decides about many names at once.
     pub batch: bool,
@@ -22,7 +20,6 @@ pub struct AuthorizationOptions {
     pub headers: Vec<String>,
     /// Life of a decision, up to 60 s.
     pub ttl: Duration,
-    /// Globs of public names.
     pub public: Vec<String>,
     /// Public keys: file or address.
     pub jwks: Option<String>,
@@ -34,7 +31,6 @@ pub struct AuthorizationOptions {
     pub issuer: Option<String>,
 }
 
-/// Invalid settings.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct BadAuthorization(pub(super) String);
@@ -90,7 +86,6 @@ impl AuthorizationOptions {
         Ok(Some((decider, public)))
     }
 
-    /// A setting that needs a decider.
     fn needs_a_source(&self) -> Option<&'static str> {
         let given = [
             (self.batch, "--auth-batch"),

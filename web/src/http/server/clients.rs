@@ -14,10 +14,8 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 /// `http` or `https`.
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
-/// Connection limits.
 #[derive(Clone, Debug)]
 pub struct ConnectionLimits {
-    /// Total connections.
     pub connections_max: usize,
     /// Connections of a client. Behind a trusted proxy: its concurrent requests.
     pub per_client_max: usize,
@@ -121,7 +119,6 @@ impl Drop for Held {
 #[derive(Clone, Debug, Default)]
 pub struct TrustedProxies(Vec<IpNet>);
 
-/// Invalid network.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}: expected an address or a network, such as 10.0.0.5 or 10.0.0.0/8")]
 pub struct BadNetwork(String);

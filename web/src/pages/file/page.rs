@@ -56,7 +56,6 @@ pub(super) struct FilePage {
     find: Option<Vec<(&'static str, String)>>,
     pub(super) is_rendered: bool,
     other_view: Option<String>,
-    /// For this exact text.
     exact_href: String,
     pub(super) asked: AskedFile,
     /// Shown version of the package.
@@ -73,7 +72,6 @@ pub(super) struct Rest {
     pub(super) later: Option<String>,
     pub(super) problem: Option<String>,
     pub(super) tree: Option<TreeView>,
-    /// Rendered.
     pub(super) versions: String,
     pub(super) outline: String,
 }
