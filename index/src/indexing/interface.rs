@@ -126,6 +126,9 @@ pub struct Report {
     pub unmatched: Vec<Unmatched>,
     /// Packages merged into a new shard.
     pub merged: u64,
+    /// Shards that were given symbols of the current parsers, and those left for later updates.
+    pub upgraded: u64,
+    pub outdated: u64,
     pub written_bytes: u64,
     /// Entries beside packages, by [`SkipReason::key`](crate::corpus::SkipReason::key).
     pub beside: BTreeMap<String, u64>,
