@@ -126,7 +126,7 @@ pub struct Report {
     pub unmatched: Vec<Unmatched>,
     /// Packages merged into a new shard.
     pub merged: u64,
-    /// Shards that were given symbols of the current parsers, and those left for later updates.
+    /// Shards without current symbols: rewritten, left.
     pub upgraded: u64,
     pub outdated: u64,
     pub written_bytes: u64,

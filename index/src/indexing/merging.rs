@@ -1,4 +1,4 @@
-//! Merges shards: small ones if there are many, mostly dead ones, and those without symbols.
+//! Merges shards: small ones if many, mostly dead ones, and those without symbols.
 //!
 //! Packages are read from shards, since their directories may be gone. The same pipeline gives byte
 //! for byte the shard that the directories would give.
@@ -13,14 +13,14 @@ use crate::directory;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Small shards in an index. Each costs every query a dictionary lookup, some microseconds.
+/// Each costs every query a dictionary lookup, some microseconds.
 const SMALL_SHARDS_MAX: usize = 8;
 
 /// Reciprocal of the live share of a full shard (text, and memory for tables) below which a shard
 /// is small.
 const SMALL_SHARE: u64 = 8;
 
-/// Text of shards upgraded by one update, unless the smallest has more: ten seconds of one core.
+/// Text rewritten for symbols by an update: ten seconds.
 const UPGRADED_BYTES_MAX: u64 = 1 << 30;
 
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +97,7 @@ fn choose(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
     chosen
 }
 
-/// Returns the smallest shards without symbols, at least one.
+/// At least one, the smallest.
 fn choose_outdated(sizes: &[ShardSize]) -> Vec<usize> {
     let outdated = (0..).zip(sizes).filter(|(_, size)| !size.has_symbols);
     let mut outdated: Vec<_> = outdated.map(|(at, size)| (size.live_bytes, at)).collect();
@@ -111,9 +111,8 @@ fn choose_outdated(sizes: &[ShardSize]) -> Vec<usize> {
     chosen.map(|(_, index)| index).collect()
 }
 
-/// Returns small shards to merge if there are too many: the smallest ones, up to the last that is
-/// not larger than all smaller ones together, and enough of them. So text is rewritten only if its
-/// shard doubles or no other choice suffices.
+/// If too many: the smallest, up to the last not larger than all smaller ones together, so text is
+/// rewritten only if its shard doubles.
 fn choose_small(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
     let mut small: Vec<(u64, usize)> = (0..)
         .zip(sizes)

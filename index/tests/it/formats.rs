@@ -330,7 +330,6 @@ fn format_3_is_written() {
     assert_same_lists(out.path(), &testdata("format-3"));
 }
 
-/// An update writes older shards again, in format 2 and with symbols.
 #[test]
 fn an_index_of_format_1_is_upgraded() {
     let there = tempfile::tempdir().unwrap();

@@ -80,7 +80,6 @@ fn mostly_dead_shards_are_merged_without_their_sources() {
     assert_eq!(there.index().manifest, there.fresh(&["b_1"]).manifest);
 }
 
-/// Makes the only shard of an index one that older parsers wrote.
 fn age(out: &Path) {
     let mut manifest = directory::read_manifest(out).unwrap();
     let entry = &mut manifest.shards[0];
