@@ -4,8 +4,8 @@
 //! rank = score and place
 //! score = 1 + static + path + line + 2 T
 //!   static  of the document, in the shard (popularity of the package, class of the path)
-//!   path    0.1460 M(path): the literal as a whole word at i: 0.75 + 0.25 (1 - i/len), elsewhere
-//!           at i: 0.5 + 0.25 (1 - i/len), absent, or no literal: 0.5
+//!   path    0.1460 M(path): the literal at i as file name: 0.95 + 0.05 (1 - i/len), whole word:
+//!           0.75 + 0.2 (1 - i/len), elsewhere: 0.5 + 0.25 (1 - i/len), absent, or none: 0.5
 //!   line    0.3 D: how much the line and those behind it look like a definition of the match, 0 to
 //!           1 in quarters, and if it defines a word of the query, 0.02 F: what tells it from copies
 //!   T       0 to 4: how close to each other the words of a phrase are (`phrase`)
@@ -35,6 +35,7 @@ const FAVOUR_MAX: f32 = 0.02;
 const DEPTH_MAX: usize = 8;
 /// Highest [`name_rank`]: above popularity and class, so an exact file name comes first.
 const NAME_MAX: f32 = 2.0;
+const STEM_SHARE: f32 = 0.8;
 
 /// Score of a tier: above all other parts, so higher tiers come first.
 const TIER: f32 = 2.0;
@@ -108,7 +109,7 @@ fn name_share(path: &[u8], literal: &[u8]) -> f32 {
         return 1.0;
     }
     if is(stem) {
-        return 0.8;
+        return STEM_SHARE;
     }
     match occurrences(name, literal).next() {
         Some(0) => 0.6,
@@ -124,9 +125,11 @@ fn path_rank(path: &[u8], literal: &str) -> f32 {
     let m = match found.next() {
         None => 0.5,
         Some(first) => {
+            let is_name = name_share(path, literal) >= STEM_SHARE;
             let is_word = |&at: &usize| on_word_boundaries(path, at, at + literal.len());
             match [first].into_iter().chain(found).find(is_word) {
-                Some(at) => 0.75 + 0.25 * (1.0 - share(at, path.len())),
+                Some(at) if is_name => 0.95 + 0.05 * (1.0 - share(at, path.len())),
+                Some(at) => 0.75 + 0.2 * (1.0 - share(at, path.len())),
                 None => 0.5 + 0.25 * (1.0 - share(first, path.len())),
             }
         }
@@ -241,6 +244,8 @@ mod tests {
             path(b"fonts/font.c") > path(b"fonts/x.c"),
             "the word comes after a part of a word"
         );
+        let names = ["a/b/c/font.c", "font/x.c", "xfont/x.c", "x.c"];
+        assert!(names.is_sorted_by(|a, b| path(a.as_bytes()) > path(b.as_bytes())));
     }
 
     #[test]

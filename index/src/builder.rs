@@ -12,11 +12,11 @@ pub(crate) use sorted_run::RunReader;
 
 use crate::block::{self, Cut};
 use crate::file;
-use crate::symbols;
+use crate::symbols::{self, DOCUMENT_BLOCKS_MAX};
 use crate::trigram::{Trigram, TrigramSet};
 use language::Language;
 use language::content::HEAD_BYTES;
-use language::symbols::{Incomplete, Symbols, TEXT_BYTES_MAX};
+use language::symbols::{Symbols, TEXT_BYTES_MAX};
 use pairs::Pairs;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -148,10 +148,7 @@ impl SegmentBuilder {
     /// the pairs. Returns its encoded symbols.
     fn take_symbols(&mut self, language: Option<&Language>) -> Vec<u8> {
         if !self.is_kept() {
-            return symbols::encode(&Symbols {
-                incomplete: Some(Incomplete::TextTooLong),
-                ..Symbols::default()
-            });
+            return symbols::encode(&Symbols::of_long_text(language));
         }
         let start = (self.document_offset - self.segment.spilled_bytes) as usize;
         let text = &self.segment.text[start..];
@@ -266,9 +263,6 @@ impl SegmentBuilder {
         Ok(())
     }
 }
-
-/// Blocks of a text with symbols: a block has half of its target size or more on average.
-const DOCUMENT_BLOCKS_MAX: u32 = 1 << 18;
 
 impl Write for SegmentBuilder {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {

@@ -15,12 +15,14 @@
 //!    varint, bytes of the run
 //! ```
 //!
-//! A text without lexer or findings takes 0 or 1 byte. Source code takes about 1 % of the text for
-//! definitions and 1.4 % for runs.
+//! A text without lexer or findings takes 0 or 1 byte.
 
 use crate::posting::{decode_varint, encode_varint};
 use language::symbols::{Class, Definition, Incomplete, Kind, Parent, Run, Symbols};
 use std::ops::Range;
+
+/// Blocks of a text with symbols: a block has half of its target size or more on average.
+pub(crate) const DOCUMENT_BLOCKS_MAX: u32 = 1 << 18;
 
 const NESTED: u8 = 0;
 const TOP: u8 = 1;
@@ -96,19 +98,14 @@ fn encode_definition(
     }
 }
 
-/// `None` for bytes that are not the symbols of a text with `text_bytes` bytes.
+/// `None` for other bytes.
 pub(crate) fn decode(bytes: &[u8], text_bytes: u32) -> Option<Symbols> {
     let mut symbols = Symbols::default();
     let Some((first, mut rest)) = bytes.split_first() else {
         return Some(symbols);
     };
     symbols.class = *Class::ALL.get(usize::from(first & 3))?;
-    symbols.incomplete = match first >> 2 {
-        0 => None,
-        1 => Some(Incomplete::TextTooLong),
-        2 => Some(Incomplete::TooManyDefinitions),
-        _ => return None,
-    };
+    symbols.incomplete = decode_incomplete(*first)?;
     if rest.is_empty() {
         return Some(symbols);
     }
@@ -135,6 +132,15 @@ pub(crate) fn decode(bytes: &[u8], text_bytes: u32) -> Option<Symbols> {
         symbols.runs.push(Run { range, class });
     }
     Some(symbols)
+}
+
+pub(crate) fn decode_incomplete(first: u8) -> Option<Option<Incomplete>> {
+    match first >> 2 {
+        0 => Some(None),
+        1 => Some(Some(Incomplete::TextTooLong)),
+        2 => Some(Some(Incomplete::TooManyDefinitions)),
+        _ => None,
+    }
 }
 
 fn decode_definition(

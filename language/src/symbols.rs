@@ -28,6 +28,7 @@ pub use outline::{DEFINITIONS_MAX, SCOPES_MAX};
 use crate::Language;
 use crate::lexer::Syntax;
 use outline::Outline;
+use std::fmt;
 
 /// Version of lexer and parsers. An index keeps symbols, so raise this with every change of them.
 pub const VERSION: u32 = 5;
@@ -46,10 +47,7 @@ impl Symbols {
             };
         };
         if text.len() > TEXT_BYTES_MAX {
-            return Symbols {
-                incomplete: Some(Incomplete::TextTooLong),
-                ..Symbols::default()
-            };
+            return Symbols::of_long_text(Some(language));
         }
         let mut outline = Outline::new(text);
         let runs = parser::run(syntax, parsers::of(language), &mut outline);
@@ -58,6 +56,32 @@ impl Symbols {
             class: syntax.class(),
             incomplete: outline.incomplete(),
             definitions: outline.finish(),
+        }
+    }
+
+    /// Symbols of a longer text.
+    pub fn of_long_text(language: Option<&Language>) -> Symbols {
+        let class = language.and_then(|language| Syntax::of(language.name));
+        Symbols {
+            class: class.map_or(Class::Text, Syntax::class),
+            incomplete: class.map(|_| Incomplete::TextTooLong),
+            ..Symbols::default()
+        }
+    }
+}
+
+impl fmt::Display for Incomplete {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Incomplete::TextTooLong => {
+                write!(out, "no symbols: more than {TEXT_BYTES_MAX} bytes")
+            }
+            Incomplete::TooManyDefinitions => {
+                write!(
+                    out,
+                    "not all symbols: more than {DEFINITIONS_MAX} definitions"
+                )
+            }
         }
     }
 }

@@ -35,6 +35,7 @@ pub struct CompiledQuery {
     pub phrase: Option<Phrase>,
     /// A pattern asks for the names of parents.
     pub(crate) has_parents: bool,
+    pub(crate) is_placed: bool,
     /// Without `filters`.
     rest: Expr,
     compiler: Compiler,
@@ -98,6 +99,7 @@ impl CompiledQuery {
             finds_names,
             pattern_plans,
             phrase: None,
+            is_placed: rest.patterns().iter().any(|it| !it.place.is_anywhere()),
             has_parents: rest.patterns().iter().any(|it| !it.place.parent.is_empty()),
             rest,
             compiler: compiler.clone(),

@@ -343,7 +343,8 @@ pub(super) struct UnitResult {
 impl UnitResult {
     pub(super) fn skip(&mut self, matches: &DocumentMatches<'_>, reason: String) {
         let document = matches.document.id;
-        if matches.task.has_named(document) {
+        let is_named = |skip: &Skip| skip.document == document.0;
+        if matches.task.has_named(document) || self.skips.iter().any(is_named) {
             return;
         }
         self.skips.push(Skip {

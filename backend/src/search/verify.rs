@@ -158,8 +158,13 @@ impl<'a> Verifier<'a> {
         matches: DocumentMatches<'a>,
         out: &mut UnitResult,
     ) -> Result<(), ShardError> {
+        let ShardTask { shard, request, .. } = self.task;
         if matches.has_given_up {
             out.skip(&matches, GIVEN_UP.clone());
+        } else if request.query.is_placed
+            && let Some(gap) = shard.incomplete(matches.document.text)?
+        {
+            out.skip(&matches, format!("{gap}; sym:, uses: and in: need them"));
         }
         let (id, matched) = (matches.document.id, matches.matched);
         self.buffers = matches.finish(&mut out.packed)?;

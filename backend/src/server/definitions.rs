@@ -1,6 +1,6 @@
 //! Definitions of a document for FILE: symbols of its text, with lines and names.
 
-use language::symbols::{Definition, Incomplete, Parent, Symbols, TEXT_BYTES_MAX};
+use language::symbols::{Definition, Incomplete, Parent, Symbols};
 use schema::message::{FileDefinition, FileReply};
 use std::ops::Range;
 
@@ -13,14 +13,12 @@ pub fn add(reply: &mut FileReply, text: &[u8], symbols: &Symbols) {
     let shown = symbols.definitions.iter().take(DEFINITIONS_MAX);
     reply.definitions = shown.map(|it| define(it, symbols, &mut lines)).collect();
     reply.definitions_missing = match symbols.incomplete {
-        Some(Incomplete::TextTooLong) => {
-            format!("a text of more than {TEXT_BYTES_MAX} bytes has no definitions")
-        }
+        Some(gap @ Incomplete::TextTooLong) => gap.to_string(),
         _ if symbols.definitions.len() > DEFINITIONS_MAX => format!(
             "the first {DEFINITIONS_MAX} of {} definitions are listed",
             symbols.definitions.len()
         ),
-        Some(Incomplete::TooManyDefinitions) => "there are too many definitions".to_owned(),
+        Some(gap) => gap.to_string(),
         None => String::new(),
     };
 }

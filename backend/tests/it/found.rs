@@ -189,7 +189,9 @@ impl Found {
             decoder.filled(bytes);
             rest = &rest[bytes..];
             while let Some(frame) = decoder.decode().unwrap() {
-                batches.push(Matches::decode(&frame));
+                if frame.kind != Kind::Skip {
+                    batches.push(Matches::decode(&frame));
+                }
             }
         }
         decoder.finish().unwrap();
@@ -328,11 +330,14 @@ impl Sink for Collect {
     fn frames(&mut self, frames: Vec<u8>, after: &Progress) -> Result<(), Stopped> {
         let (mut rest, mut matches) = (&frames[..], self.last.matches);
         while let Some(frame) = frame::decode(rest).unwrap() {
+            rest = &rest[frame.bytes..];
+            if frame.kind == Kind::Skip {
+                continue;
+            }
             let found = Matches::decode(&frame);
             matches += found.keys().len() as u64;
             let (best, bound) = (found.best_rank(), self.last.bound);
             assert!(best <= bound, "{best} above {bound}");
-            rest = &rest[frame.bytes..];
         }
         assert!(rest.is_empty(), "frames are whole");
         assert_eq!(after.matches, matches);

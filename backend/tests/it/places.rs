@@ -2,14 +2,15 @@
 //!
 //! The pass lexes each file with crate `language`, and looks at each match of a line.
 
-use crate::corpus::{Built, Corpus, builds};
-use crate::found::How;
+use crate::corpus::{Build, Built, Corpus, builds};
+use crate::found::{How, find};
 use crate::naive::{self, Document};
 use crate::oracle::find_alike;
 use crate::wants;
 use backend::CompiledQuery;
+use index::ContentCodec;
 use language::Language;
-use language::symbols::{Class, Definition, Kind, Parent, Symbols};
+use language::symbols::{Class, DEFINITIONS_MAX, Definition, Kind, Parent, Symbols};
 use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 use schema::message::{Expr, Pattern, Place, Role, Syntax};
@@ -165,6 +166,37 @@ proptest! {
             check(&built, &documents, &shape);
         }
     }
+}
+
+#[test]
+fn searches_of_places_name_texts_with_gaps_in_their_symbols() {
+    let keys = format!("{}zeta=\n", "a=\n".repeat(DEFINITIONS_MAX));
+    let file = |path: &str, text: String| (path.into(), text.into_bytes());
+    let files = vec![file("a.c", "int beta;\n".into()), file("many.ini", keys)];
+    let how = Build {
+        block_bytes: 4096,
+        shard_bytes: u64::MAX,
+        content: ContentCodec::Raw,
+    };
+    let built = Built::new(&vec![files], how);
+    let found = |text: &str, role| {
+        let pattern = Pattern {
+            text: text.to_owned(),
+            word: true,
+            place: Place {
+                role,
+                ..Place::default()
+            },
+            ..Pattern::default()
+        };
+        let compiled = CompiledQuery::new(&Expr::Pattern(pattern), false).unwrap();
+        let found = find(&built.index.shards, &compiled, How::all(0));
+        (found.ends[0].found, found.ends[0].skipped)
+    };
+    assert_eq!(found("zeta", Role::Definition), (0, 1));
+    assert_eq!(found("zeta", Role::Use), (1, 1));
+    assert_eq!(found("zeta", Role::Any), (1, 0));
+    assert_eq!(found("beta", Role::Definition), (1, 0));
 }
 
 impl Shape {

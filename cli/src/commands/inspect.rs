@@ -66,8 +66,8 @@ enum PatternMode {
 #[derive(clap::Args)]
 #[group(multiple = false)]
 struct Subject {
-    /// List the files that were left out: PACKAGE/PATH, or the path of an entry beside packages; a
-    /// tab; the reason
+    /// List files left out, or without symbols: PACKAGE/PATH, or the path of an entry beside
+    /// packages; a tab; the reason
     #[arg(long)]
     skipped: bool,
     /// List the packages: number of documents, a tab, the name
@@ -187,6 +187,16 @@ fn list_skipped(shard: &Shard, out: &mut impl Write) -> Result<()> {
         let package = escaped(shard.package(file.package)?.directory).into_owned();
         let (path, reason) = (escaped(&file.path), escaped(&file.reason));
         writeln!(out, "{package}/{path}\t{reason}")?;
+    }
+    for package in shard.live_packages() {
+        let package = shard.package(package)?;
+        for id in shard.documents_of(&package)? {
+            let document = shard.document(id)?;
+            if let Some(gap) = shard.incomplete(document.text)? {
+                let (name, path) = (escaped(package.directory), escaped(document.path));
+                writeln!(out, "{name}/{path}\t{gap}")?;
+            }
+        }
     }
     Ok(())
 }

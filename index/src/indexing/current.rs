@@ -239,6 +239,7 @@ impl CurrentIndex {
             report.text_bytes += counts.text_bytes;
             report.unique_bytes += counts.unique_bytes;
             report.file_bytes += shard.file_bytes();
+            report.outdated += u64::from(!shard.has_symbols());
         }
     }
 

@@ -124,6 +124,9 @@ pub struct Report {
     pub unmatched: Vec<Unmatched>,
     /// Packages merged into a new shard.
     pub merged: u64,
+    /// Shards without current symbols: rewritten, left.
+    pub upgraded: u64,
+    pub outdated: u64,
     pub written_bytes: u64,
     /// Entries beside packages, by [`SkipReason::key`](crate::corpus::SkipReason::key).
     pub beside: BTreeMap<String, u64>,

@@ -1,4 +1,4 @@
-//! Merges shards: small ones if there are many, and mostly dead ones.
+//! Merges shards: small ones if many, mostly dead ones, and those without symbols.
 //!
 //! Packages are read from shards, since their directories may be gone. The same pipeline gives byte
 //! for byte the shard that the directories would give.
@@ -13,12 +13,15 @@ use crate::directory;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Small shards in an index. Each costs every query a dictionary lookup, some microseconds.
+/// Each costs every query a dictionary lookup, some microseconds.
 const SMALL_SHARDS_MAX: usize = 8;
 
 /// Reciprocal of the live share of a full shard (text, and memory for tables) below which a shard
 /// is small.
 const SMALL_SHARE: u64 = 8;
+
+/// Text rewritten for symbols by an update: ten seconds.
+const UPGRADED_BYTES_MAX: u64 = 1 << 30;
 
 #[derive(Clone, Copy, Debug)]
 struct ShardSize {
@@ -26,6 +29,7 @@ struct ShardSize {
     bytes: u64,
     /// Full with a few times as many files, despite little text.
     has_many_files: bool,
+    has_symbols: bool,
 }
 
 pub(super) fn merge(
@@ -55,6 +59,8 @@ pub(super) fn merge(
         index += 1;
         chosen.binary_search(&(index - 1)).is_err()
     });
+    let upgraded = chosen.iter().filter(|&&index| !sizes[index].has_symbols);
+    current.report.upgraded = upgraded.count() as u64;
     current.report.merged = written.stats.packages;
     current.add(written.shards, written.file_bytes)
 }
@@ -67,6 +73,7 @@ impl ShardSize {
             live_bytes: live.unique_bytes,
             bytes: shard.content_bytes(),
             has_many_files: live_tables >= tables / SMALL_SHARE,
+            has_symbols: shard.has_symbols(),
         }
     }
 
@@ -80,15 +87,32 @@ impl ShardSize {
 }
 
 fn choose(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
-    let small = choose_small(sizes, shard_bytes);
-    let numbered = sizes.iter().enumerate();
-    let chosen = numbered.filter(|(index, size)| size.is_mostly_dead() || small.contains(index));
-    chosen.map(|(index, _)| index).collect()
+    let mut chosen = choose_small(sizes, shard_bytes);
+    chosen.extend(choose_outdated(sizes));
+    let dead = sizes.iter().enumerate();
+    let dead = dead.filter(|(_, size)| size.is_mostly_dead());
+    chosen.extend(dead.map(|(index, _)| index));
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen
 }
 
-/// Returns small shards to merge if there are too many: the smallest ones, up to the last that is
-/// not larger than all smaller ones together, and enough of them. So text is rewritten only if its
-/// shard doubles or no other choice suffices.
+/// At least one, the smallest.
+fn choose_outdated(sizes: &[ShardSize]) -> Vec<usize> {
+    let outdated = (0..).zip(sizes).filter(|(_, size)| !size.has_symbols);
+    let mut outdated: Vec<_> = outdated.map(|(at, size)| (size.live_bytes, at)).collect();
+    outdated.sort_unstable();
+    let mut sum = 0;
+    let fits = |&(bytes, _): &(u64, usize)| {
+        sum += bytes;
+        sum == bytes || sum <= UPGRADED_BYTES_MAX
+    };
+    let chosen = outdated.into_iter().take_while(fits);
+    chosen.map(|(_, index)| index).collect()
+}
+
+/// If too many: the smallest, up to the last not larger than all smaller ones together, so text is
+/// rewritten only if its shard doubles.
 fn choose_small(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
     let mut small: Vec<(u64, usize)> = (0..)
         .zip(sizes)
@@ -169,6 +193,7 @@ mod tests {
             live_bytes,
             bytes,
             has_many_files: false,
+            has_symbols: true,
         };
         let sizes: Vec<ShardSize> = sizes.iter().map(size).collect();
         assert_eq!(choose(&sizes, 8_000), expected, "{sizes:?}");
@@ -195,6 +220,7 @@ mod tests {
             live_bytes: 7,
             bytes: 7,
             has_many_files,
+            has_symbols: true,
         };
         assert!(choose(&[size(true); 20], 8_000).is_empty());
         let mixed = [&[size(true); 20][..], &[size(false); 9]].concat();
@@ -207,6 +233,27 @@ mod tests {
         check(&one_larger, &[1, 2, 3, 4, 5, 6, 7, 8]);
         let doubling: Vec<(u64, u64)> = (0..9).map(|power| (3 << power, 3 << power)).collect();
         check(&doubling, &[0, 1]);
+    }
+
+    #[test]
+    fn upgrades_shards_without_symbols_some_a_run() {
+        let size = |(live_bytes, has_symbols)| ShardSize {
+            live_bytes,
+            bytes: live_bytes,
+            has_many_files: false,
+            has_symbols,
+        };
+        let check = |sizes: &[(u64, bool)], expected: &[usize]| {
+            let sizes: Vec<ShardSize> = sizes.iter().copied().map(size).collect();
+            assert_eq!(choose(&sizes, 8_000), expected);
+        };
+        const HALF: u64 = UPGRADED_BYTES_MAX / 2;
+        check(
+            &[(HALF, false), (HALF, true), (0, false), (HALF, false)],
+            &[0, 2, 3],
+        );
+        check(&[(HALF, false), (HALF + 1, false), (HALF, false)], &[0, 2]);
+        check(&[(9 * HALF, false), (8 * HALF, false)], &[1]);
     }
 
     #[test]

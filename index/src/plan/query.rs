@@ -77,6 +77,31 @@ impl TrigramQuery {
         }
     }
 
+    pub(crate) fn has_definitions(&self) -> bool {
+        match self {
+            TrigramQuery::All | TrigramQuery::None => false,
+            TrigramQuery::Trigram(trigram) => trigram.is_definition(),
+            TrigramQuery::And(parts) | TrigramQuery::Or(parts) => {
+                parts.iter().any(TrigramQuery::has_definitions)
+            }
+        }
+    }
+
+    pub(crate) fn without_definitions(&self) -> TrigramQuery {
+        let each = |parts: &[TrigramQuery]| -> Vec<_> {
+            parts
+                .iter()
+                .map(TrigramQuery::without_definitions)
+                .collect()
+        };
+        match self {
+            TrigramQuery::Trigram(trigram) if trigram.is_definition() => TrigramQuery::All,
+            TrigramQuery::And(parts) => TrigramQuery::and(each(parts)),
+            TrigramQuery::Or(parts) => TrigramQuery::or(each(parts)),
+            other => other.clone(),
+        }
+    }
+
     fn nodes(&self) -> usize {
         match self {
             TrigramQuery::And(parts) | TrigramQuery::Or(parts) => {

@@ -57,7 +57,7 @@ impl Shard {
             Cow::Borrowed(_) => Cow::Borrowed(self.live_blocks()),
             Cow::Owned(texts) => Cow::Owned(self.blocks_of_all(&texts)?),
         };
-        let blocks = Evaluator::new(self, &ranges, stop).blocks(query)?;
+        let blocks = self.blocks_within(query, &ranges, stop)?;
         let asks = filters.has_document_filters() || self.has_out_of_reach(filters);
         let candidates = match (blocks, asks) {
             (Some(blocks), false) => Some(Candidates::Blocks(blocks)),
@@ -77,11 +77,40 @@ impl Shard {
         blocks: &[Range<u32>],
         stop: &dyn Fn() -> bool,
     ) -> Result<Candidates> {
-        let found = Evaluator::new(self, blocks, stop).blocks(query)?;
+        let found = self.blocks_within(query, blocks, stop)?;
         Ok(match found {
             Some(blocks) => Candidates::Blocks(blocks),
             None => Candidates::Ranges(blocks.to_vec()),
         })
+    }
+
+    /// Texts with gaps in their symbols may define anything.
+    fn blocks_within(
+        &self,
+        query: &TrigramQuery,
+        ranges: &[Range<u32>],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<u32>>> {
+        let mut found = Evaluator::new(self, ranges, stop).blocks(query)?;
+        let Some(blocks) = found.as_mut().filter(|_| query.has_definitions()) else {
+            return Ok(found);
+        };
+        let is_within = |text: &&Range<u32>| {
+            let at = ranges.partition_point(|range| range.end <= text.start);
+            ranges
+                .get(at)
+                .is_some_and(|range| range.contains(&text.start))
+        };
+        let gaps = self.incomplete_blocks()?.iter().filter(is_within);
+        let gaps: Vec<_> = gaps.cloned().collect();
+        if !gaps.is_empty() {
+            let text = query.without_definitions();
+            let others = Evaluator::new(self, &gaps, stop).blocks(&text)?;
+            blocks.extend(others.unwrap_or_else(|| gaps.into_iter().flatten().collect()));
+            blocks.sort_unstable();
+            blocks.dedup();
+        }
+        Ok(found)
     }
 
     /// Live, ascending.

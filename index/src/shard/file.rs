@@ -56,6 +56,7 @@ pub(super) struct ShardFile {
     pub(super) number: u64,
     /// Of compressed content; read on first use.
     pub(super) content_dictionary: OnceLock<DecoderDictionary>,
+    pub(super) incomplete: OnceLock<Box<[Range<u32>]>>,
 }
 
 impl ShardFile {
@@ -80,6 +81,7 @@ impl ShardFile {
             header,
             number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
             content_dictionary: OnceLock::new(),
+            incomplete: OnceLock::new(),
         };
         file.intact()?;
         Ok(file)

@@ -1,14 +1,14 @@
-//! Symbols of texts: read from the shard, or found again in one that has none, or those of other
-//! lexers.
+//! Symbols of texts: read from the shard, or found again.
 //!
 //! **Invariant:** symbols depend on text and language alone, so they are the same for any shard.
 
-use super::error::Result;
-use super::{Document, Shard, TextCache, TextId};
+use super::error::{Result, ShardError};
+use super::{DocId, Document, Shard, TextCache, TextId};
 use crate::format::Section;
-use crate::symbols;
+use crate::symbols::{self, DOCUMENT_BLOCKS_MAX};
 use language::Language;
-use language::symbols::{Incomplete, Symbols, TEXT_BYTES_MAX, VERSION};
+use language::symbols::{DEFINITIONS_MAX, Incomplete, Symbols, TEXT_BYTES_MAX, VERSION};
+use std::ops::Range;
 use zerocopy::little_endian::U64;
 
 impl Shard {
@@ -23,29 +23,75 @@ impl Shard {
             return self.stored_symbols(document.text);
         }
         let range = self.text_range(document.blocks.clone())?;
+        let language = Language::named(self.language(document)?);
         if range.end - range.start > TEXT_BYTES_MAX as u64 {
-            return Ok(Symbols {
-                incomplete: Some(Incomplete::TextTooLong),
-                ..Symbols::default()
-            });
+            return Ok(Symbols::of_long_text(language));
         }
         let text = self.text(range, texts)?;
-        let symbols = Symbols::of(Language::named(self.language(document)?), &text);
+        let symbols = Symbols::of(language, &text);
         self.intact()?;
         Ok(symbols)
     }
 
     fn stored_symbols(&self, id: TextId) -> Result<Symbols> {
+        let bytes = self.encoded_symbols(id)?;
+        let text = self.text_range(self.text_entry(id)?.blocks)?;
+        let text_bytes = u32::try_from(text.end - text.start).unwrap_or(u32::MAX);
+        let bytes = self.file.slice(Section::Symbols, bytes)?;
+        symbols::decode(bytes, text_bytes).ok_or_else(|| self.corrupt_symbols())
+    }
+
+    fn encoded_symbols(&self, id: TextId) -> Result<Range<u64>> {
         let section = Section::Symbols;
         let start = self.file.entry::<U64>(section, id.0)?.get();
         let end = self.file.entry::<U64>(section, id.0 + 1)?.get();
-        let corrupt = || self.corrupt(section, "symbols of a text");
         if start > end || end > self.section_bytes(section) {
-            return Err(corrupt());
+            return Err(self.corrupt_symbols());
         }
-        let text = self.text_range(self.text_entry(id)?.blocks)?;
-        let text_bytes = u32::try_from(text.end - text.start).unwrap_or(u32::MAX);
-        let bytes = self.file.slice(section, start..end)?;
-        symbols::decode(bytes, text_bytes).ok_or_else(corrupt)
+        Ok(start..end)
+    }
+
+    fn corrupt_symbols(&self) -> ShardError {
+        self.corrupt(Section::Symbols, "symbols of a text")
+    }
+
+    pub fn incomplete(&self, id: TextId) -> Result<Option<Incomplete>> {
+        let text = self.text_entry(id)?;
+        let has_many_blocks = text.blocks.len() >= DOCUMENT_BLOCKS_MAX as usize;
+        let bytes = self.text_range(text.blocks)?;
+        let is_long = has_many_blocks || bytes.end - bytes.start > TEXT_BYTES_MAX as u64;
+        if !self.has_symbols() {
+            if !is_long {
+                return Ok(None);
+            }
+            let document = self.document(DocId(text.documents.start))?;
+            let language = Language::named(self.language(&document)?);
+            return Ok(Symbols::of_long_text(language).incomplete);
+        }
+        let encoded = self.encoded_symbols(id)?;
+        let bytes = encoded.end - encoded.start;
+        // Spares the page of most texts.
+        if bytes == 0 || !is_long && bytes < 4 * DEFINITIONS_MAX as u64 {
+            return Ok(None);
+        }
+        let first = self
+            .file
+            .slice(Section::Symbols, encoded.start..encoded.start + 1)?[0];
+        symbols::decode_incomplete(first).ok_or_else(|| self.corrupt_symbols())
+    }
+
+    /// Ascending; found by the first call.
+    pub(super) fn incomplete_blocks(&self) -> Result<&[Range<u32>]> {
+        if let Some(known) = self.file.incomplete.get() {
+            return Ok(known);
+        }
+        let mut found = Vec::new();
+        for id in (0..self.text_count()).map(TextId) {
+            if self.incomplete(id)?.is_some() {
+                found.push(self.text_entry(id)?.blocks);
+            }
+        }
+        self.intact()?;
+        Ok(self.file.incomplete.get_or_init(|| found.into()))
     }
 }

@@ -330,9 +330,8 @@ fn format_3_is_written() {
     assert_same_lists(out.path(), &testdata("format-3"));
 }
 
-/// An update keeps shards of format 1 and merges them to format 2.
 #[test]
-fn an_index_of_format_1_is_brought_up_to_date() {
+fn an_index_of_format_1_is_upgraded() {
     let there = tempfile::tempdir().unwrap();
     let out = there.path().join("index");
     fs::create_dir(&out).unwrap();
@@ -347,34 +346,19 @@ fn an_index_of_format_1_is_brought_up_to_date() {
         },
         ..BuildOptions::default()
     };
-    let needles = |index: &Index| -> usize {
-        let shards = index.shards.iter();
-        shards.map(|shard| lines_with(shard, "needle").len()).sum()
-    };
-    let before = needles(&Index::open(&out).unwrap());
-    let many = fs::read_to_string(testdata("source").join("alpha_1.0/tests/many.py")).unwrap();
-    for number in 0..9 {
-        let source = there.path().join(format!("new{number}_1"));
-        fs::create_dir(&source).unwrap();
-        fs::write(source.join("copy.md"), "# Needle\n").unwrap();
-        fs::write(source.join("own.py"), format!("{many}{number}\n")).unwrap();
-        let changes = Changes::default();
-        let sources = sources(&[source], false).unwrap();
-        update(sources, &changes, &out, &options, &Progress::default()).unwrap();
+    let run = || {
+        let (changes, progress) = (Changes::default(), Progress::default());
+        let report = update(Vec::new(), &changes, &out, &options, &progress).unwrap();
         let index = Index::open(&out).unwrap();
-        assert_eq!(needles(&index), before + 301 * (number + 1));
-        let versions: Vec<u32> = index.shards.iter().map(|shard| shard.version()).collect();
-        if number == 0 {
-            assert_eq!(versions, [1, 2]);
-        }
-        if versions.len() == 1 {
-            assert_eq!(versions, [2], "all were merged");
-            assert_eq!(
-                index.shards[0].text_count(),
-                index.shards[0].document_count() - number as u32 - 1
-            );
-            return;
-        }
-    }
-    panic!("small shards are merged");
+        let shards = index.shards.iter();
+        let versions: Vec<_> = shards.map(|it| (it.version(), it.has_symbols())).collect();
+        assert_eq!(versions, [(2, true)]);
+        let lines = lines_with(&index.shards[0], "needle");
+        (report.upgraded, contents(&index.shards[0]), lines)
+    };
+    let before = &Index::open(&out).unwrap().shards[0];
+    let expected = (contents(before), lines_with(before, "needle"));
+    let (upgraded, contents, lines) = run();
+    assert!((contents, lines) == expected);
+    assert_eq!((upgraded, run().0), (1, 0));
 }

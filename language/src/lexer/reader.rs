@@ -31,7 +31,7 @@ impl Syntax {
     }
 
     /// State at the beginning of a text: PHP without a tag is code.
-    pub(crate) fn begin_of(&self, text: &[u8]) -> LineState {
+    pub fn begin_of(&self, text: &[u8]) -> LineState {
         let begin = self.begin();
         let LineState::Quote { form, .. } = begin else {
             return begin;

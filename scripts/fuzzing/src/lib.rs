@@ -46,6 +46,11 @@ impl Target {
             smoke_inputs,
         }
     }
+
+    const fn symbols<const FAMILY: usize>(name: &'static str) -> Target {
+        let (run, seeds) = (symbols::symbols::<FAMILY>, symbols::seeds::<FAMILY>);
+        Target::new(name, run, seeds, 500)
+    }
 }
 
 /// Every target.
@@ -56,7 +61,16 @@ pub const TARGETS: &[Target] = &[
     Target::new("manifest", shards::manifest, shards::manifest_seeds, 20_000),
     Target::new("pattern", patterns::pattern, patterns::seeds, 2000),
     Target::new("query", queries::query, queries::seeds, 10_000),
-    Target::new("symbols", symbols::symbols, symbols::seeds, 5000),
+    Target::symbols::<0>("symbols_c"),
+    Target::symbols::<1>("symbols_java"),
+    Target::symbols::<2>("symbols_javascript"),
+    Target::symbols::<3>("symbols_blocks"),
+    Target::symbols::<4>("symbols_python"),
+    Target::symbols::<5>("symbols_shell"),
+    Target::symbols::<6>("symbols_make"),
+    Target::symbols::<7>("symbols_functional"),
+    Target::symbols::<8>("symbols_ada"),
+    Target::symbols::<9>("symbols_documents"),
     Target::new("text", corpora::text, corpora::text_seeds, 2000),
     Target::new(
         "ignore_rules",

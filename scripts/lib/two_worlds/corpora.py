@@ -23,6 +23,8 @@ PUBLIC_WORDS = ("task", "int", "back", "stat", "parse", "render", "errno", "mall
 PRIVATE_WORDS = ("quokka", "wombatkey", "needlework", "taskforce", "hunter2token")
 PATHS = ("a.c", "b.md", "src/a.c", "src/b.py", "src/with space.c", "t/x.py", "naïve.md", "deep/er/src/a.c",
          "web/p.html")
+# Lines with words in code, and some in definitions, comments and strings.
+FORMS = ("{};\n",) * 5 + ("// {}\n", 'x = "{}";\n', "int {}(void) {{}}\n", "def {}(): pass\n", "# {}\n")
 BINARY = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
 
@@ -58,7 +60,8 @@ class Corpora:
 
     def text(self, words: Sequence[str]) -> str:
         lines = range(self.rng.randint(1, 60))
-        return "".join(" ".join(self.rng.choices(words, k=self.rng.randint(1, 7))) + ";\n" for _ in lines)
+        return "".join(self.rng.choice(FORMS).format(" ".join(self.rng.choices(words, k=self.rng.randint(1, 7))))
+                       for _ in lines)
 
     @staticmethod
     def write(path: str, content: str | bytes) -> None:

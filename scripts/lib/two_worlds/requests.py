@@ -17,6 +17,7 @@ Value = typing.TypeVar("Value")
 WORDS = corpora.PUBLIC_WORDS + corpora.PRIVATE_WORDS
 NEAR = ("aaa-vaul", "pub-alpa", "vault", "secret-ep", "pub.alph", "pubhist", "vaultrepo", "nothing-near", "zzz",
         "pab-bet")
+PLACES = ("sym:", "sym:=", "uses:", "in:code ", "in:comment ", "in:string ", "kind:variable sym:=")
 REVISIONS = ("main", "main", "main", "dev", "dev", "v1.0", "v1.0", "HEAD", "HEAD", "HEAD~1", "mian", "v9", "0123456789",
              "a..b", "refs/heads/main")
 
@@ -54,7 +55,8 @@ def query(rng: random.Random) -> str:
     made = rng.choice((
         " ".join(words), " ".join(words), f"({' or '.join(words)})", f"{words[0]} -{words[-1]}",
         f"/{words[0][:3]}\\w*{words[0][-1]}/", f"/{words[0]}.*\\n.*{words[-1]}/", f"type:path {words[0]}",
-        f'"{words[0]};"'))
+        f'"{words[0]};"', f"{rng.choice(PLACES)}{words[0]}", f"{rng.choice(PLACES)}{words[0]} {words[-1]}",
+        f"kind:function {words[0]}", f"type:symbol {words[0]}"))
     if rng.random() < 0.5:
         name = package(rng)
         made += " " + rng.choice((

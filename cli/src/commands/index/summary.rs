@@ -49,6 +49,14 @@ pub(super) fn of(
             units::count(report.merged),
         ));
     }
+    if report.upgraded > 0 {
+        let upgraded = units::plural(report.upgraded, "shard");
+        line.push_str(&format!("; {upgraded} upgraded: symbols"));
+    }
+    if report.outdated > 0 {
+        let outdated = units::count(report.outdated);
+        line.push_str(&format!(", {outdated} left for the next update"));
+    }
     let left_out = what_was_left_out(report, out);
     format!("{line}; {index}; {left_out}{named}")
 }
@@ -180,6 +188,8 @@ mod tests {
         let report = Report {
             outcome: Outcome::Updated,
             dropped: names(&["a", "b\n"]),
+            upgraded: 1,
+            outdated: 2,
             kept_versions: vec![(b"foo_1.0".to_vec(), b"foo_1.1".to_vec())],
             moved: vec![Moved {
                 package: b"tool".to_vec(),
@@ -201,7 +211,7 @@ mod tests {
         let problems = [("bad".to_owned(), "why".to_owned())];
         let line = of(&report, Path::new("I"), Duration::ZERO, &problems);
         for said in [
-            "0 kept, 2 dropped (a, b\\n), 0 merged",
+            "0 kept, 2 dropped (a, b\\n), 0 merged; 1 shard upgraded: symbols, 2 left for the next update",
             "; read from another place: tool (directory /b/tool, was git repository /a/tool)",
             "; other versions kept: foo_1.0 beside foo_1.1; --replace-versions drops them",
             "; the whole directory is the name from now on: log4j-2 (was log4j)",

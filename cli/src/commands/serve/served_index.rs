@@ -5,6 +5,7 @@ use crate::{cache_dir, terminal};
 use anyhow::{Result, bail};
 use git::Repositories;
 use index::corpus::Packages;
+use index::directory::Index;
 use index::indexing::{self, Changes, Progress, Report, Suspects};
 use schema::name::name_of;
 use std::path::{Path, PathBuf};
@@ -130,15 +131,18 @@ impl ServedIndex {
         let (changes, problems) = self.changes(&packages)?;
         let options = self.build.options(self.memory)?;
         // Needs no lock, which another `serve` may hold. The update compares repositories.
-        if changes.repositories.is_empty()
-            && indexing::is_current(packages.sources.clone(), &changes, directory, &options)
-        {
+        let is_current = changes.repositories.is_empty()
+            && indexing::is_current(packages.sources.clone(), &changes, directory, &options);
+        let has_symbols = |index: Index| index.shards.iter().all(|shard| shard.has_symbols());
+        if is_current && Index::open(directory).is_ok_and(has_symbols) {
             let directory = directory.display();
             terminal::report(format_args!("the index in {directory} is up to date"));
             return Ok(());
         }
-        index_command::update(packages, changes, directory, &options, problems)?;
-        Ok(())
+        match index_command::update(packages, changes, directory, &options, problems) {
+            Err(_) if is_current => Ok(()),
+            updated => updated.map(drop),
+        }
     }
 
     /// Updates silently, and compares the texts of suspects.

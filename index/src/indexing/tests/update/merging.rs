@@ -1,6 +1,9 @@
 //! Merged shards equal those of a fresh build.
 
 use super::*;
+use crate::format::{Header, header_checksum};
+use language::symbols::VERSION;
+use zerocopy::{FromBytes, IntoBytes};
 
 /// Package with all that a shard records: encodings, long lines, empty and skipped files.
 fn peculiar(there: &mut There, package: &str) {
@@ -75,4 +78,35 @@ fn mostly_dead_shards_are_merged_without_their_sources() {
     fs::rename(there.path("away"), there.path("b_1")).unwrap();
     there.check(&["b_1"]);
     assert_eq!(there.index().manifest, there.fresh(&["b_1"]).manifest);
+}
+
+fn age(out: &Path) {
+    let mut manifest = directory::read_manifest(out).unwrap();
+    let entry = &mut manifest.shards[0];
+    let (before, file) = (out.join(&entry.file), format!("{:016x}.shard", VERSION - 1));
+    let mut bytes = fs::read(&before).unwrap();
+    let (header, _) = Header::mut_from_prefix(&mut bytes).unwrap();
+    header.symbols_version = (VERSION - 1).into();
+    header.id[0] ^= 1;
+    header.crc = header_checksum(header.as_bytes()).into();
+    (entry.id, entry.file) = (header.id, file);
+    fs::write(out.join(&entry.file), bytes).unwrap();
+    fs::remove_file(before).unwrap();
+    directory::write_manifest(out, &manifest.render()).unwrap();
+}
+
+#[test]
+fn shards_of_older_parsers_are_upgraded() {
+    let mut there = There::new();
+    peculiar(&mut there, "a_1");
+    there.update(&["a_1"]).unwrap();
+    age(&there.path("out"));
+    assert!(!there.index().shards[0].has_symbols());
+    let report = there.update(&["a_1"]).unwrap();
+    assert_eq!(report.outcome, Outcome::Updated);
+    assert_eq!((report.upgraded, report.outdated), (1, 0));
+    there.check(&["a_1"]);
+    assert_eq!(there.index().manifest, there.fresh(&["a_1"]).manifest);
+    let report = there.update(&["a_1"]).unwrap();
+    assert_eq!((report.outcome, report.upgraded), (Outcome::Unchanged, 0));
 }
