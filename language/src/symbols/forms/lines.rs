@@ -145,7 +145,11 @@ impl Lines {
             Act::Braced(_) => {}
             Act::Outer(_) if self.depth > 0 => {}
             act => {
-                self.in_recipes = self.has(RECIPES) && matches!(act, Act::Words(_));
+                match act {
+                    Act::Words(_) => self.in_recipes = self.has(RECIPES),
+                    Act::First(_) => self.in_recipes = false,
+                    _ => {}
+                }
                 self.scopes.apply(found, outline);
                 if let Act::Level(..) = act
                     && self.has(RECIPES)

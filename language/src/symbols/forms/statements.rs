@@ -24,11 +24,11 @@ pub(in super::super) struct Ends {
     /// A line ends a statement, unless this sign goes before it.
     pub(in super::super) lines: Option<u8>,
     /// Words that are a statement each.
-    pub(in super::super) alone: &'static [&'static str],
+    pub(in super::super) alone: &'static str,
     /// Words that begin a statement.
-    pub(in super::super) before: &'static [&'static str],
+    pub(in super::super) before: &'static str,
     /// Words that end a statement, unless it begins with `end`.
-    pub(in super::super) after: &'static [&'static str],
+    pub(in super::super) after: &'static str,
     /// First word of statements that end with a brace.
     pub(in super::super) block: &'static [u8],
     /// Begin of lines for a preprocessor.
@@ -39,9 +39,9 @@ impl Ends {
     pub(in super::super) const NONE: Ends = Ends {
         signs: b";",
         lines: None,
-        alone: &[],
-        before: &[],
-        after: &[],
+        alone: "",
+        before: "",
+        after: "",
         block: b"",
         directive: b'\n',
     };
@@ -130,8 +130,8 @@ impl Statements {
         let mut is_end = false;
         if self.depth == 0 {
             let text = token.text(outline);
-            let is_one = |words: &[&str]| {
-                let mut words = words.iter();
+            let is_one = |words: &str| {
+                let mut words = words.split(' ');
                 token.role == Role::Keyword
                     && words.any(|it| it.as_bytes().eq_ignore_ascii_case(text))
             };

@@ -8,20 +8,19 @@ use super::super::forms::Act::*;
 use super::super::forms::{Ends, FOLD, SCOPES, Table};
 
 pub(super) static ADA_ENDS: Ends = Ends {
-    alone: &["generic"],
-    after: &[
-        "is", "begin", "then", "else", "loop", "do", "declare", "record",
-    ],
+    alone: "generic",
+    after: "is begin then else loop do declare record",
     ..Ends::NONE
 };
 
 pub(super) static VHDL_ENDS: Ends = Ends {
-    before: &["port", "generic"],
-    after: &["is", "begin", "then", "else", "loop", "record", "generate"],
+    before: "port generic",
+    after: "is begin then else loop record generate",
     ..Ends::NONE
 };
 
 /// The statement behind `is` tells a body.
+#[rustfmt::skip]
 pub(super) static ADA: Table = Table::of(&[
     (r"end (?:if|loop|case|select|return)\b", Skip),
     (r"end (record) ", CloseTo),
@@ -36,31 +35,16 @@ pub(super) static ADA: Table = Table::of(&[
     (r"taskhead~", Retry("task")),
     (r"unithead~", Retry("unit")),
     (r"(?:unit|task|code|)~generic ", Enter("generic")),
-    (
-        r"generic~(?:private |limited )*(?:procedure|function|package)\b",
-        Leave,
-    ),
+    (r"generic~(?:private |limited )*(?:procedure|function|package)\b", Leave),
     (r"generic~", Skip),
-    (
-        r"{PREFIX}(?:procedure|function) {NAME}.*\bis $",
-        Open(Function, "codehead"),
-    ),
+    (r"{PREFIX}(?:procedure|function) {NAME}.*\bis $", Open(Function, "codehead")),
     (r"{PREFIX}(?:procedure|function) {NAME}", Declare(Function)),
     (r"entry (\w+) .*\bis $", Open(Method, "codehead")),
     (r"entry (\w+) ", Declare(Method)),
-    (
-        r"{PREFIX}package (?:body )?{NAME}.*\bis $",
-        Open(Module, "unithead"),
-    ),
+    (r"{PREFIX}package (?:body )?{NAME}.*\bis $", Open(Module, "unithead")),
     (r"{PREFIX}package (?:body )?{NAME}", Declare(Module)),
-    (
-        r"{PREFIX}(?:task|protected) (?:body |type )?(\w+) .*\bis $",
-        Open(Class, "taskhead"),
-    ),
-    (
-        r"{PREFIX}(?:task|protected) (?:type )?(\w+) ",
-        Declare(Class),
-    ),
+    (r"{PREFIX}(?:task|protected) (?:body |type )?(\w+) .*\bis $", Open(Class, "taskhead")),
+    (r"{PREFIX}(?:task|protected) (?:type )?(\w+) ", Declare(Class)),
     (r"{PREFIX}type (\w+) .*\bis $", Open(Type, "typehead")),
     (r"{PREFIX}type (\w+) ", Declare(Type)),
     (r"{PREFIX}subtype (\w+) ", Define(Type)),
@@ -68,10 +52,7 @@ pub(super) static ADA: Table = Table::of(&[
     (r"(?:.*\bbegin|accept .*\bdo) $", Enter("begun")),
     (r".*\bdeclare $", Enter("code")),
     (r"record~(\w+ (?:, \w+ )*): ", List(Field)),
-    (
-        r"unit~{PREFIX}(\w+ (?:, \w+ )*): constant\b",
-        List(Constant),
-    ),
+    (r"unit~{PREFIX}(\w+ (?:, \w+ )*): constant\b", List(Constant)),
     (r"unit~{PREFIX}(\w+ (?:, \w+ )*): exception\b", List(Type)),
     (r"unit~{PREFIX}(\w+ (?:, \w+ )*): ", List(Variable)),
     (r"task~{PREFIX}(\w+ (?:, \w+ )*): ", List(Field)),
@@ -82,6 +63,7 @@ pub(super) static ADA: Table = Table::of(&[
     ("{NAME}", r"(\x22|\w+ (?:\. \w+ )*)"),
 ]);
 
+#[rustfmt::skip]
 pub(super) static VHDL: Table = Table::of(&[
     (r"end (?:if|loop|case|generate|process|block|units)\b", Skip),
     (r"end (record) ", CloseTo),
@@ -92,28 +74,16 @@ pub(super) static VHDL: Table = Table::of(&[
     (r"[a-z]+head~(?:new|\(|<)", Close),
     (r"codehead~", Retry("code")),
     (r"unithead~", Retry("unit")),
-    (
-        r"{PREFIX}(?:procedure|function) {NAME}.*\bis $",
-        Open(Function, "codehead"),
-    ),
+    (r"{PREFIX}(?:procedure|function) {NAME}.*\bis $", Open(Function, "codehead")),
     (r"{PREFIX}(?:procedure|function) {NAME}", Declare(Function)),
-    (
-        r"(?:package|configuration|entity) (?:body )?{NAME}.*\bis $",
-        Open(Module, "unithead"),
-    ),
-    (
-        r"architecture (\w+) of (?<of>\w+) is ",
-        Open(Implementation, "unit"),
-    ),
+    (r"(?:package|configuration|entity) (?:body )?{NAME}.*\bis $", Open(Module, "unithead")),
+    (r"architecture (\w+) of (?<of>\w+) is ", Open(Implementation, "unit")),
     (r"component (\w+) (?:is )?$", Prototype(Module, "unit")),
     (r"type (\w+) is $", Open(Type, "typehead")),
     (r"type (\w+) ", Declare(Type)),
     (r"subtype (\w+) ", Define(Type)),
     (r"port \( (.*)", List(Field)),
-    (
-        r"unit~(?:signal|shared variable) (\w+ (?:, \w+ )*): ",
-        List(Variable),
-    ),
+    (r"unit~(?:signal|shared variable) (\w+ (?:, \w+ )*): ", List(Variable)),
     (r"unit~constant (\w+ (?:, \w+ )*): ", List(Constant)),
     (r"record~(\w+ (?:, \w+ )*): ", List(Field)),
 ])

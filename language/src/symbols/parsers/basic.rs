@@ -13,6 +13,7 @@ pub(super) static BASIC_ENDS: Ends = Ends {
     ..Ends::NONE
 };
 
+#[rustfmt::skip]
 pub(super) static BASIC: Table = Table::of(&[
     (r"end (\w+)", CloseTo),
     (r"interface~{MODIFIERS}(?:sub|function) (\w+)", Declare(Method)),
@@ -48,6 +49,7 @@ pub(super) static MATLAB_ENDS: Ends = Ends {
 };
 
 /// A function without indentation ends all before it, as functions of a file may have no `end`.
+#[rustfmt::skip]
 pub(super) static MATLAB: Table = Table::of(&[
     (r"-function (?:.*?= )?(?:\w+ \. )?(\w+)", Unit(Function, "function")),
     (r"function (?:.*?= )?(?:\w+ \. )?(\w+)", Open(Function, "function")),
@@ -63,26 +65,15 @@ pub(super) static MATLAB: Table = Table::of(&[
 .with(SCOPES | MARGIN | METHODS);
 
 /// In fixed form, a sign in column 7 begins a comment, and paragraphs begin before column 12.
+#[rustfmt::skip]
 pub(super) static COBOL: Table = Table::of(&[
     (r".{6}[*/]", Skip),
-    (
-        r"{LEFT}\s*(?:program|class|function)-id\s*\.?\s*([\w-]+)",
-        Unit(Module, "data"),
-    ),
+    (r"{LEFT}\s*(?:program|class|function)-id\s*\.?\s*([\w-]+)", Unit(Module, "data")),
     (r"{LEFT}\s*procedure\s+division\b", Enter("procedure")),
-    (
-        r"procedure~{LEFT}\s*(?:exit|goback|continue|else|declaratives|end|end-[\w-]+)\b",
-        Skip,
-    ),
-    (
-        r"procedure~{LEFT} {0,4}([\w-]+)(?:\s+section\b|\s*\.\s*$)",
-        Define(Function),
-    ),
+    (r"procedure~{LEFT}\s*(?:exit|goback|continue|else|declaratives|end|end-[\w-]+)\b", Skip),
+    (r"procedure~{LEFT} {0,4}([\w-]+)(?:\s+section\b|\s*\.\s*$)", Define(Function)),
     (r"data~{LEFT}\s*\d+\s+(?:filler|pic|picture)\b", Skip),
-    (
-        r"data~{LEFT}\s*(?:0?1|77)\s+([a-z][\w-]*)",
-        Define(Variable),
-    ),
+    (r"data~{LEFT}\s*(?:0?1|77)\s+([a-z][\w-]*)", Define(Variable)),
     (r"data~{LEFT}\s*78\s+([a-z][\w-]*)", Define(Constant)),
     (r"data~{LEFT}\s*88\s+([a-z][\w-]*)", Define(Enumerator)),
     (r"data~{LEFT}\s*\d\d?\s+([a-z][\w-]*)", Define(Field)),

@@ -13,6 +13,7 @@ pub(super) static ENDS: Ends = Ends {
     ..Ends::NONE
 };
 
+#[rustfmt::skip]
 pub(super) static FORTRAN: Table = Table::of(&[
     ("#", Skip),
     (r"(?:\d+ )?end (?:[;]|$)", Close),
@@ -22,14 +23,8 @@ pub(super) static FORTRAN: Table = Table::of(&[
     (r"submodule \( .*? \) (\w+)", Unit(Module, "submodule")),
     (r"block data (\w+)", Unit(Module, "block")),
     (r"submodule~module procedure (\w+)", Open(Function, "procedure")),
-    (
-        r"interface~{TYPE}subroutine (\w+)",
-        Prototype(Function, "subroutine"),
-    ),
-    (
-        r"interface~{TYPE}function (\w+)",
-        Prototype(Function, "function"),
-    ),
+    (r"interface~{TYPE}subroutine (\w+)", Prototype(Function, "subroutine")),
+    (r"interface~{TYPE}function (\w+)", Prototype(Function, "function")),
     (r"{TYPE}subroutine (\w+)", Open(Function, "subroutine")),
     (r"{TYPE}function (\w+)", Open(Function, "function")),
     (r"type (?:(?:, .*)?: : )?(\w+) (?:$|\()", Open(Struct, "type")),

@@ -7,42 +7,42 @@ use super::super::Kind::*;
 use super::super::forms::Act::*;
 use super::super::forms::{ANYWHERE, BLANKS, FOLD, NEXT, SETTINGS, Table};
 
+#[rustfmt::skip]
 pub(super) static TEX: Table = Table::of(&[
-    (r"\\part\*?[ \t]*(?:\[[^\]]*\])?\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)", Level(Section, 0)),
-    (r"\\chapter\*?[ \t]*(?:\[[^\]]*\])?\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)", Level(Section, 1)),
-    (r"\\section\*?[ \t]*(?:\[[^\]]*\])?\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)", Level(Section, 2)),
-    (r"\\subsection\*?[ \t]*(?:\[[^\]]*\])?\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)", Level(Section, 3)),
-    (r"\\subsubsection\*?[ \t]*(?:\[[^\]]*\])?\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)", Level(Section, 4)),
-    (r"\\paragraph\*?[ \t]*(?:\[[^\]]*\])?\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)", Level(Section, 5)),
-    (r"\\subparagraph\*?[ \t]*(?:\[[^\]]*\])?\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)", Level(Section, 6)),
-    (r"\\(?:(?:re)?newcommand|providecommand|Declare(?:RobustCommand|MathOperator)|NewDocumentCommand|newif|[gex]?def|let)\*?\s*\{?\s*\\([A-Za-z@]+)", Define(Macro)),
+    (r"\\part{TITLE}", Level(Section, 0)),
+    (r"\\chapter{TITLE}", Level(Section, 1)),
+    (r"\\section{TITLE}", Level(Section, 2)),
+    (r"\\subsection{TITLE}", Level(Section, 3)),
+    (r"\\subsubsection{TITLE}", Level(Section, 4)),
+    (r"\\paragraph{TITLE}", Level(Section, 5)),
+    (r"\\subparagraph{TITLE}", Level(Section, 6)),
+    (r"\\(?:(?:re)?newcommand|providecommand|Declare(?:RobustCommand|MathOperator)|NewDocumentCommand|newif|[gex]?def|let)\*?\s*\{?\s*\\(@*[A-Za-z][A-Za-z@]*)", Define(Macro)),
     (r"\\(?:newenvironment|newtheorem|newcounter)\*?\{([^{}]+)", Define(Macro)),
     (r"\\label\{([^{}]+)", Define(Label)),
 ])
-.with(ANYWHERE | BLANKS);
+.with(ANYWHERE | BLANKS)
+.parts(&[("{TITLE}", r"\*?[ \t]*(?:\[[^\]]*\])?\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)")]);
 
+#[rustfmt::skip]
 pub(super) static TEXINFO: Table = Table::of(&[
     (r"@node\s+([^,]*[^,\s])", Root(Label)),
     (r"@r?macro\s+([\w-]+)", Define(Macro)),
-    (r"@part\s+(\S.*\S|\S)\s*$", Level(Section, 0)),
-    (r"@(?:top|chapter|unnumbered|appendix|majorheading|chapheading|centerchap)\s+(\S.*\S|\S)\s*$", Level(Section, 1)),
-    (r"@(?:section|unnumberedsec|appendixsec(?:tion)?|heading)\s+(\S.*\S|\S)\s*$", Level(Section, 2)),
-    (r"@(?:subsection|(?:unnumbered|appendix)subsec|subheading)\s+(\S.*\S|\S)\s*$", Level(Section, 3)),
-    (r"@(?:subsubsection|(?:unnumbered|appendix)subsubsec|subsubheading)\s+(\S.*\S|\S)\s*$", Level(Section, 4)),
+    (r"@part{TITLE}", Level(Section, 0)),
+    (r"@(?:top|chapter|unnumbered|appendix|majorheading|chapheading|centerchap){TITLE}", Level(Section, 1)),
+    (r"@(?:section|unnumberedsec|appendixsec(?:tion)?|heading){TITLE}", Level(Section, 2)),
+    (r"@(?:subsection|(?:unnumbered|appendix)subsec|subheading){TITLE}", Level(Section, 3)),
+    (r"@(?:subsubsection|(?:unnumbered|appendix)subsubsec|subsubheading){TITLE}", Level(Section, 4)),
 ])
-.with(BLANKS);
+.with(BLANKS)
+.parts(&[("{TITLE}", r"\s+(\S.*\S|\S)\s*$")]);
 
 /// A heading may be in the line after its request.
+#[rustfmt::skip]
 pub(super) static ROFF: Table = Table::of(&[
-    (r#"\.[ \t]*(?:TH|Dt)[ \t]+"?([^"\s]+)"#, Level(Section, 0)),
-    (
-        r#"\.[ \t]*S[Hh][ \t]*(?:\r?\n)?[ \t]*"?([^"\s](?:.*[^"\s])?)"#,
-        Level(Section, 1),
-    ),
-    (
-        r#"\.[ \t]*S[Ss][ \t]*(?:\r?\n)?[ \t]*"?([^"\s](?:.*[^"\s])?)"#,
-        Level(Section, 2),
-    ),
+    (r#"\.[ \t]*(?:TH|Dt)[ \t]+"([^"\n]+)"#, Level(Section, 0)),
+    (r"\.[ \t]*(?:TH|Dt)[ \t]+(\S+)", Level(Section, 0)),
+    (r#"\.[ \t]*S[Hh][ \t]*(?:\r?\n)?[ \t]*"?([^"\s](?:.*[^"\s])?)"#, Level(Section, 1)),
+    (r#"\.[ \t]*S[Ss][ \t]*(?:\r?\n)?[ \t]*"?([^"\s](?:.*[^"\s])?)"#, Level(Section, 2)),
     (r"\.[ \t]*de[ \t]+(\S+)", Define(Macro)),
 ])
 .with(BLANKS | NEXT);
@@ -55,31 +55,18 @@ pub(super) static BIBTEX: Table = Table::of(&[
 .with(FOLD);
 
 /// Lists, quotes, tables and the like are no headings, even with a row below.
+#[rustfmt::skip]
 pub(super) static MARKDOWN: Table = Table::of(&[
-    (
-        r" {0,3}#{1,6}[ \t]+([^\s#](?:.*[^\s])??)[ \t]*(?:[ \t]#+[ \t]*)?\r?$",
-        Depth(Section),
-    ),
-    (
-        r" {0,3}(?:#|[-*+][ \t]|[>|<]|\d+[.)][ \t]|```|~~~|=+[ \t]*\r?$|-+[ \t]*\r?$)",
-        Skip,
-    ),
-    (
-        r" {0,3}(\S(?:.*\S)?)[ \t]*\r?\n {0,3}=+[ \t]*\r?$",
-        Level(Section, 1),
-    ),
-    (
-        r" {0,3}(\S(?:.*\S)?)[ \t]*\r?\n {0,3}-+[ \t]*\r?$",
-        Level(Section, 2),
-    ),
+    (r" {0,3}#{1,6}[ \t]+([^\s#](?:.*?\S)??)[ \t]*(?:[ \t]#+[ \t]*)?\r?$", Depth(Section)),
+    (r" {0,3}(?:#|[-*+][ \t]|[>|<]|\d+[.)][ \t]|```|~~~|=+[ \t]*\r?$|-+[ \t]*\r?$)", Skip),
+    (r" {0,3}(\S(?:.*\S)?)[ \t]*\r?\n {0,3}=+[ \t]*\r?$", Level(Section, 1)),
+    (r" {0,3}(\S(?:.*\S)?)[ \t]*\r?\n {0,3}-+[ \t]*\r?$", Level(Section, 2)),
 ])
 .with(BLANKS | NEXT | SETTINGS);
 
+#[rustfmt::skip]
 pub(super) static ORG: Table = Table::of(&[
-    (
-        r"\*+ +(?:(?:TODO|DONE) +)?(?:\[#[ABC]\] +)?(\S.*?)(?:[ \t]+:\S*:)?[ \t]*$",
-        Depth(Section),
-    ),
+    (r"\*+ +(?:(?:TODO|DONE) +)?(?:\[#[ABC]\] +)?(\S.*?)(?:[ \t]+:\S*:)?[ \t]*$", Depth(Section)),
     (r"\*+ +()$", Depth(Section)),
     (r"#\+(?i:name):[ \t]*(\S.*?)[ \t]*$", Define(Label)),
 ])

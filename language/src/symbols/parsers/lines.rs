@@ -8,17 +8,22 @@ use super::super::forms::Act::*;
 use super::super::forms::{ANYWHERE, FOLD, RECIPES, Table};
 
 /// Conditions of Automake go before a name: `@HAS_X_TRUE@name`.
+#[rustfmt::skip]
 pub(super) static MAKE: Table = Table::of(&[
-    (r"[ \t]*(?:ifeq|ifneq|ifdef|ifndef|else|endif|-?include)\b", Skip),
+    (r"[ \t]*(?:ifeq|ifneq|ifdef|ifndef|else|endif|-?include)(?:[ \t(]|$)", Skip),
     (r"[ \t]*endef\b", Close),
-    (r"[ ]*(?:(?:export|override|private|unexport)[ \t]+)*define[ \t]+([^\s=]+)", Level(Variable, 0)),
-    (r"[ \t]*(?:(?:export|override|private|unexport)[ \t]+)+([^\s:=#$(){}+?!]+)[ \t]*(?:[+?!]|::?)?=", First(Variable)),
-    (r"[ \t]*(?:@[^@\s]*@)*([^@\s:=#$(){}+?!][^\s:=#$(){}+?!]*)[ \t]*(?:[+?!]|::?)?=", First(Variable)),
-    (r"[ \t]*([^\s:=#$(){}]*(?:\$\([^()]*\)|\$\{[^{}]*\})[^\s:=#(){}]*)[ \t]*(?:[+?!]|::?)?=", First(Variable)),
-    (r"[ \t]*(?:@[^@\s]*@)*((?:[^:=#$(){}\t]|\$\$?\([^()]*\)|\$\$?\{[^{}]*\}|\$[@<*^])+):(?:[^=:]|:[^=]|$)", Words(Target)),
+    (r"[ ]*{MODIFIER}*define[ \t]+([^\s=]+)", Level(Variable, 0)),
+    (r"[ \t]*{MODIFIER}+([^\s:=#$(){}+?!]+){SET}", First(Variable)),
+    (r"[ \t]*(?:@[^@\s]*@)*([^@\s:=#$(){}+?!][^\s:=#$(){}+?!]*){SET}", First(Variable)),
+    (r"[ \t]*([^\s:=#$(){}]*(?:\$\([^()]*\)|\$\{[^{}]*\})[^\s:=#(){}]*){SET}", First(Variable)),
+    (r"[ \t]*(?:@[^@\s]*@)*((?:[^:=#$(){}\t]|\$\$?\([^()]*\)|\$\$?\{[^{}]*\}|\$[@<*^\w])+)::?(?:[^=:]|$)", Words(Target)),
 ])
 .with(RECIPES)
-.goes_on(b"\\");
+.goes_on(b"\\")
+.parts(&[
+    ("{MODIFIER}", r"(?:(?:export|override|private|unexport)[ \t]+)"),
+    ("{SET}", r"[ \t]*(?:[+?!]|::?)?="),
+]);
 
 pub(super) static QMAKE: Table =
     Table::of(&[(r"[ \t]*([^\s:=#(){}]+?)[ \t]*[+*~-]?=", First(Variable))]).goes_on(b"\\");
@@ -39,57 +44,43 @@ pub(super) static KCONFIG: Table = Table::of(&[
 ])
 .goes_on(b"\\");
 
+#[rustfmt::skip]
 pub(super) static CMAKE: Table = Table::of(&[
-    (
-        r#"\s*function\s*\(\s*"?([\w.+/:@-]+)[\s)"]"#,
-        Level(Function, 0),
-    ),
-    (r#"\s*macro\s*\(\s*"?([\w.+/:@-]+)[\s)"]"#, Level(Macro, 0)),
+    (r#"\s*function{NAME}"#, Level(Function, 0)),
+    (r#"\s*macro{NAME}"#, Level(Macro, 0)),
     (r"\s*(?:endfunction|endmacro)\s*\(", Close),
-    (
-        r#"\s*add_(?:executable|library|custom_target)\s*\(\s*"?([\w.+/:@-]+)(?:[\s)"]|$)"#,
-        Define(Target),
-    ),
-    (
-        r#"\s*(?:cmake_dependent_)?option\s*\(\s*"?([\w.+/:@-]+)(?:[\s)"]|$)"#,
-        Define(Constant),
-    ),
-    (
-        r#"\s*project\s*\(\s*"?([\w.+/:@-]+)(?:[\s)"]|$)"#,
-        Define(Module),
-    ),
-    (
-        r#"\s*set\s*\(\s*"?([\w.+/:@-]+)\s.*\b(?:CACHE|PARENT_SCOPE)\b"#,
-        First(Variable),
-    ),
-    (
-        r#"\s*set\s*\(\s*"?([\w.+/:@-]+)(?:[\s)"]|$)"#,
-        Outer(Variable),
-    ),
+    (r#"\s*add_(?:executable|library|custom_target){NAME}"#, Define(Target)),
+    (r#"\s*(?:cmake_dependent_)?option{NAME}"#, Define(Constant)),
+    (r#"\s*project{NAME}"#, Define(Module)),
+    (r#"\s*set{NAME}.*\b(?:CACHE|PARENT_SCOPE)\b"#, First(Variable)),
+    (r#"\s*set{NAME}"#, Outer(Variable)),
 ])
-.with(FOLD);
+.with(FOLD)
+.parts(&[("{NAME}", r#"\s*\(\s*"?([\w.+/:@-]+)(?:[\s)"]|$)"#)]);
 
 /// `AC_DEFUN([name], …)`, ``define(`name', …)``.
+#[rustfmt::skip]
 pub(super) static M4: Table = Table::of(&[
         (
-            r"\b(?:define|m4_define|m4_define_default|m4_defun|m4_defun_once|m4_defun_init|m4_copy|AC_DEFUN|AC_DEFUN_ONCE|AU_DEFUN|AU_ALIAS|AC_DEFUNC)\([\[`]*(\w[\w.+-]*(?:\([\w .+-]*\))?)[\]',)]",
+            r"\b(?:define|m4_define|m4_define_default|m4_defun|m4_defun_once|m4_defun_init|m4_copy|AC_DEFUN|AC_DEFUN_ONCE|AU_DEFUN|AU_ALIAS|AC_DEFUNC){OPEN}(\w[\w.+-]*(?:\([\w .+-]*\))?){END}",
             Define(Macro),
         ),
         (
-            r"\b(?:AC_SUBST|AC_SUBST_FILE|AC_ARG_VAR)\([\[`]*(\w+)(?:[\]',)]|$)",
+            r"\b(?:AC_SUBST|AC_SUBST_FILE|AC_ARG_VAR){OPEN}(\w+){END}",
             First(Variable),
         ),
         (
-            r"\b(?:AC_DEFINE|AC_DEFINE_UNQUOTED|AH_TEMPLATE)\([\[`]*(\w+)(?:[\]',)]|$)",
+            r"\b(?:AC_DEFINE|AC_DEFINE_UNQUOTED|AH_TEMPLATE){OPEN}(\w+){END}",
             First(Constant),
         ),
         (
-            r"\b(?:AC_ARG_ENABLE|AC_ARG_WITH|AM_CONDITIONAL)\([\[`]*([\w.+-]+)(?:[\]',)]|$)",
+            r"\b(?:AC_ARG_ENABLE|AC_ARG_WITH|AM_CONDITIONAL){OPEN}([\w.+-]+){END}",
             First(Key),
         ),
-        (r"\bAC_INIT\([\[`]*([^\]\['`,)]+)", First(Module)),
+        (r"\bAC_INIT{OPEN}([^\]\['`,)]+)", First(Module)),
     ])
-.with(ANYWHERE);
+.with(ANYWHERE)
+.parts(&[("{OPEN}", r"\([\[`]*"), ("{END}", r"(?:\](?:\W|$)|[',)]|$)")]);
 
 pub(super) static DOCKERFILE: Table = Table::of(&[
     (r"FROM\s.*?\sAS\s+([\w.-]+)", Level(Target, 0)),
@@ -110,27 +101,17 @@ pub(super) static BATCHFILE: Table = Table::of(&[
 .with(FOLD)
 .goes_on(b"^");
 
+#[rustfmt::skip]
 pub(super) static VIM: Table = Table::of(&[
-    (
-        r"\s*:*\s*(?:(?:export|static|silent!?)\s+)*(?:fu(?:n(?:c(?:t(?:i(?:on?)?)?)?)?)?|def)!?\s+(?:(?<of>[\w#:.<>]*)[:#])?([\w.<>]+)\s*\(",
-        Level(Function, 0),
-    ),
-    (
-        r"\s*:*\s*(?:endf(?:u(?:n(?:c(?:t(?:i(?:on?)?)?)?)?)?)?|enddef)\b",
-        Close,
-    ),
-    (r"\s*:*\s*com(?:mand)?!?\s+(?:-\S+\s+)*(\w+)", First(Macro)),
-    (r"\s*:*\s*aug(?:roup)?!?\s+(?i:END)\b", Skip),
-    (r"\s*:*\s*aug(?:roup)?!?\s+(\w+)", First(Module)),
-    (
-        r"\s*:*\s*(?:export\s+)?(?:let|var)\s+(?:[\w:#]*[:#])?(\w+)\s*=[^=~>]",
-        Outer(Variable),
-    ),
-    (
-        r"\s*:*\s*(?:export\s+)?(?:const|final)\s+(?:[\w:#]*[:#])?(\w+)\s*=[^=~>]",
-        Outer(Constant),
-    ),
-]);
+    (r"{COLONS}(?:(?:export|static|silent!?)\s+)*(?:fu(?:n(?:c(?:t(?:i(?:on?)?)?)?)?)?|def)!?\s+(?:(?<of>[\w#:.<>]*)[:#])?([\w.<>]+)\s*\(", Level(Function, 0)),
+    (r"{COLONS}(?:endf(?:u(?:n(?:c(?:t(?:i(?:on?)?)?)?)?)?)?|enddef)\b", Close),
+    (r"{COLONS}com(?:mand)?!?\s+(?:-\S+\s+)*(\w+)", First(Macro)),
+    (r"{COLONS}aug(?:roup)?!?\s+(?i:END)\b", Skip),
+    (r"{COLONS}aug(?:roup)?!?\s+(\w+)", First(Module)),
+    (r"{COLONS}(?:export\s+)?(?:let|var)\s+(?:[\w:#]*[:#])?(\w+)\s*=[^=~>]", Outer(Variable)),
+    (r"{COLONS}(?:export\s+)?(?:const|final)\s+(?:[\w:#]*[:#])?(\w+)\s*=[^=~>]", Outer(Constant)),
+])
+.parts(&[("{COLONS}", r"\s*:*\s*")]);
 
 pub(super) static TCSH: Table = Table::of(&[
     (r"\s*alias\s+([\w.-]+)", First(Macro)),

@@ -8,42 +8,16 @@ use super::super::forms::Act::*;
 use super::super::forms::{Ends, FOLD, METHODS, SCOPES, Table};
 
 pub(super) static ENDS: Ends = Ends {
-    alone: &[
-        "begin",
-        "end",
-        "try",
-        "asm",
-        "type",
-        "const",
-        "resourcestring",
-        "var",
-        "threadvar",
-        "implementation",
-        "initialization",
-        "finalization",
-        "private",
-        "public",
-        "protected",
-        "published",
-        "strict",
-    ],
-    before: &[
-        "procedure",
-        "function",
-        "constructor",
-        "destructor",
-        "property",
-        "case",
-        "uses",
-        "label",
-        "exports",
-    ],
-    after: &["class", "record", "object", "interface", "dispinterface"],
+    alone: "begin end try asm type const resourcestring var threadvar implementation \
+        initialization finalization private public protected published strict",
+    before: "procedure function constructor destructor property case uses label exports",
+    after: "class record object interface dispinterface",
     ..Ends::NONE
 };
 
 /// Lists of an interface are `itypes` and so on: its routines are declarations. The statement
 /// behind `class` tells a forward declaration.
+#[rustfmt::skip]
 pub(super) static PASCAL: Table = Table::of(&[
     (r"head~;", Forward),
     (r"head~\( [^()]* \) ;", Close),

@@ -8,35 +8,16 @@ use super::super::forms::Act::*;
 use super::super::forms::{Ends, METHODS, SCOPES, Table};
 
 pub(super) static ENDS: Ends = Ends {
-    alone: &[
-        "begin",
-        "fork",
-        "end",
-        "join",
-        "join_any",
-        "join_none",
-        "endmodule",
-        "endinterface",
-        "endprogram",
-        "endpackage",
-        "endclass",
-        "endfunction",
-        "endtask",
-        "endcase",
-        "endgenerate",
-        "generate",
-        "endproperty",
-        "endsequence",
-        "endgroup",
-        "endclocking",
-        "endspecify",
-    ],
+    alone: "begin fork end join join_any join_none endmodule endinterface endprogram endpackage \
+        endclass endfunction endtask endcase endgenerate generate endproperty endsequence \
+        endgroup endclocking endspecify",
     block: b"constraint",
     directive: b'`',
     ..Ends::NONE
 };
 
 /// `begin : name` and `endmodule : name` leave `: name` before a statement.
+#[rustfmt::skip]
 pub(super) static VERILOG: Table = Table::of(&[
     (r"`define (\w+)", Define(Macro)),
     (r"`(?:ifdef|ifndef|elsif|else|endif|include|timescale|undef|default_nettype|resetall)\b", Skip),
