@@ -80,7 +80,7 @@ pub(super) static M4: Table = Table::of(&[
         (r"\bAC_INIT{OPEN}([^\]\['`,)]+)", First(Module)),
     ])
 .with(ANYWHERE)
-.parts(&[("{OPEN}", r"\([\[`]*"), ("{END}", r"(?:\](?:\W|$)|[',)]|$)")]);
+.parts(&[("{OPEN}", r"\([\[`]*"), ("{END}", r"(?:\](?:[\s,)]|$)|[',)]|$)")]);
 
 pub(super) static DOCKERFILE: Table = Table::of(&[
     (r"FROM\s.*?\sAS\s+([\w.-]+)", Level(Target, 0)),
