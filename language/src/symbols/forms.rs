@@ -86,7 +86,7 @@ pub(super) enum Act {
     Skip,
     Define(Kind),
     Declare(Kind),
-    /// First of the name in its scope.
+    /// First of the name in the text.
     First(Kind),
     /// Like [`Act::First`], outside of scopes.
     Outer(Kind),

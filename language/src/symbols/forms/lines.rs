@@ -92,10 +92,13 @@ impl Lines {
     }
 
     fn find(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
-        if line.tokens.is_empty() && !self.has(BLANKS) {
-            return;
-        }
         let mut range = line.range.clone();
+        match line.tokens {
+            // Parts of a long line are searched once each.
+            [first, .., last] if self.has(ANYWHERE) => range = first.start..last.end,
+            [] if !self.has(BLANKS) => return,
+            _ => {}
+        }
         if self.has(NEXT) {
             let behind = &outline.text[range.end as usize..];
             range.end += memchr::memchr_iter(b'\n', behind)

@@ -1,12 +1,16 @@
 //! Effects of matches: definitions, and scopes with words or levels.
 
 use super::super::outline::Outline;
-use super::super::scopes::Names;
 use super::super::{Kind, Parent};
 use super::Act;
+use fnv::{FnvHashSet, FnvHasher};
+use std::hash::Hasher;
 use std::ops::Range;
 
 const SCOPES_MAX: usize = 64;
+
+/// Bound of memory; later names all look new.
+const NAMES_MAX: usize = 1 << 16;
 
 /// Column of deeper keys; the level above is of scopes without one.
 const COLUMN_MAX: usize = 254;
@@ -25,7 +29,8 @@ pub(super) struct Found {
 pub(super) struct Scopes {
     open: Vec<Scope>,
     deeper: usize,
-    names: Names,
+    /// Hashes of kinds and names.
+    names: FnvHashSet<u64>,
     /// Functions of types are methods.
     has_methods: bool,
     /// Last definition.
@@ -57,8 +62,8 @@ impl Scopes {
         match found.act {
             Act::Define(kind) => self.define(kind, found, outline),
             Act::Declare(kind) => self.declare(kind, found, outline),
-            Act::First(kind) => self.names.define(name, kind, outline),
-            Act::Outer(kind) if outline.depth() == 0 => self.names.define(name, kind, outline),
+            Act::First(kind) => self.first(name, kind, outline),
+            Act::Outer(kind) if outline.depth() == 0 => self.first(name, kind, outline),
             Act::Root(kind) => drop(outline.define_in(Parent::None, name, kind)),
             Act::Words(kind) => self.words(name, kind, outline),
             Act::Margin(kind) => {
@@ -153,6 +158,15 @@ impl Scopes {
         };
     }
 
+    fn first(&mut self, name: Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
+        let mut hasher = FnvHasher::default();
+        hasher.write_u8(kind as u8);
+        hasher.write(outline.bytes(name.clone()));
+        if self.names.len() == NAMES_MAX || self.names.insert(hasher.finish()) {
+            outline.define(name, kind);
+        }
+    }
+
     fn declare(&mut self, kind: Kind, found: &Found, outline: &mut Outline<'_>) {
         self.define(kind, found, outline);
         if let Some(index) = self.last {
@@ -195,8 +209,7 @@ impl Scopes {
             let is_pair = kind != Kind::Variable || length < word.len();
             if !is_special && is_pair {
                 let start = list.start + start as u32;
-                self.names
-                    .define(start..start + length as u32, kind, outline);
+                self.first(start..start + length as u32, kind, outline);
             }
         }
     }

@@ -41,11 +41,12 @@ pub(super) static TEXINFO: Table = Table::of(&[
 pub(super) static ROFF: Table = Table::of(&[
     (r#"\.[ \t]*(?:TH|Dt)[ \t]+"([^"\n]+)"#, Level(Section, 0)),
     (r"\.[ \t]*(?:TH|Dt)[ \t]+(\S+)", Level(Section, 0)),
-    (r#"\.[ \t]*S[Hh][ \t]*(?:\r?\n)?[ \t]*"?([^"\s](?:.*[^"\s])?)"#, Level(Section, 1)),
-    (r#"\.[ \t]*S[Ss][ \t]*(?:\r?\n)?[ \t]*"?([^"\s](?:.*[^"\s])?)"#, Level(Section, 2)),
+    (r#"\.[ \t]*S[Hh]{NEXT}"?([^"\s](?:.*[^"\s])?)"#, Level(Section, 1)),
+    (r#"\.[ \t]*S[Ss]{NEXT}"?([^"\s](?:.*[^"\s])?)"#, Level(Section, 2)),
     (r"\.[ \t]*de[ \t]+(\S+)", Define(Macro)),
 ])
-.with(BLANKS | NEXT);
+.with(BLANKS | NEXT)
+.parts(&[("{NEXT}", r"[ \t]*(?:\r?\n(?:\.[BI]R?[ \t])?)?[ \t]*")]);
 
 pub(super) static BIBTEX: Table = Table::of(&[
     (r"\s*@comment\b", Skip),

@@ -77,7 +77,7 @@ pub(super) static M4: Table = Table::of(&[
             r"\b(?:AC_ARG_ENABLE|AC_ARG_WITH|AM_CONDITIONAL){OPEN}([\w.+-]+){END}",
             First(Key),
         ),
-        (r"\bAC_INIT{OPEN}([^\]\['`,)]+)", First(Module)),
+        (r"\bAC_INIT{OPEN}([^$\]\['`,)][^\]\['`,)]*)", First(Module)),
     ])
 .with(ANYWHERE)
 .parts(&[("{OPEN}", r"\([\[`]*"), ("{END}", r"(?:\](?:[\s,)]|$)|[',)]|$)")]);
