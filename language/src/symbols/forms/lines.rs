@@ -91,28 +91,33 @@ impl Lines {
         self.depth > 0 || self.in_recipes && text.starts_with(b"\t")
     }
 
-    fn find(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
+    /// Range to search: a part of a long line is searched once.
+    fn searched(&self, line: &Line<'_>, outline: &Outline<'_>) -> Option<Range<u32>> {
         let mut range = line.range.clone();
         match line.tokens {
-            // Parts of a long line are searched once each.
             [first, .., last] if self.has(ANYWHERE) => range = first.start..last.end,
-            [] if !self.has(BLANKS) => return,
+            [] if !self.has(BLANKS) => return None,
             _ => {}
         }
         if self.has(NEXT) {
             let behind = &outline.text[range.end as usize..];
-            range.end += memchr::memchr_iter(b'\n', behind)
-                .nth(1)
-                .unwrap_or(behind.len()) as u32;
+            let end = memchr::memchr_iter(b'\n', behind).nth(1);
+            range.end += end.unwrap_or(behind.len()) as u32;
         }
-        let mut text = Cow::Borrowed(outline.bytes(range.clone()));
-        let before = if self.has(SCOPES) {
-            let scope = [self.scopes.innermost().as_bytes(), b">"].concat();
-            text = Cow::Owned([&scope, &*text].concat());
-            scope.len()
-        } else {
-            0
+        Some(range)
+    }
+
+    fn find(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        let Some(range) = self.searched(line, outline) else {
+            return;
         };
+        let mut text = Cow::Borrowed(outline.bytes(range.clone()));
+        let mut before = 0;
+        if self.has(SCOPES) {
+            let scope = [self.scopes.innermost().as_bytes(), b">"].concat();
+            before = scope.len();
+            text = Cow::Owned([&scope, &*text].concat());
+        }
         let place = |part: &Range<usize>| {
             let at = |at: usize| range.start + at.saturating_sub(before) as u32;
             at(part.start)..at(part.end)
