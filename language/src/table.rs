@@ -160,6 +160,7 @@ mod tests {
             ("CMakeLists.txt", Some("CMake")),
             ("notes.txt", Some("Text")),
             ("configure.ac", Some("M4")),
+            ("configure.in", Some("M4")),
             ("meson.build", Some("Meson")),
             ("BUILD", Some("Starlark")),
             ("BUILD.bazel", Some("Starlark")),

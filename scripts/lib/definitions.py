@@ -14,6 +14,8 @@ FAMILIES = {
     "prototype": "function",
     "module": "type",
     "implementation": "type",
+    # Of a function in assembler.
+    "label": "function",
     "constant": "variable",
     "field": "variable",
     "enumerator": "variable",

@@ -1,6 +1,7 @@
 //! Parsers of definitions, a module a family, and which language has which.
 
 use super::blocks::Blocks;
+use super::forms::{Lines, Statements};
 use super::parser::Parser;
 use crate::Language;
 
@@ -39,28 +40,18 @@ mod stack;
 mod style;
 mod verilog;
 mod wgsl;
-mod words;
 mod zig;
 
-use ada::Ada;
-use assembly::Assembly;
-use basic::{Basic, Cobol, Matlab};
 use c::{C, Grammar, Host};
 use clauses::Clauses;
-use documents::{asciidoc, markdown, markup, org, restructured};
-use fortran::Fortran;
-use headings::Headings;
+use documents::{asciidoc, markup, restructured};
 use java::{Dialect, Java};
 use javascript::{Dialect as Script, JavaScript};
 use layout::Layout;
 use lisp::Lisp;
 use ml::Ml;
-use pascal::Pascal;
 use schema::Schema;
-use settings::{Dialect as Settings, Ini};
-use stack::{Eiffel, Forth, PostScript};
 use style::Style;
-use verilog::Verilog;
 
 /// Parser of a language. `None`: it has no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
@@ -82,16 +73,16 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "Tcl" => Box::new(braces::Braces::new(braces::Dialect::Tcl)),
         "PowerShell" => Box::new(braces::Braces::new(braces::Dialect::PowerShell)),
         "R" => Box::new(braces::Braces::new(braces::Dialect::R)),
-        "Makefile" => Box::new(lines::Lines::new(lines::Dialect::Make)),
-        "QMake" => Box::new(lines::Lines::new(lines::Dialect::QMake)),
-        "Ninja" => Box::new(lines::Lines::new(lines::Dialect::Ninja)),
-        "Kconfig" => Box::new(lines::Lines::new(lines::Dialect::Kconfig)),
-        "CMake" => Box::new(lines::Lines::new(lines::Dialect::CMake)),
-        "M4" => Box::new(lines::Lines::new(lines::Dialect::M4)),
-        "Dockerfile" => Box::new(lines::Lines::new(lines::Dialect::Dockerfile)),
-        "Batchfile" => Box::new(lines::Lines::new(lines::Dialect::Batchfile)),
-        "Vim Script" => Box::new(lines::Lines::new(lines::Dialect::Vim)),
-        "Tcsh" => Box::new(lines::Lines::new(lines::Dialect::Tcsh)),
+        "Makefile" => Box::new(Lines::of(&lines::MAKE)),
+        "QMake" => Box::new(Lines::of(&lines::QMAKE)),
+        "Ninja" => Box::new(Lines::of(&lines::NINJA)),
+        "Kconfig" => Box::new(Lines::of(&lines::KCONFIG)),
+        "CMake" => Box::new(Lines::of(&lines::CMAKE)),
+        "M4" => Box::new(Lines::of(&lines::M4)),
+        "Dockerfile" => Box::new(Lines::of(&lines::DOCKERFILE)),
+        "Batchfile" => Box::new(Lines::of(&lines::BATCHFILE)),
+        "Vim Script" => Box::new(Lines::of(&lines::VIM)),
+        "Tcsh" => Box::new(Lines::of(&lines::TCSH)),
         "C" | "C++" | "Objective-C" | "Objective-C++" | "Cuda" | "Metal" | "OpenCL" => {
             Box::<C>::default()
         }
@@ -135,20 +126,20 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "QML" => Box::new(JavaScript::new(Script::Qml)),
         "Vue" | "Svelte" => Box::new(JavaScript::new(Script::Tagged)),
         "AsciiDoc" => Box::<asciidoc::AsciiDoc>::default(),
-        "Cabal Config" => Box::new(Ini::new(Settings::Cabal)),
+        "Cabal Config" => Box::new(Lines::of(&settings::CABAL)),
         "CSS" | "SCSS" | "Less" => Box::<Style>::default(),
         "HTML" => Box::new(markup::Markup::html()),
-        "INI" => Box::new(Ini::new(Settings::Ini)),
-        "Java Properties" => Box::new(Ini::new(Settings::Properties)),
+        "INI" => Box::new(Lines::of(&settings::INI)),
+        "Java Properties" => Box::new(Lines::of(&settings::PROPERTIES)),
         "JSON" | "Jupyter Notebook" => Box::<settings::Json>::default(),
-        "Markdown" => Box::<markdown::Markdown>::default(),
-        "Opam" => Box::new(Ini::new(Settings::Opam)),
-        "Org" => Box::<org::Org>::default(),
+        "Markdown" => Box::new(Lines::of(&headings::MARKDOWN)),
+        "Opam" => Box::new(Lines::of(&settings::OPAM)),
+        "Org" => Box::new(Lines::of(&headings::ORG)),
         "reStructuredText" => Box::<restructured::Restructured>::default(),
         "Sass" | "Stylus" => Box::new(Style::columns()),
         "SVG" | "XML" | "XSLT" => Box::<markup::Markup>::default(),
-        "TOML" => Box::new(Ini::new(Settings::Toml)),
-        "YAML" => Box::<settings::Yaml>::default(),
+        "TOML" => Box::new(Lines::of(&settings::TOML)),
+        "YAML" => Box::new(Lines::of(&settings::YAML)),
         "Agda" | "Idris" => Box::new(Layout::new(layout::Dialect::Dependent)),
         "Elm" => Box::new(Layout::new(layout::Dialect::Elm)),
         "Haskell" | "PureScript" => Box::new(Layout::new(layout::Dialect::Haskell)),
@@ -160,24 +151,26 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "OCaml" => Box::new(Ml::new(ml::Dialect::OCaml)),
         "ReasonML" => Box::new(Ml::new(ml::Dialect::Reason)),
         "Standard ML" => Box::new(Ml::new(ml::Dialect::StandardMl)),
-        "Assembly" => Box::<Assembly>::default(),
+        "Assembly" => Box::new(Lines::of(&assembly::ASSEMBLY)),
         "Erlang" => Box::new(Clauses::new(true)),
         "Prolog" => Box::new(Clauses::new(false)),
-        "BibTeX" => Box::new(Headings::new(headings::Dialect::Bibtex)),
-        "Roff" => Box::new(Headings::new(headings::Dialect::Roff)),
-        "TeX" => Box::new(Headings::new(headings::Dialect::Tex)),
-        "Texinfo" => Box::new(Headings::new(headings::Dialect::Texinfo)),
-        "COBOL" => Box::<Cobol>::default(),
-        "Fortran" => Box::<Fortran>::default(),
-        "MATLAB" => Box::<Matlab>::default(),
-        "ASP.NET" | "VBScript" | "Visual Basic .NET" => Box::<Basic>::default(),
-        "Ada" => Box::new(Ada::new(false)),
-        "VHDL" => Box::new(Ada::new(true)),
-        "Pascal" => Box::<Pascal>::default(),
-        "SystemVerilog" | "Verilog" => Box::<Verilog>::default(),
-        "Eiffel" => Box::<Eiffel>::default(),
-        "Forth" => Box::<Forth>::default(),
-        "PostScript" => Box::<PostScript>::default(),
+        "BibTeX" => Box::new(Lines::of(&headings::BIBTEX)),
+        "Roff" => Box::new(Lines::of(&headings::ROFF)),
+        "TeX" => Box::new(Lines::of(&headings::TEX)),
+        "Texinfo" => Box::new(Lines::of(&headings::TEXINFO)),
+        "COBOL" => Box::new(Lines::of(&basic::COBOL)),
+        "Fortran" => Box::new(Statements::of(&fortran::FORTRAN, &fortran::ENDS)),
+        "MATLAB" => Box::new(Statements::of(&basic::MATLAB, &basic::MATLAB_ENDS)),
+        "ASP.NET" | "VBScript" | "Visual Basic .NET" => {
+            Box::new(Statements::of(&basic::BASIC, &basic::BASIC_ENDS))
+        }
+        "Ada" => Box::new(Statements::of(&ada::ADA, &ada::ADA_ENDS)),
+        "VHDL" => Box::new(Statements::of(&ada::VHDL, &ada::VHDL_ENDS)),
+        "Pascal" => Box::new(Statements::of(&pascal::PASCAL, &pascal::ENDS)),
+        "SystemVerilog" | "Verilog" => Box::new(Statements::of(&verilog::VERILOG, &verilog::ENDS)),
+        "Eiffel" => Box::new(Lines::of(&stack::EIFFEL)),
+        "Forth" => Box::new(Lines::of(&stack::FORTH)),
+        "PostScript" => Box::new(Lines::of(&stack::POSTSCRIPT)),
         _ => return None,
     };
     Some(parser)

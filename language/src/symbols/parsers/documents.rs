@@ -1,9 +1,7 @@
 //! Headings, anchors and ids. Parsers read bytes; the lexer knows comments and code.
 
 pub(super) mod asciidoc;
-pub(super) mod markdown;
 pub(super) mod markup;
-pub(super) mod org;
 pub(super) mod restructured;
 
 use super::super::Kind;

@@ -1,109 +1,122 @@
-//! Languages with a definition a line. Functions do not nest.
+//! Languages with a definition a line: build systems and commands.
 
-mod build;
-mod commands;
-mod make;
 #[cfg(test)]
 mod tests;
 
-use super::super::Kind;
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser};
-use super::super::scopes::{Names, define_qualified};
-use std::ops::Range;
+use super::super::Kind::*;
+use super::super::forms::Act::*;
+use super::super::forms::{ANYWHERE, FOLD, RECIPES, Table};
 
-/// Ends of what is before a name of Vim: `s:name`, `file#name`.
-const SCOPES: &[u8] = b":#";
+/// Conditions of Automake go before a name: `@HAS_X_TRUE@name`.
+#[rustfmt::skip]
+pub(super) static MAKE: Table = Table::of(&[
+    (r"[ \t]*(?:ifeq|ifneq|ifdef|ifndef|else|endif|-?include)(?:[ \t(]|$)", Skip),
+    (r"[ \t]*endef\b", Close),
+    (r"[ ]*{MODIFIER}*define[ \t]+([^\s=]+)", Level(Variable, 0)),
+    (r"[ \t]*{MODIFIER}+([^\s:=#$(){}+?!]+){SET}", First(Variable)),
+    (r"[ \t]*(?:@[^@\s]*@)*([^@\s:=#$(){}+?!][^\s:=#$(){}+?!]*){SET}", First(Variable)),
+    (r"[ \t]*([^\s:=#$(){}]*(?:\$\([^()]*\)|\$\{[^{}]*\})[^\s:=#(){}]*){SET}", First(Variable)),
+    (r"[ \t]*(?:@[^@\s]*@)*((?:[^:=#$(){}\t]|\$\$?\([^()]*\)|\$\$?\{[^{}]*\}|\$[@<*^\w])+)::?(?:[^=:]|$)", Words(Target)),
+])
+.with(RECIPES)
+.goes_on(b"\\")
+.parts(&[
+    ("{MODIFIER}", r"(?:(?:export|override|private|unexport)[ \t]+)"),
+    ("{SET}", r"[ \t]*(?:[+?!]|::?)?="),
+]);
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    Make,
-    QMake,
-    Ninja,
-    Kconfig,
-    CMake,
-    M4,
-    Dockerfile,
-    Batchfile,
-    Vim,
-    Tcsh,
-}
+pub(super) static QMAKE: Table =
+    Table::of(&[(r"[ \t]*([^\s:=#(){}]+?)[ \t]*[+*~-]?=", First(Variable))]).goes_on(b"\\");
 
-pub(crate) struct Lines {
-    dialect: Dialect,
-    names: Names,
-    is_continued: bool,
-    is_in_define: bool,
-    /// Rule, in which a tab begins a recipe.
-    is_in_rule: bool,
-    end: u32,
-}
+pub(super) static NINJA: Table = Table::of(&[
+    (r"(?:rule|pool) +(\S+)", Define(Rule)),
+    (r"build +([^:]+):", Words(Target)),
+    (r"(\w[\w.-]*) *=", First(Variable)),
+])
+.goes_on(b"$");
 
-impl Parser for Lines {
-    fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
-        let text = outline.bytes(line.range.clone());
-        let goes_on = text.ends_with(self.continuation());
-        let is_first = line.is_begin && !line.begins_inside && !self.is_continued;
-        self.is_continued = goes_on;
-        let Some(last) = line.tokens.last() else {
-            return;
-        };
-        match self.dialect {
-            Dialect::M4 => self.m4(line, outline),
-            _ if !is_first => {}
-            Dialect::Make | Dialect::QMake | Dialect::Ninja => self.make(line, outline),
-            Dialect::Kconfig => self.kconfig(line, outline),
-            Dialect::CMake => self.cmake(line, outline),
-            Dialect::Dockerfile => self.dockerfile(line, outline),
-            Dialect::Batchfile => self.batchfile(line, outline),
-            Dialect::Vim => self.vim(line, outline),
-            Dialect::Tcsh => self.tcsh(line, outline),
-        }
-        self.end = last.end;
-    }
+pub(super) static KCONFIG: Table = Table::of(&[
+    (
+        r"[ \t]*(?:menu)?config[ \t]+([A-Z0-9_]+)[ \t]*$",
+        Level(Constant, 0),
+    ),
+    (r"[^\s#]", Level(Constant, 0)),
+])
+.goes_on(b"\\");
 
-    fn finish(&mut self, outline: &mut Outline<'_>) {
-        self.leave_all(outline);
-    }
-}
+#[rustfmt::skip]
+pub(super) static CMAKE: Table = Table::of(&[
+    (r#"\s*function{NAME}"#, Level(Function, 0)),
+    (r#"\s*macro{NAME}"#, Level(Macro, 0)),
+    (r"\s*(?:endfunction|endmacro)\s*\(", Close),
+    (r#"\s*add_(?:executable|library|custom_target){NAME}"#, Define(Target)),
+    (r#"\s*(?:cmake_dependent_)?option{NAME}"#, Define(Constant)),
+    (r#"\s*project{NAME}"#, Define(Module)),
+    (r#"\s*set{NAME}.*\b(?:CACHE|PARENT_SCOPE)\b"#, First(Variable)),
+    (r#"\s*set{NAME}"#, Outer(Variable)),
+])
+.with(FOLD)
+.parts(&[("{NAME}", r#"\s*\(\s*"?([\w.+/:@-]+)(?:[\s)"]|$)"#)]);
 
-impl Lines {
-    pub(crate) fn new(dialect: Dialect) -> Lines {
-        Lines {
-            dialect,
-            names: Names::default(),
-            is_continued: false,
-            is_in_define: false,
-            is_in_rule: false,
-            end: 0,
-        }
-    }
+/// `AC_DEFUN([name], …)`, ``define(`name', …)``.
+#[rustfmt::skip]
+pub(super) static M4: Table = Table::of(&[
+        (
+            r"\b(?:define|m4_define|m4_define_default|m4_defun|m4_defun_once|m4_defun_init|m4_copy|AC_DEFUN|AC_DEFUN_ONCE|AU_DEFUN|AU_ALIAS|AC_DEFUNC){OPEN}(\w[\w.+-]*(?:\([\w .+-]*\))?){END}",
+            Define(Macro),
+        ),
+        (
+            r"\b(?:AC_SUBST|AC_SUBST_FILE|AC_ARG_VAR){OPEN}(\w+){END}",
+            First(Variable),
+        ),
+        (
+            r"\b(?:AC_DEFINE|AC_DEFINE_UNQUOTED|AH_TEMPLATE){OPEN}(\w+){END}",
+            First(Constant),
+        ),
+        (
+            r"\b(?:AC_ARG_ENABLE|AC_ARG_WITH|AM_CONDITIONAL){OPEN}([\w.+-]+){END}",
+            First(Key),
+        ),
+        (r"\bAC_INIT{OPEN}([^$\]\['`,)][^\]\['`,)]*)", First(Module)),
+    ])
+.with(ANYWHERE)
+.parts(&[("{OPEN}", r"\([\[`]*"), ("{END}", r"(?:\](?:[\s,)]|$)|[',)]|$)")]);
 
-    fn continuation(&self) -> &'static [u8] {
-        match self.dialect {
-            Dialect::Ninja => b"$",
-            Dialect::Batchfile => b"^",
-            Dialect::CMake | Dialect::M4 | Dialect::Vim => b"\n",
-            _ => b"\\",
-        }
-    }
+pub(super) static DOCKERFILE: Table = Table::of(&[
+    (r"FROM\s.*?\sAS\s+([\w.-]+)", Level(Target, 0)),
+    (r"FROM\b", Level(Target, 0)),
+    (r"(?:ARG|ENV)\s+(\w+)(?:\s|$)", First(Variable)),
+    (r"(?:ARG|ENV)\s+(.*)", Words(Variable)),
+])
+.with(FOLD)
+.goes_on(b"\\");
 
-    fn begin(&mut self, name: Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
-        self.leave_all(outline);
-        let signs: &[u8] = if self.dialect == Dialect::Vim {
-            SCOPES
-        } else {
-            b""
-        };
-        let index = define_qualified(name, signs, kind, outline);
-        outline.enter(index);
-    }
+pub(super) static BATCHFILE: Table = Table::of(&[
+    (r"\s*:([\w.$#@!-]+)", Level(Label, 0)),
+    (
+        r#"(?:.*?[\s(&@])?set\s+(?:/[ap]\s+)?"?([\w.-]+)\s*="#,
+        First(Variable),
+    ),
+])
+.with(FOLD)
+.goes_on(b"^");
 
-    fn leave_all(&self, outline: &mut Outline<'_>) {
-        outline.leave_to(0, self.end);
-    }
+#[rustfmt::skip]
+pub(super) static VIM: Table = Table::of(&[
+    (r"{COLONS}(?:(?:export|static|silent!?)\s+)*(?:fu(?:n(?:c(?:t(?:i(?:on?)?)?)?)?)?|def)!?\s+(?:(?<of>[\w#:.<>]*)[:#])?([\w.<>]+)\s*\(", Level(Function, 0)),
+    (r"{COLONS}(?:endf(?:u(?:n(?:c(?:t(?:i(?:on?)?)?)?)?)?)?|enddef)\b", Close),
+    (r"{COLONS}com(?:mand)?!?\s+(?:-\S+\s+)*(\w+)", First(Macro)),
+    (r"{COLONS}aug(?:roup)?!?\s+(?i:END)\b", Skip),
+    (r"{COLONS}aug(?:roup)?!?\s+(\w+)", First(Module)),
+    (r"{COLONS}(?:export\s+)?(?:let|var)\s+(?:[\w:#]*[:#])?(\w+)\s*=[^=~>]", Outer(Variable)),
+    (r"{COLONS}(?:export\s+)?(?:const|final)\s+(?:[\w:#]*[:#])?(\w+)\s*=[^=~>]", Outer(Constant)),
+])
+.parts(&[("{COLONS}", r"\s*:*\s*")]);
 
-    fn leave_here(&self, line: &Line<'_>, outline: &mut Outline<'_>) {
-        outline.leave_to(0, line.range.end);
-    }
-}
+pub(super) static TCSH: Table = Table::of(&[
+    (r"\s*alias\s+([\w.-]+)", First(Macro)),
+    (r"\s*(?:set|setenv)\s+([\w.-]+)", First(Variable)),
+    (r"\s*default\s*:", Skip),
+    (r"\s*(\w+)\s*:\s*$", Define(Label)),
+])
+.goes_on(b"\\");

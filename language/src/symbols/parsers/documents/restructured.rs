@@ -89,19 +89,20 @@ impl Restructured {
     }
 }
 
-/// `.. _name:`, but for a link to elsewhere.
+/// `.. _name:`, `.. _name: link`
 fn target(start: u32, text: &[u8], outline: &mut Outline<'_>) {
-    let Some(name) = text
-        .strip_prefix(b".. _")
-        .and_then(|it| it.strip_suffix(b":"))
-    else {
+    let Some(name) = text.strip_prefix(b".. _") else {
+        return;
+    };
+    let end = memchr::memmem::find(name, b": ");
+    let Some(name) = end.map_or(name.strip_suffix(b":"), |end| name.get(..end)) else {
         return;
     };
     let (start, name) = match name {
         [b'`', name @ .., b'`'] => (start + 5, name),
         _ => (start + 4, name),
     };
-    if !name.starts_with(b"_") && memchr::memmem::find(name, b": ").is_none() {
+    if !name.starts_with(b"_") {
         outline.define(start..start + name.len() as u32, Kind::Label);
     }
 }
@@ -120,6 +121,7 @@ mod tests {
              section A b.C 7-23
              section A b.C.D 13-23
              label A b.C.D.z z 21
+             label A b.C.D.g 22
              section A b.ÄÖ 24-28",
         );
     }

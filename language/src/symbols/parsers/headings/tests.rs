@@ -117,3 +117,47 @@ fn bibtex() {
         "#,
     );
 }
+
+#[test]
+fn headings_are_nested_by_level() {
+    check(
+        "markdown",
+        "---\ntitle: x\n---\n# A #\ntext\n## B `b` \n```sh\n# c\n```\n   ### D#\n## E ##\n\nF\n=\nG\n---\n",
+        "section A 4-12
+         section A.B `b` 6-10
+         section A.B `b`.D# 10
+         section A.E 11-12
+         section F 13-16
+         section F.G 15-16",
+    );
+}
+
+#[test]
+fn other_lines_are_no_headings() {
+    check(
+        "markdown",
+        "#a\n####### b\n    # c\n\n- d\n---\n> e\n---\n| f\n---\n- ```\n  # g\n  ```\n<!-- \n# h\n-->\n~~~~ c\n# i\n~~~~\n\n---\n````md\n```\n# j\n```\n````\n```a``` b\n# K\n",
+        "section K 28",
+    );
+}
+
+#[test]
+fn hostile_text_has_few_headings() {
+    check(
+        "markdown",
+        "---\n# a\n---\n#\n# \n# #\n#\t#\n=\n\n=\n```\n# b\n",
+        "",
+    );
+}
+
+#[test]
+fn headings_have_no_tags() {
+    check(
+        "org",
+        "#+TITLE: t\n* TODO [#A] A b :x:y:\ntext\n** B\n#+NAME: n\n#+BEGIN_SRC c\n,* c\n#+END_SRC\n* C: d\n*bold*\n * list\n*\n* \n",
+        "section A b 2-8
+         section A b.B 4-8
+         label A b.B.n 5
+         section C: d 9-12",
+    );
+}
