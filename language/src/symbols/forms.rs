@@ -102,6 +102,8 @@ pub(super) enum Act {
     Margin(Kind),
     /// Closes scopes of this level or deeper.
     Level(Kind, u8),
+    /// Like [`Act::Level`], if the row below, which is `of`, has the name's length.
+    Underlined(Kind, u8),
     /// Level is the count of the line's first byte.
     Depth(Kind),
     /// Level is the column.
@@ -135,6 +137,8 @@ pub(super) enum Act {
     Later(Kind),
     /// Skips lines up to one with this begin; an empty one has no indentation.
     Until(&'static str),
+    /// Skips lines up to the same one.
+    Fence,
 }
 
 impl Table {

@@ -44,7 +44,7 @@ mod zig;
 
 use c::{C, Grammar, Host};
 use clauses::Clauses;
-use documents::{asciidoc, markup, restructured};
+use documents::{markup, restructured};
 use java::{Dialect, Java};
 use javascript::{Dialect as Script, JavaScript};
 use layout::Layout;
@@ -125,7 +125,7 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "TypeScript" | "TSX" => Box::new(JavaScript::new(Script::TypeScript)),
         "QML" => Box::new(JavaScript::new(Script::Qml)),
         "Vue" | "Svelte" => Box::new(JavaScript::new(Script::Tagged)),
-        "AsciiDoc" => Box::<asciidoc::AsciiDoc>::default(),
+        "AsciiDoc" => Box::new(Lines::of(&headings::ASCIIDOC)),
         "Cabal Config" => Box::new(Lines::of(&settings::CABAL)),
         "CSS" | "SCSS" | "Less" => Box::<Style>::default(),
         "HTML" => Box::new(markup::Markup::html()),

@@ -18,7 +18,7 @@ pub(in super::super) struct Lines {
     /// Open brackets.
     depth: usize,
     /// Begin of the line that ends the skipped ones, and their number.
-    until: Option<(&'static [u8], usize)>,
+    until: Option<(Vec<u8>, usize)>,
 }
 
 impl Parser for Lines {
@@ -27,7 +27,8 @@ impl Parser for Lines {
         let sign = self.table.goes_on;
         let goes_on = !sign.is_empty() && text.ends_with(sign);
         let is_continued = std::mem::replace(&mut self.is_continued, goes_on);
-        let is_first = line.is_begin && !line.begins_inside && !is_continued;
+        let is_inside = line.begins_inside && self.until.is_none();
+        let is_first = line.is_begin && !is_inside && !is_continued;
         if is_first && !self.is_skipped(line, text) || self.has(ANYWHERE) {
             self.find(line, outline);
         }
@@ -74,19 +75,23 @@ impl Lines {
                 .into_iter()
                 .find(|row| trimmed == *row)
         {
-            self.until = Some((row, 0));
+            self.until = Some((row.to_vec(), 0));
             return true;
         }
         if let Some((begin, count)) = &mut self.until {
             *count += 1;
-            let is_end = match begin {
+            let is_row = begin.first().is_some_and(u8::is_ascii_punctuation);
+            let is_end = match begin.as_slice() {
                 [] => !text.is_empty() && !text[0].is_ascii_whitespace(),
+                row if is_row => trimmed == row,
                 begin => trimmed.starts_with(begin),
             };
-            if !is_end && *count < SKIPPED_LINES_MAX {
+            if is_end || *count == SKIPPED_LINES_MAX {
+                self.until = None;
+            }
+            if is_row || !is_end {
                 return true;
             }
-            self.until = None;
         }
         self.depth > 0 || self.in_recipes && text.starts_with(b"\t")
     }
@@ -148,7 +153,17 @@ impl Lines {
 
     fn apply(&mut self, found: &Found, outline: &mut Outline<'_>) {
         match found.act {
-            Act::Until(begin) => self.until = Some((begin.as_bytes(), 0)),
+            Act::Until(begin) => self.until = Some((begin.into(), 0)),
+            Act::Fence => {
+                let row = outline.bytes(found.start..found.end).trim_ascii_end();
+                let row = if row.starts_with(b"```") { b"```" } else { row };
+                self.until = Some((row.to_vec(), 0));
+            }
+            Act::Underlined(..) if !is_underlined(found, outline) => {}
+            Act::Underlined(kind, level) => {
+                self.is_continued = true;
+                self.scopes.level(kind, level, found, outline);
+            }
             Act::Braced(kind) if self.depth == 0 => self.scopes.open(kind, "{", found, outline),
             Act::Braced(_) => {}
             Act::Outer(_) if self.depth > 0 => {}
@@ -162,7 +177,7 @@ impl Lines {
                 if let Act::Level(..) = act
                     && self.has(RECIPES)
                 {
-                    self.until = Some((b"endef", 0));
+                    self.until = Some((b"endef".to_vec(), 0));
                 }
             }
         }
@@ -195,4 +210,13 @@ impl Lines {
             }
         }
     }
+}
+
+/// Compares name and row by width, as for [`Act::Underlined`].
+fn is_underlined(found: &Found, outline: &Outline<'_>) -> bool {
+    let width = |part: &Option<Range<u32>>| {
+        let part = part.clone().map_or(&b""[..], |part| outline.bytes(part));
+        part.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
+    };
+    width(&found.name).abs_diff(width(&found.of)) <= 2
 }

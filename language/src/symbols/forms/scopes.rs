@@ -12,8 +12,8 @@ const SCOPES_MAX: usize = 64;
 /// Bound of memory; later names all look new.
 const NAMES_MAX: usize = 1 << 16;
 
-/// Column of deeper keys; the level above is of scopes without one.
-const COLUMN_MAX: usize = 254;
+/// Level of deeper ones; the level above is of scopes without one.
+const LEVEL_MAX: usize = 254;
 
 /// Match in the text.
 pub(super) struct Found {
@@ -73,19 +73,8 @@ impl Scopes {
                 }
             }
             Act::Level(kind, level) => self.level(kind, level, found, outline),
-            Act::Depth(kind) => {
-                let text = outline.bytes(found.start..name.start);
-                let signs = text.iter().take_while(|byte| **byte == text[0]);
-                self.level(kind, signs.count() as u8, found, outline);
-            }
-            Act::Column(kind) => {
-                let before = outline.bytes(found.start..name.start);
-                let before = before
-                    .strip_suffix(b"\"")
-                    .or(before.strip_suffix(b"'"))
-                    .unwrap_or(before);
-                self.level(kind, before.len().min(COLUMN_MAX) as u8, found, outline);
-            }
+            Act::Depth(kind) => self.level(kind, depth(found, outline), found, outline),
+            Act::Column(kind) => self.level(kind, column(found, outline), found, outline),
             Act::Unit(kind, word) => {
                 self.leave_to(0, found.start, outline);
                 self.open(kind, word, found, outline);
@@ -152,7 +141,8 @@ impl Scopes {
             return;
         };
         let kind = self.kind_of(kind, found, outline);
-        self.last = match found.of.clone().filter(|of| !of.is_empty()) {
+        let is_row = matches!(found.act, Act::Underlined(..));
+        self.last = match found.of.clone().filter(|of| !of.is_empty() && !is_row) {
             Some(of) => outline.define_in(Parent::Name(of), name, kind),
             None => outline.define(name, kind),
         };
@@ -214,7 +204,13 @@ impl Scopes {
         }
     }
 
-    fn level(&mut self, kind: Kind, level: u8, found: &Found, outline: &mut Outline<'_>) {
+    pub(super) fn level(
+        &mut self,
+        kind: Kind,
+        level: u8,
+        found: &Found,
+        outline: &mut Outline<'_>,
+    ) {
         let name = found.name.clone().unwrap_or(0..0);
         let start = name.start.max(found.start);
         let start = if start > found.end {
@@ -311,4 +307,19 @@ impl Scopes {
             None => "",
         }
     }
+}
+
+/// Count of the first sign of a line.
+fn depth(found: &Found, outline: &Outline<'_>) -> u8 {
+    let text = outline.bytes(found.start..found.end);
+    let signs = text.iter().take_while(|byte| **byte == text[0]);
+    signs.take(LEVEL_MAX).count() as u8
+}
+
+/// Column of a name, or of its quote.
+fn column(found: &Found, outline: &Outline<'_>) -> u8 {
+    let name = found.name.as_ref().map_or(found.start, |name| name.start);
+    let before = outline.bytes(found.start..name);
+    let quotes = before.iter().rev().take_while(|byte| b"\"'".contains(byte));
+    (before.len() - quotes.count()).min(LEVEL_MAX) as u8
 }

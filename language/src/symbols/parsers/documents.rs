@@ -1,12 +1,10 @@
 //! Headings, anchors and ids. Parsers read bytes; the lexer knows comments and code.
 
-pub(super) mod asciidoc;
 pub(super) mod markup;
 pub(super) mod restructured;
 
 use super::super::Kind;
 use super::super::outline::Outline;
-use super::super::parser::Line;
 use std::ops::Range;
 
 /// Open sections, by ascending level.
@@ -30,16 +28,6 @@ impl Sections {
             outline.leave(at);
         }
     }
-}
-
-fn count(text: &[u8], sign: u8) -> u8 {
-    let signs = text.iter().take(usize::from(u8::MAX));
-    signs.take_while(|byte| **byte == sign).count() as u8
-}
-
-fn rest(line: &Line<'_>, text: &[u8]) -> Range<u32> {
-    let start = line.range.end - text.trim_ascii_start().len() as u32;
-    start..start + text.trim_ascii().len() as u32
 }
 
 fn is_row(text: &[u8], sign: u8) -> bool {

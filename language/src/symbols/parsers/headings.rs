@@ -1,4 +1,4 @@
-//! TeX, Texinfo, Roff, BibTeX, Markdown and Org: headings and macros.
+//! TeX, Texinfo, Roff, BibTeX, Markdown, AsciiDoc and Org: headings and macros.
 
 #[cfg(test)]
 mod tests;
@@ -65,9 +65,26 @@ pub(super) static MARKDOWN: Table = Table::of(&[
 ])
 .with(BLANKS | NEXT | SETTINGS);
 
+/// Rows below headings are about as long; others are around blocks.
 #[rustfmt::skip]
+pub(super) static ASCIIDOC: Table = Table::of(&[
+    (r"(?:-{4,}|\.{4,}|\+{4,}|/{4,})[ \t]*\r?$|```", Fence),
+    (r"(?:=+|#+) +(\S.*?)[ \t]*\r?$", Depth(Section)),
+    (r"\[[\[#]([^\],.%\[\r\n]+)", Define(Label)),
+    (r"[ \t\[.:|*/]|[=~^+`-]{2,}[ \t]*\r?$", Skip),
+    (r"(.*\S)[ \t]*\r?\n(?<of>==+)[ \t]*\r?$", Underlined(Section, 1)),
+    (r"(.*\S)[ \t]*\r?\n(?<of>--+)[ \t]*\r?$", Underlined(Section, 2)),
+    (r"(.*\S)[ \t]*\r?\n(?<of>~~+)[ \t]*\r?$", Underlined(Section, 3)),
+    (r"(.*\S)[ \t]*\r?\n(?<of>\^\^+)[ \t]*\r?$", Underlined(Section, 4)),
+    (r"(.*\S)[ \t]*\r?\n(?<of>\+\++)[ \t]*\r?$", Underlined(Section, 5)),
+])
+.with(BLANKS | NEXT);
+
 pub(super) static ORG: Table = Table::of(&[
-    (r"\*+ +(?:(?:TODO|DONE) +)?(?:\[#[ABC]\] +)?(\S.*?)(?:[ \t]+:\S*:)?[ \t]*$", Depth(Section)),
+    (
+        r"\*+ +(?:(?:TODO|DONE) +)?(?:\[#[ABC]\] +)?(\S.*?)(?:[ \t]+:\S*:)?[ \t]*$",
+        Depth(Section),
+    ),
     (r"\*+ +()$", Depth(Section)),
     (r"#\+(?i:name):[ \t]*(\S.*?)[ \t]*$", Define(Label)),
 ])

@@ -161,3 +161,18 @@ fn headings_have_no_tags() {
          section C: d 9-12",
     );
 }
+
+#[test]
+fn headings_and_anchors_of_asciidoc() {
+    check(
+        "asciidoc",
+        "= A\n:toc:\n\n[[b-id]]\n== B\n----\n== c\n----\n=== D ==\n\nE f\n---\n[#g]\n.Title\n....\n= x\n....\n////\n== h\n////\nIi\n~~\n",
+        "section A 1-22
+         label A.b-id 4
+         section A.B 5-10
+         section A.B.D == 9-10
+         section A.E f 11-22
+         label A.E f.g 13
+         section A.E f.Ii 21-22",
+    );
+}
