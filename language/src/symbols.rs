@@ -30,7 +30,7 @@ use crate::lexer::Syntax;
 use outline::Outline;
 
 /// Version of lexer and parsers. An index keeps symbols, so raise this with every change of them.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Bytes of a text with symbols: generated parsers have 15 MB. Longer ones are data.
 pub const TEXT_BYTES_MAX: usize = 32 << 20;

@@ -77,7 +77,11 @@ impl Layout {
         let is_method = self.is_in(Kind::Interface) || self.is_in(Kind::Implementation);
         match () {
             () if is_method => Kind::Method,
-            () if is_upper(outline.bytes(name.clone())) => Kind::Enumerator,
+            () if is_upper(outline.bytes(name.clone()))
+                || outline.bytes(name.clone()).starts_with(b":") =>
+            {
+                Kind::Enumerator
+            }
             () => Kind::Function,
         }
     }

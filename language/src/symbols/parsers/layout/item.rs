@@ -66,7 +66,8 @@ impl Layout {
     fn first(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
         let text = tokens[0].text(outline);
         let next = tokens.get(1).map_or(&b""[..], |next| next.text(outline));
-        let is_name = next.first().is_some_and(u8::is_ascii_uppercase);
+        let is_name = next.first().is_some_and(u8::is_ascii_uppercase)
+            || next == b"(" && tokens.get(2).is_some_and(|it| it.is(b':'));
         let head = |kind, has_values| Form::Head {
             kind,
             has_values,
@@ -77,7 +78,7 @@ impl Layout {
             b"module" => Form::Module,
             b"port" | b"effect" if next == b"module" => Form::Begin,
             b"port" => Form::Begin,
-            b"type" if of_instance || next == b"instance" => Form::Skip,
+            b"type" if of_instance || matches!(next, b"instance" | b"role") => Form::Skip,
             // New values of an old name.
             b"data" | b"newtype" if of_instance || next == b"instance" => Form::Head {
                 kind: Kind::Type,
@@ -133,11 +134,13 @@ impl Layout {
         is_before: bool,
         outline: &mut Outline<'_>,
     ) {
+        let is_between = !is_before && self.end_is(b' ', range.start, outline);
         match outline.bytes(range.clone()) {
             text if text == self.colon() => self.signature(outline),
             b"=" | b"|" => self.equation(outline),
             b"<-" if self.form == Form::Pattern => self.equation(outline),
             b"=>" | b"->" | b"<-" => self.form = Form::Skip,
+            b"." if is_between => self.candidate = self.candidate.take().or(Some(range)),
             b"@" | b"." | b":" => {}
             // `name#`
             b"#" | b"##" if !self.end_is(b' ', range.start, outline) => {
