@@ -55,6 +55,7 @@ ERRORS = [
     Error("Haskell", "extra", "operator", lambda it: not re.search(r"\w", it.definition.name)),
     Error("Tcl", "extra", "class or method, which ctags does not know", lambda it: it.group in ("method", "type")),
     Error("Tcl", "extra", "procedure behind an odd quote", lambda it: it.source().lstrip().startswith("proc ")),
+    Error("Lua", "missed", "value of a call", lambda it: "(function" in it.source() or ", function" in it.source()),
     Error("Python", "missed", "variable of a function, with a lambda", lambda it: "lambda" in it.source()),
 ]
 
