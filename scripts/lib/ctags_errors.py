@@ -1,8 +1,4 @@
-"""Systematic errors of universal-ctags 5.9: differences that are not Trawl's.
-
-Real parsers judged them: bash itself and mvdan/sh for shells, tree-sitter for Haskell, tclsh's "info complete" for Tcl,
-ast for Python. On the corpus they have all but one in a thousand of the functions, methods and types of Trawl.
-"""
+"""Systematic errors of universal-ctags 5.9, as judged by mvdan/sh, tree-sitter-haskell, luaparse, tclsh and ast."""
 
 import re
 import subprocess
@@ -13,14 +9,12 @@ from .definitions import Definition
 
 SHELL_NAME = re.compile(r"[\w.:+@,?!~^%-]+")
 HASKELL_WORDS = set("class data family in infix infixl infixr instance newtype pattern role type where".split())
-# What bash says of a text that ends in a string or a here-document.
 INSIDE = re.compile(rb"looking for matching [`'][\"'`]|here-document")
 
 
 class Case(typing.NamedTuple):
     definition: Definition
     group: str
-    # What the other side has of that name in the same file.
     other: Definition | None
     lines: Sequence[bytes]
 
@@ -61,6 +55,5 @@ ERRORS = [
 
 
 def reason_of(language: str, side: str, case: Case) -> str | None:
-    """Returns the error that explains a difference."""
     errors = (error for error in ERRORS if (error.language, error.side) == (language, side))
     return next((error.reason for error in errors if error.test(case)), None)

@@ -11,7 +11,6 @@ mod basic;
 mod braces;
 mod c;
 mod clauses;
-mod coffeescript;
 mod config;
 mod devicetree;
 mod documents;
@@ -19,16 +18,15 @@ mod ends;
 mod fortran;
 mod go;
 mod headings;
+mod indented;
 mod java;
 mod javascript;
 mod layout;
 mod lines;
 mod lisp;
 mod ml;
-mod nim;
 mod pascal;
 mod php;
-mod python;
 mod rust;
 mod schema;
 #[cfg(test)]
@@ -50,6 +48,7 @@ use clauses::Clauses;
 use documents::{asciidoc, markdown, markup, org, restructured};
 use fortran::Fortran;
 use headings::Headings;
+use indented::Indented;
 use java::{Dialect, Java};
 use javascript::{Dialect as Script, JavaScript};
 use layout::Layout;
@@ -65,9 +64,9 @@ use verilog::Verilog;
 /// Parser of a language. `None`: it has no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
     let parser: Box<dyn Parser> = match language.name {
-        "Python" | "Meson" => Box::new(python::Python::new(python::Dialect::Python)),
-        "Cython" => Box::new(python::Python::new(python::Dialect::Cython)),
-        "Starlark" => Box::new(python::Python::new(python::Dialect::Starlark)),
+        "Python" | "Meson" => Box::new(Indented::new(indented::Dialect::Python)),
+        "Cython" => Box::new(Indented::new(indented::Dialect::Cython)),
+        "Starlark" => Box::new(Indented::new(indented::Dialect::Starlark)),
         "Ruby" => Box::new(ends::Ends::new(ends::Dialect::Ruby)),
         "Crystal" => Box::new(ends::Ends::new(ends::Dialect::Crystal)),
         "Elixir" => Box::new(ends::Ends::new(ends::Dialect::Elixir)),
@@ -106,7 +105,7 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "Rust" => Box::new(Blocks::of(rust::Rust)),
         "PHP" => Box::new(Blocks::of(php::Php)),
         "Zig" => Box::new(Blocks::of(zig::Zig)),
-        "Nim" => Box::<nim::Nim>::default(),
+        "Nim" => Box::new(Indented::new(indented::Dialect::Nim)),
         "ANTLR" => Box::new(Blocks::of(antlr::Antlr::default())),
         "SQL" => Box::new(Blocks::of(sql::Sql)),
         "HCL" => Box::new(Blocks::of(config::Hcl)),
@@ -129,7 +128,7 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "Swift" => Box::new(Java::new(Dialect::Swift)),
         "Haxe" => Box::new(Java::new(Dialect::Haxe)),
         "Solidity" => Box::new(Java::new(Dialect::Solidity)),
-        "CoffeeScript" => Box::<coffeescript::CoffeeScript>::default(),
+        "CoffeeScript" => Box::new(Indented::new(indented::Dialect::CoffeeScript)),
         "JavaScript" => Box::new(JavaScript::new(Script::JavaScript)),
         "TypeScript" | "TSX" => Box::new(JavaScript::new(Script::TypeScript)),
         "QML" => Box::new(JavaScript::new(Script::Qml)),

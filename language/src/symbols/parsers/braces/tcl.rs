@@ -2,7 +2,7 @@
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Role};
+use super::super::super::parser::{Line, Role, Token};
 use super::super::super::scopes::define_qualified;
 use super::Braces;
 
@@ -28,8 +28,8 @@ impl Braces {
             _ => return next,
         };
         let named = line.name(name, SIGNS);
-        let is_sign = matches!(line.tokens.get(name), Some(it) if matches!(it.role, Role::Key | Role::Sign(_)));
-        let named = named.filter(|_| !is_sign || line.is(name, b':'));
+        let is_part = |it: &Token| it.is(b':') || !matches!(it.role, Role::Key | Role::Sign(_));
+        let named = named.filter(|_| line.tokens.get(name).is_some_and(is_part));
         let Some((mut range, next)) = named else {
             return at + 1;
         };

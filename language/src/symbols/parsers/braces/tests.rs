@@ -43,6 +43,7 @@ y=`cat <<_E | wc
 no() {
 _E`
 z() { :; }
+(sub2() { :; }; x=(a b))
 ",
         "variable A 2
          variable B 3
@@ -59,7 +60,8 @@ z() { :; }
          function last 31
          variable x 32
          variable y 33
-         function z 36",
+         function z 36
+         function sub2 37",
     );
     check(
         "rpm spec",

@@ -74,6 +74,7 @@ instance Category I where
   I f . I g = I f
 type role Foo nominal
 pattern (:<) a s <- (f -> (a, s))
+foreign export ccall foo :: Int
 "#,
         r#"
          module Data.Foo.Bar 2
