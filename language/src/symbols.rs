@@ -17,6 +17,7 @@ mod outline;
 mod parser;
 mod parsers;
 mod scopes;
+mod words;
 
 #[cfg(test)]
 mod tests;

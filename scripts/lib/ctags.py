@@ -8,7 +8,7 @@ import subprocess
 import typing
 from collections.abc import Iterable, Iterator, Sequence
 
-from . import ctags_errors, tools
+from . import tools
 from .ctags_groups import group_of
 from .definitions import Definition, compared_name
 
@@ -34,8 +34,7 @@ class Tag(typing.NamedTuple):
 
     def definition(self) -> Definition:
         group = group_of(self.language, self.kind)
-        return Definition(self.line, compared_name(ctags_errors.part(self.language, self.name), group), self.kind, group,
-                          group == "prototype")
+        return Definition(self.line, compared_name(self.name, group), self.kind, group, group == "prototype")
 
 
 class File(typing.NamedTuple):

@@ -39,6 +39,14 @@ impl Token {
         self.role == Role::Sign(sign)
     }
 
+    pub(super) fn nesting(&self) -> isize {
+        match self.role {
+            Role::Sign(b'(' | b'[' | b'{') => 1,
+            Role::Sign(b')' | b']' | b'}') => -1,
+            _ => 0,
+        }
+    }
+
     pub(super) fn is_word(&self) -> bool {
         matches!(self.role, Role::Word | Role::Keyword | Role::Type)
     }

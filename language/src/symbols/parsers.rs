@@ -12,7 +12,6 @@ mod basic;
 mod braces;
 mod c;
 mod clauses;
-mod coffeescript;
 mod config;
 mod devicetree;
 mod documents;
@@ -20,16 +19,15 @@ mod ends;
 mod fortran;
 mod go;
 mod headings;
+mod indented;
 mod java;
 mod javascript;
 mod layout;
 mod lines;
 mod lisp;
 mod ml;
-mod nim;
 mod pascal;
 mod php;
-mod python;
 mod rust;
 mod schema;
 #[cfg(test)]
@@ -45,6 +43,7 @@ mod zig;
 use c::{C, Grammar, Host};
 use clauses::Clauses;
 use documents::{markup, restructured};
+use indented::Indented;
 use java::{Dialect, Java};
 use javascript::{Dialect as Script, JavaScript};
 use layout::Layout;
@@ -56,9 +55,9 @@ use style::Style;
 /// Parser of a language. `None`: it has no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
     let parser: Box<dyn Parser> = match language.name {
-        "Python" | "Meson" => Box::new(python::Python::new(python::Dialect::Python)),
-        "Cython" => Box::new(python::Python::new(python::Dialect::Cython)),
-        "Starlark" => Box::new(python::Python::new(python::Dialect::Starlark)),
+        "Python" | "Meson" => Box::new(Indented::new(indented::Dialect::Python)),
+        "Cython" => Box::new(Indented::new(indented::Dialect::Cython)),
+        "Starlark" => Box::new(Indented::new(indented::Dialect::Starlark)),
         "Ruby" => Box::new(ends::Ends::new(ends::Dialect::Ruby)),
         "Crystal" => Box::new(ends::Ends::new(ends::Dialect::Crystal)),
         "Elixir" => Box::new(ends::Ends::new(ends::Dialect::Elixir)),
@@ -97,7 +96,7 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "Rust" => Box::new(Blocks::of(rust::Rust)),
         "PHP" => Box::new(Blocks::of(php::Php)),
         "Zig" => Box::new(Blocks::of(zig::Zig)),
-        "Nim" => Box::<nim::Nim>::default(),
+        "Nim" => Box::new(Indented::new(indented::Dialect::Nim)),
         "ANTLR" => Box::new(Blocks::of(antlr::Antlr::default())),
         "SQL" => Box::new(Blocks::of(sql::Sql)),
         "HCL" => Box::new(Blocks::of(config::Hcl)),
@@ -120,7 +119,7 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "Swift" => Box::new(Java::new(Dialect::Swift)),
         "Haxe" => Box::new(Java::new(Dialect::Haxe)),
         "Solidity" => Box::new(Java::new(Dialect::Solidity)),
-        "CoffeeScript" => Box::<coffeescript::CoffeeScript>::default(),
+        "CoffeeScript" => Box::new(Indented::new(indented::Dialect::CoffeeScript)),
         "JavaScript" => Box::new(JavaScript::new(Script::JavaScript)),
         "TypeScript" | "TSX" => Box::new(JavaScript::new(Script::TypeScript)),
         "QML" => Box::new(JavaScript::new(Script::Qml)),

@@ -31,6 +31,16 @@ impl Scopes {
         }
     }
 
+    pub(super) fn open_at(
+        &mut self,
+        definition: Option<u32>,
+        indent: usize,
+        outline: &mut Outline<'_>,
+    ) {
+        let column = indent;
+        self.open(definition, Head { indent, column }, outline);
+    }
+
     pub(super) fn close(&mut self, end: u32, outline: &mut Outline<'_>) {
         if outline.depth() == self.heads.len() {
             self.heads.pop();

@@ -340,7 +340,7 @@ enum FormEnd {
 
 fn ending(line: &[u8]) -> &[u8] {
     let line = &line[..line.len().min(2 * NAME_BYTES_MAX)];
-    let is_around = |byte: &u8| byte.is_ascii_whitespace() || b";,)".contains(byte);
+    let is_around = |byte: &u8| byte.is_ascii_whitespace() || b";,)`".contains(byte);
     let end = line.iter().rposition(|byte| !is_around(byte));
     line[..end.map_or(0, |end| end + 1)].trim_ascii_start()
 }

@@ -77,7 +77,8 @@ impl Parser for Braces {
                 }
                 Role::Sign(sign) => {
                     self.sign(line, at, sign, outline);
-                    starts = b"{};&|".contains(&sign) || sign == b')' && self.is_shell();
+                    let is_round = sign == b')' || sign == b'(' && !line.touches(at);
+                    starts = b"{};&|".contains(&sign) || is_round && self.is_shell();
                     starts &= !(line.touches(at) && line.is(at - 1, b'$'));
                     at += 1;
                 }
@@ -164,11 +165,8 @@ impl Braces {
     fn open_subshell(&mut self, outline: &mut Outline<'_>) {
         if let Some(pending) = self.pending.take() {
             self.subshell = Some(self.indent);
-            let head = super::super::scopes::Head {
-                indent: self.indent,
-                column: self.indent,
-            };
-            self.scopes.open(pending.definition, head, outline);
+            self.scopes
+                .open_at(pending.definition, self.indent, outline);
         }
     }
 

@@ -8,6 +8,7 @@ use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
 use std::ops::Range;
 
+#[derive(Default)]
 pub(crate) struct Clauses {
     is_erlang: bool,
     name: Range<u32>,
@@ -40,9 +41,7 @@ impl Clauses {
     pub(crate) fn new(is_erlang: bool) -> Clauses {
         Clauses {
             is_erlang,
-            name: 0..0,
-            last: None,
-            record: None,
+            ..Clauses::default()
         }
     }
 
@@ -63,20 +62,16 @@ impl Clauses {
             self.record = None;
             return self.attribute(tokens, outline);
         }
-        let Some(name) = name(tokens[0], outline) else {
-            return;
-        };
         let is_head = match tokens.get(1).map(|token| token.role) {
             Some(Role::Sign(b'(')) => true,
             Some(Role::Sign(b':' | b'.' | b'-')) | None => !self.is_erlang,
             _ => false,
         };
-        if !is_head {
+        let Some(name) = name(tokens[0], outline).filter(|_| is_head) else {
             return;
-        }
-        let is_next_clause =
-            !self.is_erlang && outline.bytes(name.clone()) == outline.bytes(self.name.clone());
-        if !is_next_clause {
+        };
+        let is_same = outline.bytes(name.clone()) == outline.bytes(self.name.clone());
+        if self.is_erlang || !is_same {
             outline.leave_to(0, self.end());
             let index = outline.define(name.clone(), Kind::Function);
             outline.enter(index);
@@ -85,7 +80,8 @@ impl Clauses {
     }
 
     fn attribute(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
-        let words = tokens.iter().skip_while(|token| token.is_sign());
+        let is_sign = |token: &&Token| matches!(token.role, Role::Sign(_));
+        let words = tokens.iter().skip_while(is_sign);
         let mut words = words.filter(|token| !token.is(b'('));
         let (Some(attribute), Some(token)) = (words.next(), words.next()) else {
             return;
@@ -94,19 +90,18 @@ impl Clauses {
         else {
             return;
         };
-        let (kind, is_declaration) = match attribute.text(outline) {
-            b"module" => (Kind::Module, false),
+        let kind = match attribute.text(outline) {
+            b"module" => Kind::Module,
             _ if !self.is_erlang => return,
-            b"define" => (Kind::Macro, false),
-            b"record" => (Kind::Struct, false),
-            b"type" | b"opaque" | b"nominal" => (Kind::Type, false),
-            b"spec" | b"callback" => (Kind::Function, true),
+            b"define" => Kind::Macro,
+            b"record" => Kind::Struct,
+            b"type" | b"opaque" | b"nominal" => Kind::Type,
+            b"spec" | b"callback" => {
+                outline.declare(name, Kind::Function);
+                return;
+            }
             _ => return,
         };
-        if is_declaration {
-            outline.declare(name, kind);
-            return;
-        }
         let index = outline.define(name, kind);
         if kind != Kind::Module {
             outline.enter(index);
@@ -119,8 +114,7 @@ impl Clauses {
             return;
         };
         match token.role {
-            Role::Sign(b'(' | b'[' | b'{') => *depth += 1,
-            Role::Sign(b')' | b']' | b'}') => *depth = depth.saturating_sub(1),
+            Role::Sign(_) => *depth = depth.saturating_add_signed(token.nesting()),
             _ if *depth == 2 && self.last.is_some_and(|it| it.is(b'{') || it.is(b',')) => {
                 if let Some(name) = name(token, outline) {
                     outline.define(name, Kind::Field);
@@ -128,12 +122,6 @@ impl Clauses {
             }
             _ => {}
         }
-    }
-}
-
-impl Token {
-    fn is_sign(&self) -> bool {
-        matches!(self.role, Role::Sign(_))
     }
 }
 

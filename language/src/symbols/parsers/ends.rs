@@ -1,22 +1,25 @@
 //! Ruby, Crystal, Elixir, Lua, Julia, fish: words open scopes, and `end` closes them.
 
-mod dialect;
 mod heads;
 mod named;
 #[cfg(test)]
 mod tests;
 mod words;
 
-pub(crate) use dialect::Dialect;
-
 use super::super::Kind;
 use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role};
-use super::super::scopes::{Names, Scopes, is_container};
+use super::super::parser::{Line, Parser, Role, Token};
+use super::super::scopes::{Names, Scopes, define_qualified, is_container, unquoted};
+use super::super::words::Words;
+use std::ops::Range;
 use words::Word;
 
+pub(crate) use words::Dialect;
+
+#[derive(Default)]
 pub(crate) struct Ends {
     dialect: Dialect,
+    words: Words<Word>,
     scopes: Scopes,
     names: Names,
     /// Elixir's function before its `do`.
@@ -70,16 +73,8 @@ impl Ends {
     pub(crate) fn new(dialect: Dialect) -> Ends {
         Ends {
             dialect,
-            scopes: Scopes::default(),
-            names: Names::default(),
-            pending: None,
-            has_loop: false,
-            brackets: 0,
-            squares: 0,
-            is_continued: false,
-            is_over: false,
-            indent: 0,
-            end: 0,
+            words: words::of(dialect),
+            ..Ends::default()
         }
     }
 
@@ -97,7 +92,8 @@ impl Ends {
 
     /// Returns the next token to read.
     fn keyword(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
-        let word = words::of(self.dialect, line.text(at, outline));
+        let word = self.words.get(line.text(at, outline));
+        let word = word.unwrap_or_default();
         if word == Word::Other {
             return at + 1;
         }
@@ -108,17 +104,17 @@ impl Ends {
             return at + 1;
         }
         match word {
-            Word::Define(kind) => return self.define(line, at, kind, outline),
+            Word::Define(kind) => return self.define(At { line, at }, kind, outline),
             Word::End => self.close(line, at, outline),
             _ if self.dialect == Dialect::Julia && self.squares > 0 => {}
             Word::Do if self.has_loop => self.has_loop = false,
             Word::Do | Word::Open => {
                 let definition = self.pending.take().filter(|_| word == Word::Do);
-                self.open(line, at, definition, outline);
+                self.open(At { line, at }, definition, outline);
             }
             Word::Statement | Word::Loop if self.begins_statement(line, at, outline) => {
                 self.has_loop = word == Word::Loop;
-                self.open(line, at, None, outline);
+                self.open(At { line, at }, None, outline);
             }
             _ => {}
         }
@@ -137,14 +133,8 @@ impl Ends {
         }
     }
 
-    fn open(
-        &mut self,
-        line: &Line<'_>,
-        at: usize,
-        definition: Option<u32>,
-        outline: &mut Outline<'_>,
-    ) {
-        let head = line.head(at, self.indent);
+    fn open(&mut self, it: At<'_>, definition: Option<u32>, outline: &mut Outline<'_>) {
+        let head = it.line.head(it.at, self.indent);
         self.scopes.open(definition, head, outline);
     }
 
@@ -178,29 +168,28 @@ impl Ends {
         }
     }
 
-    fn define(
-        &mut self,
-        line: &Line<'_>,
-        at: usize,
-        kind: Kind,
-        outline: &mut Outline<'_>,
-    ) -> usize {
-        if line.is_head(at) {
+    fn define(&mut self, it: At<'_>, kind: Kind, outline: &mut Outline<'_>) -> usize {
+        if it.line.is_head(it.at) {
             self.align(outline);
         }
-        let is_outside = !outline.innermost_kind().is_some_and(is_container);
+        let is_inside = outline.innermost_kind().is_some_and(is_container);
         let kind = match kind {
-            Kind::Method if is_outside => Kind::Function,
+            Kind::Method if !is_inside => Kind::Function,
             kind => kind,
         };
         match self.dialect {
-            Dialect::Ruby | Dialect::Crystal => self.define_ruby(line, at, kind, outline),
-            Dialect::Elixir => self.define_elixir(line, at, kind, outline),
-            Dialect::Lua => self.define_lua(line, at, outline),
-            Dialect::Julia => self.define_named(line, at, b".", kind, outline),
-            Dialect::Fish => self.define_named(line, at, b"-./:@+,", kind, outline),
+            Dialect::Ruby | Dialect::Crystal => self.define_ruby(it, kind, outline),
+            Dialect::Elixir => self.define_elixir(it, kind, outline),
+            Dialect::Lua => self.define_lua(it, outline),
+            Dialect::Julia | Dialect::Fish => self.define_named(it, kind, outline),
         }
     }
+}
+
+#[derive(Clone, Copy)]
+struct At<'l> {
+    line: &'l Line<'l>,
+    at: usize,
 }
 
 /// `:if`, `if: 1`

@@ -2,8 +2,8 @@
 //! item, begins an item. A signature declares, the first equation defines; functions behind `where`
 //! are local.
 
-mod define;
 mod item;
+mod pieces;
 
 #[cfg(test)]
 mod tests;
@@ -11,23 +11,21 @@ mod tests;
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
+use pieces::{Piece, Pieces};
 use std::ops::Range;
 
-const NAMES_MAX: usize = 64;
+/// Bound of an item.
+const TOKENS_MAX: usize = 4096;
 
+#[derive(Default)]
 pub(crate) struct Layout {
     dialect: Dialect,
     /// `None` before the first line.
     literate: Option<Literate>,
-    form: Form,
-    body: Option<Body>,
+    item: Vec<Token>,
+    is_in_item: bool,
     depth: usize,
-    /// Names before a colon.
-    names: Vec<Range<u32>>,
-    expects_name: bool,
-    /// Name before the token that proves it.
-    candidate: Option<Range<u32>>,
-    of_type: Option<Range<u32>>,
+    body: Option<Body>,
     /// Name and index, for further equations.
     function: Option<(Range<u32>, u32)>,
     end: u32,
@@ -38,31 +36,9 @@ struct Body {
     column: Option<u32>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Skip,
-    Begin,
-    /// Signature, or left side of an equation.
-    Binding,
-    /// Left side behind `pattern`.
-    Pattern,
-    /// `foreign import … name`
-    Foreign,
-    Module,
-    /// Name behind `type`, `data`, `class`, `instance`.
-    Head {
-        kind: Kind,
-        /// Constructors follow, unlike for `type` of Haskell.
-        has_values: bool,
-        is_named: bool,
-    },
-    Constructors,
-    /// Alias of Elm and PureScript.
-    Alias,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
+    #[default]
     /// `::` before a type.
     Haskell,
     Elm,
@@ -93,12 +69,12 @@ impl Parser for Layout {
             }
             self.begin(column, first, outline);
         }
-        let mut at = 0;
-        while at < tokens.len() && self.form != Form::Skip {
-            if matches!(self.body, Some(Body { column: None, .. })) {
-                self.open_body(tokens[at].start.saturating_sub(margin));
+        let is_in_item = self.is_in_item;
+        for token in tokens.iter().filter(|_| is_in_item) {
+            if let Some(body) = self.body.as_mut().filter(|body| body.column.is_none()) {
+                body.column = Some(token.start.saturating_sub(margin));
             }
-            at += self.token(&tokens[at..], outline);
+            self.push(*token, outline);
         }
         self.end = tokens.last().map_or(self.end, |last| last.end);
     }
@@ -113,16 +89,7 @@ impl Layout {
     pub(crate) fn new(dialect: Dialect) -> Layout {
         Layout {
             dialect,
-            literate: None,
-            form: Form::Skip,
-            body: None,
-            depth: 0,
-            names: Vec::new(),
-            expects_name: false,
-            candidate: None,
-            of_type: None,
-            function: None,
-            end: 0,
+            ..Layout::default()
         }
     }
 
@@ -155,46 +122,65 @@ impl Layout {
             first.role,
             Role::Sign(b')' | b']' | b'}' | b'{' | b',' | b'=' | b'|')
         );
-        if column == 0 {
-            if !goes_on {
-                self.end_item(outline);
-                outline.leave_to(0, self.end);
-                self.body = None;
-                self.begin_item();
-            }
-            return;
-        }
-        let Some(Body {
-            column: Some(of_body),
-            ..
-        }) = self.body
-        else {
-            return;
-        };
-        if column < of_body {
+        let of_body = self.body.as_ref().and_then(|body| body.column);
+        if column == 0 && !goes_on {
             self.end_item(outline);
-            self.form = Form::Skip;
-        } else if column == of_body && !goes_on {
+            outline.leave_to(0, self.end);
+            self.body = None;
+            self.is_in_item = true;
+        } else if let Some(of_body) = of_body.filter(|_| column > 0)
+            && (column < of_body || column == of_body && !goes_on)
+        {
             self.end_item(outline);
+            self.is_in_item = column == of_body;
             outline.leave_to(1, self.end);
-            self.begin_item();
         }
     }
 
-    fn open_body(&mut self, column: u32) {
-        if let Some(body) = &mut self.body {
-            body.column = Some(column);
-            self.begin_item();
+    fn push(&mut self, token: Token, outline: &mut Outline<'_>) {
+        match token.role {
+            Role::Sign(_) => self.depth = self.depth.saturating_add_signed(token.nesting()),
+            _ if self.depth > 0 || !token.is_word() => {}
+            _ if self.item.is_empty() => {
+                if let Some(kind) = self.block(token.text(outline)) {
+                    if self.body.is_none() {
+                        outline.enter(None);
+                    }
+                    self.body = Some(Body { kind, column: None });
+                    return;
+                }
+            }
+            _ if token.text(outline) == b"where" => {
+                if let Some(head) = self.head(&self.item, outline) {
+                    self.end_item(outline);
+                    let kind = head.kind;
+                    self.body = Some(Body { kind, column: None });
+                    self.function = None;
+                    return;
+                }
+            }
+            _ => {}
+        }
+        if self.item.len() < TOKENS_MAX {
+            self.item.push(token);
         }
     }
 
-    fn begin_item(&mut self) {
-        self.form = Form::Begin;
+    fn block(&self, word: &[u8]) -> Option<Kind> {
+        match word {
+            _ if self.dialect != Dialect::Dependent => None,
+            b"mutual" | b"postulate" | b"private" | b"abstract" => Some(Kind::Module),
+            b"field" => Some(Kind::Struct),
+            _ => None,
+        }
+    }
+
+    fn end_item(&mut self, outline: &mut Outline<'_>) {
+        let mut item = std::mem::take(&mut self.item);
+        self.define(&item, outline);
+        item.clear();
+        self.item = item;
         self.depth = 0;
-        self.names.clear();
-        self.expects_name = true;
-        self.candidate = None;
-        self.of_type = None;
     }
 }
 

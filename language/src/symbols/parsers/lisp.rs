@@ -7,9 +7,11 @@ mod tests;
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
+use super::super::words::{self, Words};
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
+    #[default]
     Lisp,
     Clojure,
     Scheme,
@@ -18,8 +20,10 @@ pub(crate) enum Dialect {
 
 const BODIES_MAX: usize = 64;
 
+#[derive(Default)]
 pub(crate) struct Lisp {
     dialect: Dialect,
+    words: Words<Option<Kind>>,
     depth: usize,
     /// Brackets around each open body.
     bodies: Vec<usize>,
@@ -27,8 +31,9 @@ pub(crate) struct Lisp {
     last: Option<Token>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Expects {
+    #[default]
     Nothing,
     Head,
     Name(Form),
@@ -64,12 +69,16 @@ impl Parser for Lisp {
 
 impl Lisp {
     pub(crate) fn new(dialect: Dialect) -> Lisp {
+        let tables: &[&str] = match dialect {
+            Dialect::Lisp => &[LISP],
+            Dialect::Clojure => &[CLOJURE],
+            Dialect::Scheme => &[LISP, SCHEME],
+            Dialect::WebAssembly => &[WEB_ASSEMBLY],
+        };
         Lisp {
             dialect,
-            depth: 0,
-            bodies: Vec::new(),
-            expects: Expects::Nothing,
-            last: None,
+            words: Words::of(tables, words::kind),
+            ..Lisp::default()
         }
     }
 
@@ -81,8 +90,9 @@ impl Lisp {
                 self.close(token.end, outline);
                 self.end_form(outline);
             }
-            Role::Sign(_) => {}
-            Role::Word | Role::Keyword | Role::Type => self.word(token, outline),
+            Role::Sign(sign) if b"'`,#:^;\\.".contains(&sign) => {}
+            Role::Sign(_) if !matches!(self.expects, Expects::Name(_)) => {}
+            Role::Sign(_) | Role::Word | Role::Keyword | Role::Type => self.word(token, outline),
             _ if matches!(self.expects, Expects::Metadata(..)) => {}
             _ => self.expects = Expects::Nothing,
         }
@@ -132,22 +142,14 @@ impl Lisp {
     fn head(&mut self, token: Token, outline: &mut Outline<'_>) {
         self.expects = Expects::Nothing;
         let inside = outline.innermost_kind();
+        let is_type = matches!(inside, Some(Kind::Interface | Kind::Struct));
+        let is_declaration = inside == Some(Kind::Interface);
         let is_member = self
             .bodies
             .last()
             .is_some_and(|body| body + 1 == self.depth);
-        let is_declaration = inside == Some(Kind::Interface);
-        if self.dialect == Dialect::Clojure
-            && is_member
-            && matches!(inside, Some(Kind::Interface | Kind::Struct))
-        {
-            let (kind, depth) = (Kind::Method, self.depth);
-            let form = Form {
-                kind,
-                is_declaration,
-                depth,
-            };
-            return self.define(token, form, outline);
+        if self.dialect == Dialect::Clojure && is_member && is_type {
+            return self.define(token, self.form(Kind::Method, is_declaration), outline);
         }
         if matches!(inside, Some(Kind::Function | Kind::Method | Kind::Macro)) {
             return;
@@ -155,28 +157,31 @@ impl Lisp {
         let text = token.text(outline);
         if let Some(kind) = self.kind(text) {
             let is_import = self.dialect == Dialect::WebAssembly && self.is_import(token, outline);
-            self.expects = Expects::Name(Form {
-                kind,
-                is_declaration: is_import
-                    || matches!(text, b"declare-function" | b"defgeneric" | b":"),
-                depth: self.depth,
-            });
+            let is_promise = matches!(text, b"declare-function" | b"defgeneric" | b":");
+            self.expects = Expects::Name(self.form(kind, is_import || is_promise));
+        }
+    }
+
+    fn form(&self, kind: Kind, is_declaration: bool) -> Form {
+        let depth = self.depth;
+        Form {
+            kind,
+            is_declaration,
+            depth,
         }
     }
 
     fn kind(&self, text: &[u8]) -> Option<Kind> {
-        let kind = match self.dialect {
-            Dialect::WebAssembly => return of_webassembly(text),
-            Dialect::Scheme => of_scheme(text).or_else(|| of_lisp(text)),
+        let known = match self.dialect {
             // `s/defn`
-            Dialect::Clojure => {
-                of_clojure(text.rsplit(|byte| *byte == b'/').next().unwrap_or(text))
-            }
-            Dialect::Lisp => of_lisp(text.strip_prefix(b"cl-").unwrap_or(text)),
+            Dialect::Clojure => text.rsplit(|byte| *byte == b'/').next().unwrap_or(text),
+            Dialect::Lisp => text.strip_prefix(b"cl-").unwrap_or(text),
+            _ => text,
         };
         // Macro such as `deftask`.
-        let is_own = text.starts_with(b"def") && !text.starts_with(b"default");
-        kind.or_else(|| (is_own && self.depth == 1 && !is_setter(text)).then_some(Kind::Function))
+        let is_own = text.starts_with(b"def") && !text.starts_with(b"default") && self.depth == 1;
+        let own = is_own.then_some(Kind::Function);
+        self.words.get(known).unwrap_or(own)
     }
 
     fn is_import(&self, head: Token, outline: &Outline<'_>) -> bool {
@@ -232,77 +237,28 @@ impl Lisp {
     }
 }
 
-fn of_lisp(text: &[u8]) -> Option<Kind> {
-    Some(match text {
-        b"defun" | b"defsubst" | b"define-inline" | b"defun*" | b"define-minor-mode" => {
-            Kind::Function
-        }
-        b"define-derived-mode" | b"define-globalized-minor-mode" | b"defalias" => Kind::Function,
-        b"define-compilation-mode" | b"define-generic-mode" | b"declare-function" => Kind::Function,
-        b"define-compiler-macro" | b"defsetf" | b"ert-deftest" | b"deftest" => Kind::Function,
-        b"transient-define-prefix" | b"transient-define-suffix" => Kind::Function,
-        b"transient-define-infix" | b"transient-define-argument" => Kind::Function,
-        b"defgeneric" | b"defmethod" => Kind::Method,
-        b"defmacro" | b"defmacro*" | b"define-modify-macro" | b"define-symbol-macro" => Kind::Macro,
-        b"defvar" | b"defvar-local" | b"defcustom" | b"defparameter" | b"defface" => Kind::Variable,
-        b"defgroup" | b"defvar-keymap" | b"defglobal" => Kind::Variable,
-        b"defconst" | b"defconstant" => Kind::Constant,
-        b"defclass" | b"define-condition" => Kind::Class,
-        b"defstruct" => Kind::Struct,
-        b"deftype" => Kind::Type,
-        b"defpackage" | b"define-package" | b"defsystem" => Kind::Module,
-        _ => return None,
-    })
-}
-
-fn of_clojure(text: &[u8]) -> Option<Kind> {
-    Some(match text {
-        b"def" | b"defonce" => Kind::Variable,
-        b"defn" | b"defn-" | b"defmulti" | b"deftest" => Kind::Function,
-        b"defmethod" => Kind::Method,
-        b"defmacro" => Kind::Macro,
-        b"defprotocol" | b"definterface" => Kind::Interface,
-        b"defrecord" | b"deftype" | b"defstruct" => Kind::Struct,
-        b"ns" => Kind::Module,
-        b"declare" => return None,
-        _ => return None,
-    })
-}
-
-fn of_scheme(text: &[u8]) -> Option<Kind> {
-    Some(match text {
-        b"define" | b"define*" | b"define-public" | b"define/contract" | b"define-values" => {
-            Kind::Variable
-        }
-        b"define-parameter" | b"define-constant" | b"define-integrable" => Kind::Variable,
-        b"define-inlinable" | b":" | b"define-generic" => Kind::Function,
-        b"define/public" | b"define/private" | b"define/override" | b"define-method" => {
-            Kind::Method
-        }
-        b"define-syntax" | b"define-syntax-rule" | b"define-macro" | b"defmacro" => Kind::Macro,
-        b"define-record-type" | b"struct" | b"define-struct" | b"define-structure" => Kind::Struct,
-        b"define-class" => Kind::Class,
-        b"module" | b"module+" | b"define-module" | b"define-library" | b"library" => Kind::Module,
-        _ => return None,
-    })
-}
-
-fn of_webassembly(text: &[u8]) -> Option<Kind> {
-    Some(match text {
-        b"module" => Kind::Module,
-        b"func" => Kind::Function,
-        b"global" | b"memory" | b"table" => Kind::Variable,
-        b"type" => Kind::Type,
-        _ => return None,
-    })
-}
-
-fn is_setter(text: &[u8]) -> bool {
-    matches!(
-        text,
-        b"define-key" | b"define-abbrev" | b"define-abbrev-table" | b"define-prefix-command"
-    ) || matches!(
-        text,
-        b"defer" | b"defadvice" | b"define-coding-system-alias" | b"deftheme"
-    )
-}
+const LISP: &str = "
+    function: defun defsubst define-inline defun* define-minor-mode define-derived-mode defalias
+        define-globalized-minor-mode define-compilation-mode define-generic-mode deftest defsetf
+        declare-function define-compiler-macro ert-deftest transient-define-prefix
+        transient-define-suffix transient-define-infix transient-define-argument;
+    method: defgeneric defmethod; class: defclass define-condition; struct: defstruct;
+    macro: defmacro defmacro* define-modify-macro define-symbol-macro; type: deftype;
+    variable: defvar defvar-local defcustom defparameter defface defgroup defvar-keymap defglobal;
+    constant: defconst defconstant; module: defpackage define-package defsystem;
+    none: define-key define-abbrev define-abbrev-table define-prefix-command defer defadvice
+        define-coding-system-alias deftheme";
+const CLOJURE: &str = "
+    variable: def defonce; function: defn defn- defmulti deftest; method: defmethod;
+    macro: defmacro; interface: defprotocol definterface; struct: defrecord deftype defstruct;
+    module: ns";
+const SCHEME: &str = "
+    variable: define define* define-public define/contract define-values define-parameter
+        define-constant define-integrable;
+    function: define-inlinable : define-generic; class: define-class;
+    method: define/public define/private define/override define-method;
+    macro: define-syntax define-syntax-rule define-macro defmacro;
+    struct: define-record-type struct define-struct define-structure;
+    module: module module+ define-module define-library library";
+const WEB_ASSEMBLY: &str =
+    "module: module; function: func; variable: global memory table; type: type";

@@ -2,24 +2,26 @@
 //! column in F#, in braces in ReasonML, before `end` in the others, there behind an expression:
 //! else the `let` is local.
 
-mod dialect;
 mod item;
 mod part;
 
 #[cfg(test)]
 mod tests;
 
+use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
-use dialect::Form;
-use item::Item;
+use super::super::words::Words;
+use item::{Form, Item, Part};
 
-pub(crate) use dialect::Dialect;
+pub(crate) use item::Dialect;
 
 const SCOPES_MAX: usize = 64;
 
+#[derive(Default)]
 pub(crate) struct Ml {
     dialect: Dialect,
+    words: Words<Option<Kind>>,
     scopes: Vec<Scope>,
     deeper: usize,
     depth: usize,
@@ -72,14 +74,8 @@ impl Ml {
     pub(crate) fn new(dialect: Dialect) -> Ml {
         Ml {
             dialect,
-            scopes: Vec::new(),
-            deeper: 0,
-            depth: 0,
-            lets: 0,
-            item: Item::default(),
-            last: None,
-            column: 0,
-            is_first: false,
+            words: item::words(),
+            ..Ml::default()
         }
     }
 
@@ -122,16 +118,15 @@ impl Ml {
             self.lets += usize::from(text == b"let");
             return false;
         }
-        let form = self
-            .scopes
-            .last()
-            .map_or(Form::Structure, |scope| scope.form);
-        let Some(item) = Item::of(text, &self.item, self.dialect, form) else {
+        let is_fun = text == b"fun" && self.dialect != Dialect::StandardMl;
+        let Some(kind) = self.words.get(text).filter(|_| !is_fun) else {
             return false;
         };
+        let scope = self.scopes.last();
+        let form = scope.map_or(Form::Structure, |scope| scope.form);
         outline.leave_to(self.base(), self.end());
         self.lets = 0;
-        self.item = item;
+        self.item = Item::of(text, kind, &self.item, self.dialect, form);
         if self.dialect == Dialect::FSharp {
             self.enter_column(outline);
         }
@@ -139,15 +134,15 @@ impl Ml {
     }
 
     fn scope(&mut self, text: &[u8], outline: &mut Outline<'_>) -> bool {
+        let is_container = self.item.is_container();
+        let is_sml = self.dialect == Dialect::StandardMl;
         match text {
-            b"struct" => self.push(self.item.is_container(), Form::Structure, outline),
-            b"sig" => self.push(self.item.is_container(), Form::Signature, outline),
-            b"object" => self.push(self.item.is_container(), Form::Object, outline),
+            b"struct" => self.push(is_container, Form::Structure, outline),
+            b"sig" => self.push(is_container, Form::Signature, outline),
+            b"object" => self.push(is_container, Form::Object, outline),
             b"begin" => self.push(false, Form::Structure, outline),
-            b"let" if self.dialect == Dialect::StandardMl => {
-                self.push(false, Form::Structure, outline);
-            }
-            b"local" if self.dialect == Dialect::StandardMl => {
+            b"let" if is_sml => self.push(false, Form::Structure, outline),
+            b"local" if is_sml => {
                 if self.holds_items() {
                     outline.leave_to(self.base(), self.end());
                 }
@@ -189,14 +184,8 @@ impl Ml {
     }
 
     fn leave_columns(&mut self, outline: &mut Outline<'_>) {
-        while self
-            .scopes
-            .last()
-            .is_some_and(|it| it.column >= self.column)
-        {
-            if let Some(scope) = self.scopes.pop() {
-                outline.leave_to(scope.base.saturating_sub(1), self.end());
-            }
+        while let Some(scope) = self.scopes.pop_if(|it| it.column >= self.column) {
+            outline.leave_to(scope.base.saturating_sub(1), self.end());
             self.deeper = 0;
             self.depth = 0;
             self.item = Item::default();
@@ -256,11 +245,8 @@ impl Ml {
 }
 
 fn is_head(text: &[u8]) -> bool {
-    matches!(
-        text,
-        b"let" | b"type" | b"module" | b"val" | b"external" | b"exception" | b"class" | b"open"
-    ) || matches!(
-        text,
-        b"fun" | b"structure" | b"signature" | b"functor" | b"datatype"
-    )
+    const HEADS: &str = "let type module val external exception class open fun structure signature
+        functor datatype";
+    let mut heads = HEADS.split_ascii_whitespace();
+    heads.any(|head| head.as_bytes() == text)
 }

@@ -2,7 +2,7 @@
 
 use super::super::super::Kind;
 use super::super::super::outline::Outline;
-use super::super::super::parser::Line;
+use super::super::super::parser::{Line, Role, Token};
 use super::super::super::scopes::define_qualified;
 use super::Braces;
 
@@ -28,7 +28,8 @@ impl Braces {
             _ => return next,
         };
         let named = line.name(name, SIGNS);
-        let named = named.filter(|_| line.is_word(name) || line.is(name, b':'));
+        let is_part = |it: &Token| it.is(b':') || !matches!(it.role, Role::Key | Role::Sign(_));
+        let named = named.filter(|_| line.tokens.get(name).is_some_and(is_part));
         let Some((mut range, next)) = named else {
             return at + 1;
         };
@@ -41,9 +42,14 @@ impl Braces {
         }
         self.align(at, outline);
         let definition = define_qualified(range, b":", kind, outline);
-        let groups = groups * usize::from(line.is(next, b'{'));
-        self.expect(definition, groups, outline);
-        next
+        if groups == 0 || !line.is(next, b'{') {
+            self.expect(definition, 0, outline);
+            return next;
+        }
+        let behind = line.behind_brackets(next, b'{', b'}');
+        let is_open = !line.is(behind - 1, b'}');
+        self.expect(definition, usize::from(is_open), outline);
+        if is_open { next } else { behind }
     }
 
     fn is_outside(&self, outline: &Outline<'_>) -> bool {

@@ -39,6 +39,11 @@ awk '
 function no() {
 }' x; last() { :; }
 x=$(f() { :; })
+y=`cat <<_E | wc
+no() {
+_E`
+z() { :; }
+(sub2() { :; }; x=(a b))
 ",
         "variable A 2
          variable B 3
@@ -53,7 +58,10 @@ x=$(f() { :; })
          function m 25-28
          function m.n 27
          function last 31
-         variable x 32",
+         variable x 32
+         variable y 33
+         function z 36
+         function sub2 37",
     );
     check(
         "rpm spec",
@@ -102,6 +110,9 @@ itcl::body D::k {x} {
 }
 namespace eval $x {}
 proc last {} {}
+proc class {class body} {
+}
+proc 02_x {} {}
 ",
         "variable top 1
          module a.b 2-9
@@ -115,7 +126,9 @@ proc last {} {}
          class D 20
          method D.k 20
          function D.k 21-22
-         function last 24",
+         function last 24
+         function class 25-26
+         function 02_x 27",
     );
 }
 

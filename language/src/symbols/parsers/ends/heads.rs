@@ -1,10 +1,6 @@
 //! Lines that define names without a scope.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Role, Token};
-use super::super::super::scopes::{define_qualified, is_container, unquoted};
-use super::{Dialect, Ends, behind_parameters};
+use super::*;
 
 impl Ends {
     pub(super) fn head(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
@@ -16,8 +12,7 @@ impl Ends {
             return;
         }
         match self.dialect {
-            Dialect::Ruby => self.ruby(line, scope, outline),
-            Dialect::Crystal => self.crystal(line, scope, outline),
+            Dialect::Ruby | Dialect::Crystal => self.ruby(line, scope, outline),
             Dialect::Elixir => self.elixir(line, outline),
             Dialect::Lua => self.lua(line, outline),
             Dialect::Julia => self.julia(line, scope, outline),
@@ -27,40 +22,25 @@ impl Ends {
 
     fn ruby(&mut self, line: &Line<'_>, scope: Option<Kind>, outline: &mut Outline<'_>) {
         let first = line.text(0, outline);
-        match first {
-            b"attr_accessor" | b"attr_reader" | b"attr_writer" | b"attr" | b"cattr_accessor"
-            | b"mattr_accessor" | b"class_attribute" | b"property" | b"getter" | b"setter" => {
-                let mut at = 1;
-                while let Some(name) = symbol(line, &mut at, outline) {
-                    outline.define(name, Kind::Field);
-                }
-            }
-            b"alias" | b"alias_method" | b"define_method" | b"scope" | b"delegate"
-                if scope.is_some() =>
-            {
+        match self.words.get(first) {
+            Some(Word::Names(kind)) if kind != Kind::Method || scope.is_some() => {
                 let mut at = 1 + usize::from(line.is(1, b'('));
-                if let Some(name) = symbol(line, &mut at, outline) {
-                    outline.define(name, Kind::Method);
+                while let Some(name) = symbol(line, &mut at, outline) {
+                    outline.define(name, kind);
+                    if kind != Kind::Field {
+                        break;
+                    }
                 }
             }
-            _ if line.is_assignment(1) && first.first().is_some_and(u8::is_ascii_uppercase) => {
+            _ if !first.first().is_some_and(u8::is_ascii_uppercase) => {}
+            _ if scope == Some(Kind::Enum) && self.dialect == Dialect::Crystal => {
+                outline.define(line.tokens[0].range(), Kind::Enumerator);
+            }
+            _ if line.is_assignment(1) => {
                 let name = line.tokens[0].range();
                 self.names.define(name, Kind::Constant, outline);
             }
             _ => {}
-        }
-    }
-
-    fn crystal(&mut self, line: &Line<'_>, scope: Option<Kind>, outline: &mut Outline<'_>) {
-        let name = line.tokens.get(1).filter(|it| it.is_word());
-        match (line.text(0, outline), name) {
-            (b"alias", Some(name)) => drop(outline.define(name.range(), Kind::Type)),
-            (b"record", Some(name)) => drop(outline.define(name.range(), Kind::Struct)),
-            (b"annotation", Some(name)) => drop(outline.define(name.range(), Kind::Class)),
-            ([b'A'..=b'Z', ..], _) if scope == Some(Kind::Enum) => {
-                outline.define(line.tokens[0].range(), Kind::Enumerator);
-            }
-            _ => self.ruby(line, scope, outline),
         }
     }
 
@@ -69,36 +49,13 @@ impl Ends {
             return;
         };
         let name = line.tokens.get(1).filter(|it| it.is_word());
-        match (first.text(outline), name) {
-            (b"@type" | b"@typep" | b"@opaque", Some(name)) => {
-                outline.define(name.range(), Kind::Type);
-            }
-            (b"@callback" | b"@macrocallback", Some(name)) => {
+        let text = first.text(outline);
+        match (self.words.get(text), name) {
+            (Some(Word::Names(Kind::Method)), Some(name)) => {
                 outline.declare(name.range(), Kind::Method);
             }
-            (
-                b"@spec"
-                | b"@doc"
-                | b"@moduledoc"
-                | b"@typedoc"
-                | b"@behaviour"
-                | b"@impl"
-                | b"@derive"
-                | b"@since"
-                | b"@deprecated"
-                | b"@compile"
-                | b"@dialyzer"
-                | b"@tag"
-                | b"@moduletag"
-                | b"@describetag"
-                | b"@before_compile"
-                | b"@after_compile"
-                | b"@external_resource"
-                | b"@optional_callbacks"
-                | b"@enforce_keys",
-                _,
-            ) => {}
-            (text, _) if line.tokens.len() > 1 && !line.touches(1) && !text.contains(&b'.') => {
+            (Some(Word::Names(kind)), Some(name)) => drop(outline.define(name.range(), kind)),
+            (None, _) if line.tokens.len() > 1 && !line.touches(1) && !text.contains(&b'.') => {
                 let name = first.start + 1..first.end;
                 self.names.define(name, Kind::Constant, outline);
             }
@@ -130,30 +87,26 @@ impl Ends {
         let has_macro = line.tokens.first().is_some_and(|it| it.role == Role::Meta);
         let is_const = matches!(line.text(0, outline), b"const" | b"global");
         let at = usize::from(is_const || has_macro);
-        let Some(token) = line.tokens.get(at) else {
+        let is_name = |it: &&Token| matches!(it.role, Role::Word | Role::Type);
+        let Some(token) = line.tokens.get(at).filter(is_name) else {
             return;
         };
-        if !matches!(token.role, Role::Word | Role::Type) {
-            return;
-        }
-        if scope == Some(Kind::Struct) {
-            let is_field = line.tokens.len() == at + 1 || line.is(at + 1, b':');
-            if is_field {
-                outline.define(token.range(), Kind::Field);
-                return;
-            }
-        }
-        if line.is_assignment(at + 1) {
-            let kind = match line.text(0, outline) {
-                b"const" => Kind::Constant,
-                _ => Kind::Variable,
+        let is_field = line.tokens.len() == at + 1 || line.is(at + 1, b':');
+        if scope == Some(Kind::Struct) && is_field {
+            outline.define(token.range(), Kind::Field);
+        } else if line.is_assignment(at + 1) {
+            let is_const = line.text(0, outline) == b"const";
+            let kind = if is_const {
+                Kind::Constant
+            } else {
+                Kind::Variable
             };
             self.names.define(token.range(), kind, outline);
-        } else if let Some((name, next)) = line.name(at, b".")
+        } else if let Some((name, next)) = line.name(at, named::OPERATORS)
             && is_short_function(line, next, outline)
         {
             self.align(outline);
-            define_qualified(name, b".", Kind::Function, outline);
+            define_qualified(name, b".:", Kind::Function, outline);
         }
     }
 
@@ -161,34 +114,29 @@ impl Ends {
         if !self.scopes.is_empty() {
             return;
         }
-        let kind = match line.text(0, outline) {
-            b"set" => Kind::Variable,
-            b"alias" | b"abbr" => Kind::Macro,
-            _ => return,
+        let Some(Word::Names(kind)) = self.words.get(line.text(0, outline)) else {
+            return;
         };
         let mut at = 1;
         while line.is(at, b'-') {
             at += 2 + usize::from(line.is(at + 1, b'-'));
         }
-        let is_query = |token: &Token| token.is(b'-') && kind == Kind::Variable;
+        let option = if line.is(1, b'-') {
+            line.text(2, outline)
+        } else {
+            b""
+        };
+        let is_query = option.len() < 4 && option.iter().any(|letter| b"qe".contains(letter));
         if let Some((name, _)) = line.name(at, b"-.").filter(|_| line.is_word(at))
-            && !line
-                .tokens
-                .get(1)
-                .is_some_and(|it| is_query(it) && is_option(line, b"qe", outline))
+            && !(is_query && kind == Kind::Variable)
         {
             self.names.define(name, kind, outline);
         }
     }
 }
 
-fn is_option(line: &Line<'_>, letters: &[u8], outline: &Outline<'_>) -> bool {
-    let option = line.text(2, outline);
-    option.len() < 4 && option.iter().any(|letter| letters.contains(letter))
-}
-
 /// `:name`, `name`, `"name"`, with a comma
-fn symbol(line: &Line<'_>, at: &mut usize, outline: &Outline<'_>) -> Option<std::ops::Range<u32>> {
+fn symbol(line: &Line<'_>, at: &mut usize, outline: &Outline<'_>) -> Option<Range<u32>> {
     *at += usize::from(line.is(*at, b':'));
     let token = line.tokens.get(*at)?;
     let name = match token.role {

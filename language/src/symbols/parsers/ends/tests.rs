@@ -150,7 +150,7 @@ defmodule A.B do
   end
   defguard is_x(x) when x == 1
   defdelegate h(x), to: C
-  defstruct [:a, :b]
+  def unquote(n)(x), do: x
   defimpl P, for: T do
     def to_s(x),
       do: x
@@ -258,6 +258,7 @@ end
 f(x)
 f(x) == 1
 end
+Base.:+(a, b) = 1
 ",
         "module A 1-33
          constant A.X 3
@@ -273,7 +274,8 @@ end
          function A.h 14-22
          function Base.print 23-24
          function A.f 25
-         macro A.m 26-30",
+         macro A.m 26-30
+         function Base.+ 34",
     );
 }
 

@@ -1,10 +1,22 @@
 //! Words that open and close scopes.
 
 use super::super::super::Kind;
-use super::dialect::Dialect;
+use super::super::super::words::{Words, kind};
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    #[default]
+    Ruby,
+    Crystal,
+    Elixir,
+    Lua,
+    Julia,
+    Fish,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Word {
+    #[default]
     Other,
     Open,
     /// Opens at the beginning of a statement, else a modifier.
@@ -14,17 +26,50 @@ pub(super) enum Word {
     Do,
     End,
     Define(Kind),
+    /// Before names without a scope.
+    Names(Kind),
 }
 
-pub(super) fn of(dialect: Dialect, word: &[u8]) -> Word {
-    match dialect {
-        Dialect::Ruby => ruby(word),
-        Dialect::Crystal => crystal(word),
-        Dialect::Elixir => elixir(word),
-        Dialect::Lua => lua(word),
-        Dialect::Julia => julia(word),
-        Dialect::Fish => fish(word),
-    }
+const RUBY: &str = "end: end; do: do; open: begin case; statement: if unless;
+    loop: while until for; method: def; class: class; module: module;
+    names-field: attr_accessor attr_reader attr_writer attr cattr_accessor mattr_accessor
+        class_attribute property getter setter;
+    names-method: alias alias_method define_method scope delegate";
+const CRYSTAL: &str = "struct: struct; enum: enum; union: union; module: lib; function: fun;
+    macro: macro; statement: select;
+    names-type: alias; names-struct: record; names-class: annotation";
+const ELIXIR: &str = "end: end; do: do; open: fn; function: def defp defdelegate;
+    macro: defmacro defmacrop defguard defguardp; module: defmodule; interface: defprotocol;
+    implementation: defimpl; names-type: @type @typep @opaque;
+    names-method: @callback @macrocallback; other: @spec @doc @moduledoc @typedoc @behaviour @impl
+        @derive @since @deprecated @compile @dialyzer @tag @moduletag @describetag @before_compile
+        @after_compile @external_resource @optional_callbacks @enforce_keys";
+const LUA: &str = "end: end until; open: if do repeat; function: function";
+const JULIA: &str = "end: end; open: begin let quote try do; statement: if for while;
+    function: function; macro: macro; struct: struct; type: type; module: module baremodule";
+const FISH: &str = "end: end; statement: if while for switch begin; function: function;
+    names-variable: set; names-macro: alias abbr";
+
+pub(super) fn of(dialect: Dialect) -> Words<Word> {
+    let tables: &[&str] = match dialect {
+        Dialect::Ruby => &[RUBY],
+        Dialect::Crystal => &[RUBY, CRYSTAL],
+        Dialect::Elixir => &[ELIXIR],
+        Dialect::Lua => &[LUA],
+        Dialect::Julia => &[JULIA],
+        Dialect::Fish => &[FISH],
+    };
+    Words::of(tables, |name| match name {
+        "open" => Word::Open,
+        "statement" => Word::Statement,
+        "loop" => Word::Loop,
+        "do" => Word::Do,
+        "end" => Word::End,
+        name => match name.strip_prefix("names-") {
+            Some(name) => kind(name).map_or(Word::Other, Word::Names),
+            None => kind(name).map_or(Word::Other, Word::Define),
+        },
+    })
 }
 
 pub(super) fn is_operator(dialect: Dialect, word: &[u8]) -> bool {
@@ -33,78 +78,5 @@ pub(super) fn is_operator(dialect: Dialect, word: &[u8]) -> bool {
         b"do" | b"else" => dialect != Dialect::Fish,
         b"return" | b"const" | b"try" | b"quote" => dialect == Dialect::Julia,
         _ => false,
-    }
-}
-
-fn ruby(word: &[u8]) -> Word {
-    match word {
-        b"end" => Word::End,
-        b"do" => Word::Do,
-        b"begin" | b"case" => Word::Open,
-        b"if" | b"unless" => Word::Statement,
-        b"while" | b"until" | b"for" => Word::Loop,
-        b"def" => Word::Define(Kind::Method),
-        b"class" => Word::Define(Kind::Class),
-        b"module" => Word::Define(Kind::Module),
-        _ => Word::Other,
-    }
-}
-
-fn crystal(word: &[u8]) -> Word {
-    match word {
-        b"struct" => Word::Define(Kind::Struct),
-        b"enum" => Word::Define(Kind::Enum),
-        b"union" => Word::Define(Kind::Union),
-        b"lib" => Word::Define(Kind::Module),
-        b"fun" => Word::Define(Kind::Function),
-        b"macro" => Word::Define(Kind::Macro),
-        b"select" => Word::Statement,
-        _ => ruby(word),
-    }
-}
-
-fn elixir(word: &[u8]) -> Word {
-    match word {
-        b"end" => Word::End,
-        b"do" => Word::Do,
-        b"fn" => Word::Open,
-        b"def" | b"defp" | b"defdelegate" => Word::Define(Kind::Function),
-        b"defmacro" | b"defmacrop" | b"defguard" | b"defguardp" => Word::Define(Kind::Macro),
-        b"defmodule" => Word::Define(Kind::Module),
-        b"defprotocol" => Word::Define(Kind::Interface),
-        b"defimpl" => Word::Define(Kind::Implementation),
-        _ => Word::Other,
-    }
-}
-
-fn lua(word: &[u8]) -> Word {
-    match word {
-        b"end" | b"until" => Word::End,
-        b"if" | b"do" | b"repeat" => Word::Open,
-        b"function" => Word::Define(Kind::Function),
-        _ => Word::Other,
-    }
-}
-
-fn julia(word: &[u8]) -> Word {
-    match word {
-        b"end" => Word::End,
-        b"begin" | b"let" | b"quote" | b"try" | b"do" => Word::Open,
-        b"if" | b"for" | b"while" => Word::Statement,
-        b"function" => Word::Define(Kind::Function),
-        b"macro" => Word::Define(Kind::Macro),
-        b"struct" => Word::Define(Kind::Struct),
-        b"type" => Word::Define(Kind::Type),
-        b"module" | b"baremodule" => Word::Define(Kind::Module),
-        _ => Word::Other,
-    }
-}
-
-fn fish(word: &[u8]) -> Word {
-    match word {
-        b"end" => Word::End,
-        b"if" | b"while" | b"for" | b"switch" | b"begin" => Word::Statement,
-        b"function" => Word::Define(Kind::Function),
-        _ => Word::Other,
     }
 }

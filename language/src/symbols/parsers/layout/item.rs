@@ -1,291 +1,311 @@
-//! Signatures, equations and types.
+//! Items.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::{Dialect, Form, Layout, NAMES_MAX};
-use std::ops::Range;
+use super::*;
+
+type Name = Range<u32>;
+
+const MODIFIERS_MAX: usize = 8;
+
+/// Words before the name of a type.
+pub(super) struct Head {
+    pub(super) kind: Kind,
+    /// Constructors follow, unlike for `type` of Haskell.
+    has_values: bool,
+    /// New values of an old name.
+    is_named: bool,
+}
 
 impl Layout {
-    pub(super) fn token(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
-        let operator = operator(tokens);
-        match self.form {
-            Form::Skip => return tokens.len(),
-            Form::Begin => {
-                self.form = Form::Binding;
-                return self.first(tokens, outline);
-            }
-            Form::Module => return self.module(tokens, outline),
-            _ => {}
+    pub(super) fn define(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
+        let tokens = self.without_modifiers(tokens, outline);
+        let text = |at: usize| tokens.get(at).map_or(&b""[..], |it| it.text(outline));
+        let is_upper = is_upper(text(1)) || text(1) == b"(" && text(2).starts_with(b":");
+        match text(0) {
+            b"" => {}
+            b"module" => module(&tokens[1..], outline),
+            b"pattern" if is_upper => self.binding(&tokens[1..], true, outline),
+            b"foreign" if text(1) == b"export" => {}
+            b"foreign" if text(1) == b"import" => self.foreign(tokens, outline),
+            b"import" | b"infix" | b"infixl" | b"infixr" | b"deriving" | b"derive" | b"where" => {}
+            b"default" | b"else" | b"then" | b"in" | b"of" | b"$" => {}
+            b"type" if self.is_in(Kind::Implementation) => {}
+            b"type" if matches!(text(1), b"instance" | b"role") => {}
+            _ => match self.head(tokens, outline) {
+                Some(head) => self.define_head(head, &tokens[1..], outline),
+                None => self.binding(tokens, false, outline),
+            },
         }
-        if let Some(operator) = operator {
-            if self.depth == 0 {
-                self.operator(operator, &tokens[operator.len()..], outline);
-            } else if self.in_fields()
-                && outline.bytes(tokens[0].start..operator[operator.len() - 1].end) == self.colon()
-            {
-                self.define_names(Kind::Field, outline);
-            }
-            return operator.len();
-        }
-        match tokens[0].role {
-            Role::Sign(b'(' | b'[' | b'{') => return self.open(tokens, outline),
-            Role::Sign(b')' | b']' | b'}') => self.depth = self.depth.saturating_sub(1),
-            Role::Sign(b',') if self.depth == 0 || self.in_fields() => self.expects_name = true,
-            Role::Sign(b'`') if self.depth == 0 => {
-                self.candidate = tokens.get(1).map(Token::range);
-                return tokens.len().min(3);
-            }
-            _ if tokens[0].is_word() => self.word(tokens[0], outline),
-            _ => {}
-        }
-        1
     }
 
-    pub(super) fn end_item(&mut self, outline: &mut Outline<'_>) {
-        match self.form {
-            Form::Head { .. } => self.define_type(outline),
-            Form::Constructors => self.define_constructor(outline),
-            _ => {}
-        }
-        self.form = Form::Skip;
+    fn without_modifiers<'t>(&self, tokens: &'t [Token], outline: &Outline<'_>) -> &'t [Token] {
+        let is_modifier = |token: &&Token| match token.text(outline) {
+            b"port" | b"effect" => self.dialect == Dialect::Elm,
+            b"export" | b"public" | b"total" | b"partial" | b"covering" | b"constructor" => {
+                self.dialect == Dialect::Dependent
+            }
+            _ => false,
+        };
+        let modifiers = tokens.iter().take(MODIFIERS_MAX).take_while(is_modifier);
+        &tokens[modifiers.count()..]
+    }
+
+    pub(super) fn head(&self, tokens: &[Token], outline: &Outline<'_>) -> Option<Head> {
+        let tokens = self.without_modifiers(tokens, outline);
+        let next = tokens.get(1).map_or(&b""[..], |it| it.text(outline));
+        let is_dependent = self.dialect == Dialect::Dependent;
+        let is_elm = self.dialect == Dialect::Elm;
+        let (kind, has_values) = match tokens.first()?.text(outline) {
+            b"data" | b"newtype" => (Kind::Type, true),
+            b"type" => (Kind::Type, is_elm && next != b"alias"),
+            b"class" => (Kind::Interface, false),
+            b"instance" => (Kind::Implementation, false),
+            b"record" if is_dependent => (Kind::Struct, true),
+            b"interface" if is_dependent => (Kind::Interface, true),
+            b"implementation" if is_dependent => (Kind::Implementation, true),
+            _ => return None,
+        };
+        let is_instance = self.is_in(Kind::Implementation) || next == b"instance";
+        Some(Head {
+            kind,
+            has_values,
+            is_named: kind == Kind::Type && is_instance,
+        })
     }
 
     fn colon(&self) -> &'static [u8] {
-        if self.dialect == Dialect::Haskell {
-            b"::"
-        } else {
-            b":"
+        match self.dialect {
+            Dialect::Haskell => b"::",
+            _ => b":",
         }
     }
 
-    fn in_fields(&self) -> bool {
-        self.depth == 1 && matches!(self.form, Form::Constructors | Form::Alias)
+    /// `foreign import … name :: type`
+    fn foreign(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
+        let mut name = None;
+        for piece in Pieces(tokens) {
+            match piece {
+                Piece::Word(token) => name = Some(token.range()),
+                Piece::Operator(range, _) if outline.bytes(range.clone()) == self.colon() => break,
+                _ => {}
+            }
+        }
+        self.signature(name.into_iter().collect(), outline);
     }
 
-    fn first(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
-        let text = tokens[0].text(outline);
-        let next = tokens.get(1).map_or(&b""[..], |next| next.text(outline));
-        let is_name = next.first().is_some_and(u8::is_ascii_uppercase);
-        let head = |kind, has_values| Form::Head {
-            kind,
-            has_values,
-            is_named: false,
+    fn binding(&mut self, tokens: &[Token], is_pattern: bool, outline: &mut Outline<'_>) {
+        let (mut names, mut infix, mut expects_name) = (Vec::<Name>::new(), None, true);
+        for piece in Pieces(tokens) {
+            match piece {
+                Piece::Word(token) if expects_name => names.push(token.range()),
+                Piece::Name(range, b'(') if expects_name => names.push(range),
+                Piece::Name(range, b'`') => infix = Some(range),
+                Piece::Operator(range, is_prefix) => match outline.bytes(range.clone()) {
+                    text if text == self.colon() => return self.signature(names, outline),
+                    b"<-" if !is_pattern => return,
+                    b"=" | b"|" | b"<-" => {
+                        let first = names.pop().filter(|_| names.is_empty());
+                        return self.equation(infix.or(first), is_pattern, outline);
+                    }
+                    b"=>" | b"->" => return,
+                    b"." if is_prefix || !ends_with(b' ', range.start, outline) => {}
+                    b"@" | b":" => {}
+                    b"!" | b"~" if is_prefix => {}
+                    // `name#`
+                    b"#" | b"##" if !ends_with(b' ', range.start, outline) => {
+                        if let Some(name) = names.last_mut().filter(|it| it.end == range.start) {
+                            name.end = range.end;
+                        }
+                    }
+                    _ => infix = infix.or(Some(range)),
+                },
+                Piece::Comma => {
+                    expects_name = true;
+                    continue;
+                }
+                _ => continue,
+            }
+            expects_name = false;
+        }
+    }
+
+    fn signature(&mut self, names: Vec<Name>, outline: &mut Outline<'_>) {
+        for name in names {
+            match &self.body {
+                Some(body) if body.kind == Kind::Type => outline.define(name, Kind::Enumerator),
+                Some(body) if body.kind == Kind::Struct => outline.define(name, Kind::Field),
+                _ => {
+                    let kind = self.kind_of(&name, outline);
+                    outline.declare(name, kind)
+                }
+            };
+        }
+    }
+
+    fn equation(&mut self, name: Option<Name>, is_pattern: bool, outline: &mut Outline<'_>) {
+        let Some(name) = name else { return };
+        let kind = self.kind_of(&name, outline);
+        if kind == Kind::Enumerator && !is_pattern {
+            return;
+        }
+        let last = self.function.take().filter(|(last, of)| {
+            let is_same = outline.definition(*of).kind == kind;
+            is_same && outline.bytes(last.clone()) == outline.bytes(name.clone())
+        });
+        let index = match last {
+            Some((_, index)) => Some(index),
+            None => outline.define(name.clone(), kind),
         };
-        let of_instance = self.is_in(Kind::Implementation);
-        self.form = match text {
-            b"module" => Form::Module,
-            b"port" | b"effect" if next == b"module" => Form::Begin,
-            b"port" => Form::Begin,
-            b"type" if of_instance || next == b"instance" => Form::Skip,
-            // New values of an old name.
-            b"data" | b"newtype" if of_instance || next == b"instance" => Form::Head {
-                kind: Kind::Type,
-                has_values: true,
-                is_named: true,
-            },
-            b"data" | b"newtype" => head(Kind::Type, true),
-            b"type" => head(Kind::Type, self.dialect == Dialect::Elm && next != b"alias"),
-            b"class" => head(Kind::Interface, false),
-            b"instance" => head(Kind::Implementation, false),
-            b"pattern" if is_name => Form::Pattern,
-            b"foreign" if next == b"import" => Form::Foreign,
-            b"import" | b"infix" | b"infixl" | b"infixr" | b"deriving" | b"derive" | b"where" => {
-                Form::Skip
-            }
-            b"default" | b"else" | b"then" | b"in" | b"of" | b"$" => Form::Skip,
-            _ if self.dialect == Dialect::Dependent => self.first_of_dependent(text, outline),
-            _ => Form::Binding,
-        };
-        if self.form == Form::Binding {
-            self.token(tokens, outline)
-        } else {
-            1
+        outline.enter(index);
+        self.function = index.map(|index| (name, index));
+    }
+
+    fn kind_of(&self, name: &Name, outline: &Outline<'_>) -> Kind {
+        let text = outline.bytes(name.clone());
+        match () {
+            () if self.is_in(Kind::Interface) || self.is_in(Kind::Implementation) => Kind::Method,
+            () if is_upper(text) || text.starts_with(b":") => Kind::Enumerator,
+            () => Kind::Function,
         }
     }
 
-    fn operator(&mut self, operator: &[Token], next: &[Token], outline: &mut Outline<'_>) {
-        let range = operator[0].start..operator[operator.len() - 1].end;
-        let is_before = next.first().is_some_and(|next| next.start == range.end);
-        match self.form {
-            Form::Binding | Form::Pattern | Form::Foreign => {
-                self.operator_of_binding(range, is_before, outline);
-            }
-            Form::Head {
-                kind, has_values, ..
-            } => self.operator_of_head(range, kind, has_values, outline),
-            Form::Constructors => match outline.bytes(range.clone()) {
-                b"|" | b"=" => self.define_constructor(outline),
-                b"=>" => {
-                    self.candidate = None;
-                    self.expects_name = true;
+    fn is_in(&self, kind: Kind) -> bool {
+        self.body.as_ref().is_some_and(|body| body.kind == kind)
+    }
+
+    fn define_head(&mut self, mut head: Head, tokens: &[Token], outline: &mut Outline<'_>) {
+        let (mut name, mut of_type, mut is_family) = (None::<Name>, None::<Name>, false);
+        let is_instance = head.kind == Kind::Implementation;
+        let mut pieces = Pieces(tokens);
+        while let Some(piece) = pieces.next() {
+            match piece {
+                Piece::Word(token) if token.text(outline) == b"family" => is_family = true,
+                Piece::Word(token) if is_upper(token.text(outline)) => {
+                    let is_part = ends_with(b'.', token.start, outline);
+                    let is_first = name.is_none() || is_part && of_type.is_none();
+                    if is_first && !head.is_named {
+                        name = Some(token.range());
+                    } else if is_instance && (of_type.is_none() || is_part) {
+                        of_type = Some(token.range());
+                    }
                 }
-                text @ [b':', _, ..] if text != self.colon() => self.candidate = Some(range),
-                _ => {}
-            },
-            _ => {}
-        }
-    }
-
-    fn operator_of_binding(
-        &mut self,
-        range: Range<u32>,
-        is_before: bool,
-        outline: &mut Outline<'_>,
-    ) {
-        match outline.bytes(range.clone()) {
-            text if text == self.colon() => self.signature(outline),
-            b"=" | b"|" => self.equation(outline),
-            b"<-" if self.form == Form::Pattern => self.equation(outline),
-            b"=>" | b"->" | b"<-" => self.form = Form::Skip,
-            b"@" | b"." | b":" => {}
-            // `name#`
-            b"#" | b"##" if !self.end_is(b' ', range.start, outline) => {
-                let name = self.names.last_mut().filter(|name| name.end == range.start);
-                if let Some(name) = name {
-                    name.end = range.end;
+                Piece::Group(_, inside) if is_instance && name.is_some() => {
+                    of_type = of_type.or(type_in(inside, outline));
                 }
-            }
-            b"!" | b"~" if is_before => {}
-            _ => self.candidate = self.candidate.take().or(Some(range)),
-        }
-    }
-
-    fn operator_of_head(
-        &mut self,
-        range: Range<u32>,
-        kind: Kind,
-        has_values: bool,
-        outline: &mut Outline<'_>,
-    ) {
-        let text = outline.bytes(range.clone());
-        let is_colon = text == self.colon();
-        match text {
-            b"=>" => {
-                self.candidate = None;
-                self.of_type = None;
-            }
-            b"=" => {
-                self.define_type(outline);
-                self.form = match self.dialect {
-                    _ if has_values => Form::Constructors,
-                    Dialect::Elm => Form::Alias,
-                    _ => Form::Skip,
-                };
-                self.expects_name = true;
-            }
-            // PureScript: named instance.
-            _ if is_colon && kind == Kind::Implementation => self.candidate = None,
-            _ if is_colon && kind == Kind::Type && !has_values && self.expects_name => {
-                self.declare_type(outline);
-            }
-            _ if is_colon || text == b"|" => {
-                self.form = Form::Head {
-                    kind,
-                    has_values,
-                    is_named: true,
-                };
-            }
-            b"!" | b"~" | b"." | b"->" | b"@" => {}
-            _ if kind != Kind::Implementation => self.set_candidate(range),
-            _ => {}
-        }
-    }
-
-    fn set_candidate(&mut self, range: Range<u32>) {
-        if let Form::Head { is_named, .. } = self.form
-            && !is_named
-        {
-            self.candidate = Some(range);
-        }
-    }
-
-    fn open(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> usize {
-        let inside = operator(&tokens[1..]).filter(|_| self.depth == 0);
-        if let Some(inside) = inside
-            && tokens.get(1 + inside.len()).is_some_and(|it| it.is(b')'))
-        {
-            let name = inside[0].start..inside[inside.len() - 1].end;
-            match self.form {
-                Form::Binding | Form::Pattern | Form::Foreign if self.expects_name => {
-                    self.push_name(name)
-                }
-                Form::Constructors if self.expects_name => self.candidate = Some(name),
-                Form::Head { kind, .. } if kind != Kind::Implementation => self.set_candidate(name),
+                Piece::Name(range, b'(') if !is_instance && !head.is_named => name = Some(range),
+                Piece::Operator(range, _) => match outline.bytes(range.clone()) {
+                    b"=>" => (name, of_type) = (None, None),
+                    b"=" => {
+                        define_type(of_type.or(name), head.kind, outline);
+                        return self.define_values(&head, pieces, outline);
+                    }
+                    // Named instance of PureScript.
+                    text if text == self.colon() && is_instance => name = None,
+                    text if text == self.colon() || text == b"|" => {
+                        let is_kind = head.kind == Kind::Type && !head.has_values && !is_family;
+                        if is_kind && text != b"|" {
+                            name.and_then(|name| outline.declare(name, Kind::Type));
+                            return;
+                        }
+                        head.is_named = true;
+                    }
+                    b"!" | b"~" | b"." | b"->" | b"@" => {}
+                    _ if !is_instance && !head.is_named => name = Some(range),
+                    _ => {}
+                },
                 _ => {}
             }
-            return inside.len() + 2;
         }
-        if self.form == Form::Constructors && self.depth == 0 && tokens[0].is(b'{') {
-            self.define_constructor(outline);
-        }
-        self.depth += 1;
-        self.expects_name = self.in_fields() && tokens[0].is(b'{');
-        1
+        define_type(of_type.or(name), head.kind, outline);
     }
 
-    fn push_name(&mut self, name: Range<u32>) {
-        self.expects_name = false;
-        if self.names.len() < NAMES_MAX {
-            self.names.push(name);
+    fn define_values(&self, head: &Head, pieces: Pieces<'_>, outline: &mut Outline<'_>) {
+        let (mut name, mut expects_name) = (None, true);
+        for piece in pieces {
+            match piece {
+                Piece::Group(b'{', inside) if head.has_values || self.dialect == Dialect::Elm => {
+                    define_value(&mut name, outline);
+                    self.define_fields(inside, outline);
+                }
+                _ if !head.has_values => {}
+                Piece::Word(token) if token.text(outline) == b"deriving" => break,
+                Piece::Word(token) if is_upper(token.text(outline)) && expects_name => {
+                    name = Some(token.range());
+                    expects_name = false;
+                }
+                Piece::Name(range, sign) if expects_name || sign == b'`' => name = Some(range),
+                Piece::Operator(range, _) => match outline.bytes(range.clone()) {
+                    b"|" | b"=" => {
+                        define_value(&mut name, outline);
+                        expects_name = true;
+                    }
+                    b"=>" => (name, expects_name) = (None, true),
+                    text @ [b':', _, ..] if text != self.colon() => name = Some(range),
+                    _ => {}
+                },
+                _ => {}
+            }
         }
+        define_value(&mut name, outline);
     }
 
-    fn word(&mut self, token: Token, outline: &mut Outline<'_>) {
-        let text = token.text(outline);
-        let is_upper = is_upper(text);
-        let is_part = self.end_is(b'.', token.start, outline);
-        match self.form {
-            Form::Binding | Form::Pattern if self.depth == 0 && self.expects_name => {
-                self.push_name(token.range());
-            }
-            Form::Foreign => {
-                self.names.clear();
-                self.push_name(token.range());
-            }
-            Form::Head { kind, .. } => match text {
-                b"where" if self.depth == 0 => self.open_where(kind, outline),
-                b"family" => self.expects_name = false,
-                _ if !is_upper => {}
-                _ if is_part && self.of_type.is_none() => self.set_candidate(token.range()),
-                _ if self.candidate.is_some() && kind == Kind::Implementation => {
-                    let is_new = self.of_type.is_none() || is_part;
-                    self.of_type = is_new.then(|| token.range()).or(self.of_type.take());
+    fn define_fields(&self, tokens: &[Token], outline: &mut Outline<'_>) {
+        let (mut names, mut expects_name) = (Vec::<Name>::new(), true);
+        for piece in Pieces(tokens) {
+            match piece {
+                Piece::Word(token) if expects_name => names.push(token.range()),
+                Piece::Operator(range, _) if outline.bytes(range.clone()) == self.colon() => {
+                    for name in names.drain(..) {
+                        outline.define(name, Kind::Field);
+                    }
                 }
-                _ if self.depth == 0 && self.candidate.is_none() => {
-                    self.set_candidate(token.range())
+                Piece::Comma => {
+                    expects_name = true;
+                    continue;
                 }
-                _ => {}
-            },
-            Form::Constructors if self.depth == 0 => match text {
-                b"deriving" => self.end_item(outline),
-                _ if is_upper && self.expects_name => {
-                    self.candidate = Some(token.range());
-                    self.expects_name = false;
-                }
-                _ => {}
-            },
-            Form::Constructors | Form::Alias if self.in_fields() && self.expects_name => {
-                self.push_name(token.range());
+                _ => continue,
             }
-            _ => {}
+            expects_name = false;
         }
     }
 }
 
-pub(super) fn is_upper(name: &[u8]) -> bool {
+fn define_type(name: Option<Name>, kind: Kind, outline: &mut Outline<'_>) {
+    if let Some(name) = name {
+        let index = outline.define(name, kind);
+        outline.enter(index);
+    }
+}
+
+fn define_value(name: &mut Option<Name>, outline: &mut Outline<'_>) {
+    if let Some(name) = name.take() {
+        outline.define(name, Kind::Enumerator);
+    }
+}
+
+fn type_in(tokens: &[Token], outline: &Outline<'_>) -> Option<Name> {
+    let mut names = tokens
+        .iter()
+        .filter(|it| it.is_word() && is_upper(it.text(outline)));
+    let first = names.next()?;
+    let pieces = names.take_while(|it| ends_with(b'.', it.start, outline));
+    Some(pieces.last().unwrap_or(first).range())
+}
+
+fn module(tokens: &[Token], outline: &mut Outline<'_>) {
+    let is_part = |token: &&Token| {
+        let is_end = matches!(token.text(outline), b"where" | b"exposing");
+        (token.is_word() || token.is(b'.')) && !is_end
+    };
+    let count = tokens.iter().take_while(is_part).count();
+    if let Some(last) = tokens[..count].last() {
+        outline.define(tokens[0].start..last.end, Kind::Module);
+    }
+}
+
+fn ends_with(byte: u8, offset: u32, outline: &Outline<'_>) -> bool {
+    offset > 0 && outline.bytes(offset - 1..offset) == [byte]
+}
+
+fn is_upper(name: &[u8]) -> bool {
     name.first().is_some_and(u8::is_ascii_uppercase)
-}
-
-fn operator(tokens: &[Token]) -> Option<&[Token]> {
-    let mut end = None;
-    let signs = tokens.iter().take_while(|token| {
-        let is_sign =
-            matches!(token.role, Role::Sign(sign) if b"!#$%&*+./<=>?@\\^|-~:".contains(&sign));
-        let is_next = is_sign && end.is_none_or(|end| end == token.start);
-        end = Some(token.end);
-        is_next
-    });
-    let count = signs.count();
-    (count > 0).then(|| &tokens[..count])
 }

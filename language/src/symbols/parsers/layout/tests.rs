@@ -70,6 +70,11 @@ long
   x = x
 makeLenses ''Foo
 $(deriveJSON defaultOptions { x = 1 } ''Foo)
+instance Category I where
+  I f . I g = I f
+type role Foo nominal
+pattern (:<) a s <- (f -> (a, s))
+foreign export ccall foo :: Int
 "#,
         r#"
          module Data.Foo.Bar 2
@@ -115,6 +120,9 @@ $(deriveJSON defaultOptions { x = 1 } ''Foo)
          function main 52-56
          function long; 58
          function long 61-62
+         implementation I 65-66
+         method I.. 66
+         enumerator :< 68
         "#,
     );
 }

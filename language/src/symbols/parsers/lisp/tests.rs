@@ -65,6 +65,7 @@ fn common_lisp() {
 (defmacro with-x (&body b) `(progn ,@b))
 (deftask build () 1)
 (define-condition my-error (error) ())
+(defun @ (doc) doc)
 "#,
         r#"
          module foo 1
@@ -80,6 +81,7 @@ fn common_lisp() {
          macro with-x 13
          function build 14
          class my-error 15
+         function @ 16
         "#,
     );
 }

@@ -1,7 +1,23 @@
 //! Items of ML.
 
 use super::super::super::Kind;
-use super::dialect::{Dialect, Form};
+use super::super::super::words::{self, Words};
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    #[default]
+    OCaml,
+    Reason,
+    FSharp,
+    StandardMl,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Structure,
+    Signature,
+    Object,
+}
 
 #[derive(Clone, Copy)]
 pub(super) struct Item {
@@ -39,52 +55,50 @@ impl Default for Item {
     }
 }
 
+const WORDS: &str = "constant: let use and val fun; function: external; class: class;
+    type: type exception datatype eqtype abstype; module: module structure functor namespace;
+    module: include; interface: signature interface;
+    method: abstract method member static override default;
+    none: open inherit initializer constraint do infix infixr nonfix";
+
+pub(super) fn words() -> Words<Option<Kind>> {
+    Words::of(&[WORDS], words::kind)
+}
+
 impl Item {
     /// Item that a word begins; `and` continues the last.
-    pub(super) fn of(text: &[u8], last: &Item, dialect: Dialect, form: Form) -> Option<Item> {
+    pub(super) fn of(
+        text: &[u8],
+        kind: Option<Kind>,
+        last: &Item,
+        dialect: Dialect,
+        form: Form,
+    ) -> Item {
+        let Some(kind) = kind else {
+            return Item::default();
+        };
         let is_sml = dialect == Dialect::StandardMl;
         let (kind, is_declaration) = match text {
-            b"let" | b"use" => (Kind::Constant, false),
+            b"and" if last.kind == Kind::Function && !is_sml => (kind, last.is_declaration),
             b"and" => (last.kind, last.is_declaration),
-            b"fun" if is_sml => (Kind::Function, false),
+            b"fun" => (Kind::Function, false),
             b"val" if form == Form::Object => (Kind::Field, false),
-            b"val" => (Kind::Constant, !is_sml || form == Form::Signature),
-            b"external" => (Kind::Function, true),
-            b"type" | b"exception" | b"datatype" | b"eqtype" | b"abstype" => (Kind::Type, false),
-            b"module" | b"structure" | b"functor" | b"namespace" => (Kind::Module, false),
-            b"signature" => (Kind::Interface, false),
-            b"include" => (Kind::Module, false),
-            b"class" => (Kind::Class, false),
-            b"abstract" => (Kind::Method, true),
-            b"method" | b"member" | b"static" | b"override" | b"default" => (Kind::Method, false),
-            b"open" | b"inherit" | b"initializer" | b"constraint" | b"do" | b"infix"
-            | b"infixr" | b"nonfix" => {
-                return Some(Item::default());
-            }
-            b"interface" => (Kind::Interface, false),
-            _ => return None,
-        };
-        let kind = match kind {
-            Kind::Function if text == b"and" && !is_sml => Kind::Constant,
-            kind => kind,
-        };
-        let part = if matches!(text, b"include" | b"interface") {
-            Part::Rest
-        } else {
-            Part::Name
+            b"val" => (kind, !is_sml || form == Form::Signature),
+            text => (kind, matches!(text, b"external" | b"abstract")),
         };
         let has_values = match text {
             b"and" => last.has_values,
             b"type" => !is_sml,
             text => matches!(text, b"datatype" | b"abstype"),
         };
-        Some(Item {
+        let has_name = !matches!(text, b"include" | b"interface");
+        Item {
             kind,
-            part,
+            part: if has_name { Part::Name } else { Part::Rest },
             is_declaration,
             has_values,
             index: None,
-        })
+        }
     }
 
     pub(super) fn is_type(&self) -> bool {

@@ -1,10 +1,6 @@
 //! Names, constructors and fields.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::item::Part;
-use super::{Dialect, Ml};
+use super::*;
 
 impl Ml {
     pub(super) fn part(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
@@ -15,8 +11,8 @@ impl Ml {
             }
             Role::Sign(b'(' | b'[' | b'{') => {
                 self.depth += 1;
-                if self.depth == 1 {
-                    self.argument(outline);
+                if self.depth == 1 && self.item.part == Part::BehindName {
+                    self.set_function(outline);
                 }
             }
             Role::Sign(b')' | b']' | b'}') => self.depth = self.depth.saturating_sub(1),
@@ -32,8 +28,7 @@ impl Ml {
 
     /// `( + )`
     fn operator(&mut self, open: Token, outline: &mut Outline<'_>) {
-        let rest = outline.bytes(open.end..outline.text.len() as u32);
-        let rest = &rest[..rest.len().min(32)];
+        let rest = rest(open, 32, outline);
         let blanks = rest.iter().take_while(|byte| **byte == b' ').count();
         let rest = &rest[blanks..];
         let is_sign = |byte: &&u8| b"!$%&*+-./:<=>?@^|~#".contains(byte);
@@ -44,12 +39,6 @@ impl Ml {
             self.define(start..start + count as u32, Kind::Function, outline);
         } else if self.item.kind != Kind::Type && self.item.kind != Kind::Class {
             self.item.part = Part::Rest;
-        }
-    }
-
-    fn argument(&mut self, outline: &mut Outline<'_>) {
-        if self.item.part == Part::BehindName {
-            self.set_function(outline);
         }
     }
 
@@ -82,8 +71,7 @@ impl Ml {
 
     /// F#: ``` ``name with blanks`` ```
     fn quoted_name(&mut self, sign: Token, outline: &mut Outline<'_>) {
-        let rest = outline.bytes(sign.end..outline.text.len() as u32);
-        let rest = &rest[..rest.len().min(256)];
+        let rest = rest(sign, 256, outline);
         self.item.part = Part::Rest;
         if let Some(name) = rest.strip_prefix(b"`")
             && let Some(count) = memchr::memchr(b'`', name)
@@ -123,21 +111,18 @@ impl Ml {
             Part::Name => self.name(text, token, next, outline),
             Part::BehindName => match text {
                 b"with" | b"of" | b"when" => self.item.part = Part::Rest,
-                _ => self.set_function_unless_type(text, outline),
+                _ if matches!(self.item.kind, Kind::Constant | Kind::Function) => {
+                    self.set_function(outline);
+                }
+                _ => {}
             },
             Part::Value => match text {
                 b"fun" | b"function" | b"fn" => self.set_function(outline),
                 _ if next.is_some_and(|next| next.is(b'=')) => {}
                 _ => self.item.part = Part::Rest,
             },
-            Part::Constructor => self.constructor(text, token, next, outline),
+            Part::Constructor => self.constructor(token, next, outline),
             _ => {}
-        }
-    }
-
-    fn set_function_unless_type(&mut self, text: &[u8], outline: &mut Outline<'_>) {
-        if matches!(self.item.kind, Kind::Constant | Kind::Function) && !text.is_empty() {
-            self.set_function(outline);
         }
     }
 
@@ -155,7 +140,11 @@ impl Ml {
             b"new" | b"open" | b"exception" | b"do" if !is_fsharp => self.item.part = Part::Rest,
             b"_" if !next.is_some_and(|next| next.is(b'.')) => self.item.part = Part::Rest,
             [b'\'', ..] => {}
-            _ if next.is_some_and(|next| next.is(b'.')) => self.dotted(token, outline),
+            _ if next.is_some_and(|next| next.is(b'.')) => {
+                if self.item.kind == Kind::Module {
+                    self.item.index.get_or_insert(token.start);
+                }
+            }
             _ => {
                 let start = match self.item.kind {
                     Kind::Module => self.item.index.take().unwrap_or(token.start),
@@ -163,12 +152,6 @@ impl Ml {
                 };
                 self.define(start..token.end, self.item.kind, outline);
             }
-        }
-    }
-
-    fn dotted(&mut self, token: Token, _outline: &mut Outline<'_>) {
-        if self.item.kind == Kind::Module {
-            self.item.index.get_or_insert(token.start);
         }
     }
 
@@ -193,31 +176,28 @@ impl Ml {
         self.enter(index.filter(|_| !self.item.is_declaration), outline);
     }
 
-    fn constructor(
-        &mut self,
-        text: &[u8],
-        token: Token,
-        next: Option<&Token>,
-        outline: &mut Outline<'_>,
-    ) {
+    fn constructor(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+        let text = token.text(outline);
         if matches!(text, b"private" | b"mutable") {
             return;
         }
-        let is_path = next.is_some_and(|next| next.is(b'.'));
+        let is_next = |sign: u8| next.is_some_and(|next| next.is(sign));
         let is_behind_bar = self.last.is_some_and(|last| last.is(b'|'));
         let is_upper = text.first().is_some_and(u8::is_ascii_uppercase);
+        let is_before = || is_next(b'|') || next.is_some_and(|it| it.text(outline) == b"of");
         let is_value = match self.dialect {
             Dialect::StandardMl => token.role == Role::Word,
-            Dialect::FSharp => {
-                let is_before =
-                    next.is_some_and(|next| next.is(b'|') || next.text(outline) == b"of");
-                is_upper && (is_behind_bar || is_before)
-            }
-            _ => is_upper && !is_path,
+            Dialect::FSharp => is_upper && (is_behind_bar || is_before()),
+            _ => is_upper && !is_next(b'.'),
         };
         if is_value {
             outline.define(token.range(), Kind::Enumerator);
         }
         self.item.part = Part::Values;
     }
+}
+
+fn rest<'t>(token: Token, bytes_max: usize, outline: &Outline<'t>) -> &'t [u8] {
+    let rest = &outline.text[token.end as usize..];
+    &rest[..rest.len().min(bytes_max)]
 }

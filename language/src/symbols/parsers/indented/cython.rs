@@ -1,17 +1,13 @@
 //! Cython: `cdef` and its blocks declare in the manner of C.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::Line;
-use super::Python;
+use super::*;
 
-impl Python {
+impl Indented {
     /// Takes declarations behind `cdef`, or in its block.
     pub(super) fn c_statement(
         &mut self,
         line: &Line<'_>,
         mut at: usize,
-        indent: usize,
         outline: &mut Outline<'_>,
     ) {
         let mut is_block = line.is(at, b':');
@@ -28,35 +24,29 @@ impl Python {
             b"enum" => Kind::Enum,
             b"fused" => Kind::Type,
             _ if is_block && line.tokens.last().is_some_and(|it| it.is(b':')) => {
-                self.block = Some(self.block.map_or(indent, |block| block.min(indent)));
+                let indent = self.block.unwrap_or(self.indent).min(self.indent);
+                self.block = Some(indent);
                 return;
             }
-            _ => return self.c_declaration(line, at, indent, outline),
+            _ => return self.c_declaration(line, at, outline),
         };
-        self.class(line, at + 1, kind, indent, outline);
+        self.class(line, at + 1, kind, outline);
     }
 
     /// `int f(int x):`, or `int x = 1, y`.
-    fn c_declaration(
-        &mut self,
-        line: &Line<'_>,
-        at: usize,
-        indent: usize,
-        outline: &mut Outline<'_>,
-    ) {
-        let is_member = outline.innermost_kind().is_some_and(Kind::is_type);
+    fn c_declaration(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) {
         let is_name = |name: usize| name >= at && line.is_word(name);
         let rest = line.tokens.get(at..).unwrap_or_default();
         let open = rest.iter().position(|it| it.is(b'(') || it.is(b'='));
         if let Some(open) = open.filter(|open| line.is(at + open, b'(')) {
             if at + open > 0 && is_name(at + open - 1) {
-                self.function(line, at + open - 1, indent, outline);
+                self.function(line, at + open - 1, outline);
             }
             return;
         }
         let kind = match outline.innermost_kind() {
             Some(Kind::Enum) => Kind::Enumerator,
-            _ if is_member => Kind::Field,
+            Some(kind) if kind.is_type() => Kind::Field,
             None if line.text(0, outline) == b"ctypedef" => Kind::Type,
             None => Kind::Variable,
             _ => return,

@@ -1,47 +1,12 @@
 //! CoffeeScript.
 
-use super::super::outline::{Outline, SCOPES_MAX};
-use super::super::parser::{Line, Parser, Role, Token};
-use super::super::{Kind, Parent};
+use super::*;
 
-#[derive(Default)]
-pub(crate) struct CoffeeScript {
-    /// Lines whose bodies are open.
-    indents: Vec<usize>,
-    brackets: usize,
-    end: u32,
-}
-
-impl Parser for CoffeeScript {
-    fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
-        let Some(last) = line.tokens.last() else {
-            return;
-        };
-        let indent = line.indent(outline);
-        if indent == 0 && line.tokens.first().is_some_and(Token::is_word) {
-            // Recovery: no line in brackets begins here.
-            self.brackets = 0;
+impl Indented {
+    pub(super) fn coffeescript(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
+        if let Some(definition) = statement(tokens, outline) {
+            self.open(Some(definition), outline);
         }
-        if line.is_begin && !line.begins_inside && self.brackets == 0 {
-            while self.indents.last().is_some_and(|open| *open >= indent) {
-                self.indents.pop();
-                outline.leave(self.end);
-            }
-            if self.indents.len() < SCOPES_MAX
-                && let Some(definition) = statement(line.tokens, outline)
-            {
-                self.indents.push(indent);
-                outline.enter(Some(definition));
-            }
-        }
-        for token in line.tokens {
-            match token.role {
-                Role::Sign(b'(' | b'[') => self.brackets += 1,
-                Role::Sign(b')' | b']') => self.brackets = self.brackets.saturating_sub(1),
-                _ => {}
-            }
-        }
-        self.end = last.end;
     }
 }
 

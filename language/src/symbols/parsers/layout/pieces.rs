@@ -1,0 +1,78 @@
+//! Words, operators, and brackets with their content.
+
+use super::super::super::parser::{Role, Token};
+use std::ops::Range;
+
+pub(super) enum Piece<'t> {
+    Word(&'t Token),
+    /// True before a word.
+    Operator(Range<u32>, bool),
+    /// Operator in brackets, or word in back quotes.
+    Name(Range<u32>, u8),
+    Comma,
+    Group(u8, &'t [Token]),
+    Other,
+}
+
+pub(super) struct Pieces<'t>(pub(super) &'t [Token]);
+
+impl<'t> Iterator for Pieces<'t> {
+    type Item = Piece<'t>;
+
+    fn next(&mut self) -> Option<Piece<'t>> {
+        let first = self.0.first()?;
+        let signs = operator(self.0);
+        if signs > 0 {
+            let range = range(&self.0[..signs]);
+            self.0 = &self.0[signs..];
+            let is_prefix = self.0.first().is_some_and(|next| next.start == range.end);
+            return Some(Piece::Operator(range, is_prefix));
+        }
+        let (piece, length) = match first.role {
+            Role::Sign(open @ (b'(' | b'[' | b'{')) => self.group(open),
+            Role::Sign(b'`') => match self.0.get(1) {
+                Some(name) => (Piece::Name(name.range(), b'`'), 3),
+                None => (Piece::Other, 1),
+            },
+            Role::Sign(b',') => (Piece::Comma, 1),
+            _ if first.is_word() => (Piece::Word(first), 1),
+            _ => (Piece::Other, 1),
+        };
+        self.0 = self.0.get(length..).unwrap_or_default();
+        Some(piece)
+    }
+}
+
+impl<'t> Pieces<'t> {
+    fn group(&self, open: u8) -> (Piece<'t>, usize) {
+        let inside = &self.0[1..];
+        let signs = operator(inside);
+        if signs > 0 && inside.get(signs).is_some_and(|it| it.is(b')')) {
+            return (Piece::Name(range(&inside[..signs]), b'('), signs + 2);
+        }
+        let mut depth = 1;
+        let end = inside.iter().position(|token| {
+            depth += token.nesting();
+            depth == 0
+        });
+        let length = end.unwrap_or(inside.len());
+        (Piece::Group(open, &inside[..length]), length + 2)
+    }
+}
+
+fn range(tokens: &[Token]) -> Range<u32> {
+    let end = tokens.last().map_or(0, |last| last.end);
+    tokens.first().map_or(0, |first| first.start)..end
+}
+
+fn operator(tokens: &[Token]) -> usize {
+    const SIGNS: &[u8] = b"!#$%&*+./<=>?@\\^|-~:";
+    let is_sign = |token: &Token| matches!(token.role, Role::Sign(sign) if SIGNS.contains(&sign));
+    let mut end = tokens.first().map_or(0, |first| first.start);
+    let signs = tokens.iter().take_while(|token| {
+        let is_next = is_sign(token) && token.start == end;
+        end = token.end;
+        is_next
+    });
+    signs.count()
+}
