@@ -101,6 +101,15 @@ impl C {
                 }
                 self.brackets = 0;
             }
+            // A macro without `;`.
+            Role::Keyword
+                if self.brackets == 0
+                    && matches!(self.context(), Context::File)
+                    && self.statement().last().is_some_and(|last| last.is(b')'))
+                    && matches!(token.text(outline), b"static" | b"extern" | b"typedef") =>
+            {
+                self.end();
+            }
             Role::Keyword | Role::Type => self.recover(token, outline),
             Role::Sign(b'-' | b'+') if self.context() == Context::Objective => self.end(),
             _ => {}

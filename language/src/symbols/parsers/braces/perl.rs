@@ -44,6 +44,13 @@ impl Braces {
             }
             b"my" | b"our" | b"state" => return self.variables(line, at, outline),
             b"has" => return self.attribute(line, at, outline),
+            b"before" | b"after" | b"around" | b"override" | b"augment"
+                if line.is(at + 2, b'=') && line.text(at + 4, outline) == b"sub" =>
+            {
+                let name = unquoted(&line.tokens[at + 1], outline);
+                self.function(at, name, Kind::Method, outline);
+                return at + 2;
+            }
             _ if self.constants.is_some() => {
                 self.constant(line, at, outline);
                 return at + 1;

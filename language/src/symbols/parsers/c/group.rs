@@ -22,14 +22,16 @@ impl Reader<'_> {
         if self.is_named {
             return GO;
         }
+        let is_special = self.last.as_ref().is_some_and(|last| last.is_special);
+        let is_called =
+            has_parameters || self.is_at(self.at + 1, b'(') && self.is_at(self.at + 2, b'(');
+        let is_behind = is_called || self.next_is(b'[') || self.last.is_none();
+        if is_behind && !is_special && self.is_pointer(inside.clone(), is_called) {
+            return self.pointer(inside);
+        }
         if self.key.is_some() && self.types == 0 {
             self.last = None;
             return GO;
-        }
-        let is_special = self.last.as_ref().is_some_and(|last| last.is_special);
-        let is_behind = has_parameters || self.next_is(b'[') || self.last.is_none();
-        if is_behind && !is_special && self.is_pointer(inside.clone(), has_parameters) {
-            return self.pointer(inside);
         }
         let words = self.inside(&inside);
         if has_parameters
@@ -61,7 +63,8 @@ impl Reader<'_> {
         let is_macro = is_upper(name) || name.starts_with(b"_");
         let first = self.inside(&inside).first().map(|first| first.role);
         let is_value = matches!(first, Some(Role::Number | Role::String));
-        if is_nested && is_macro && self.before.is_some() && self.types > 1 {
+        let names = |before: &Name| self.peek().is_none() || !is_upper(self.bytes(&before.range));
+        if is_nested && is_macro && self.before.as_ref().is_some_and(names) && self.types > 1 {
             self.last = self.before.take();
         } else if self.is_prefix(last, is_value || is_nested) && !self.is_old_style(inside.clone())
         {
@@ -95,7 +98,7 @@ impl Reader<'_> {
             return is_word || next.is(b'*') || next.is(b'&');
         }
         let begins_type = match word {
-            Word::Name => !is_upper(text) && self.is_at(self.at + 1, b'('),
+            Word::Name => (is_value || !is_upper(text)) && self.is_at(self.at + 1, b'('),
             Word::BuiltIn | Word::Specifier | Word::Const | Word::Key(_) | Word::Access => true,
             _ => false,
         };

@@ -111,6 +111,9 @@ impl Reader<'_> {
         }
         while !self.next_is(b'(') && self.at < self.tokens.len() {
             self.at += 1;
+            if self.next_is(b'<') && self.tokens[self.at - 1].is_word() {
+                self.skip_angles();
+            }
         }
         let last = self
             .at
