@@ -28,9 +28,10 @@ pub use outline::{DEFINITIONS_MAX, SCOPES_MAX};
 use crate::Language;
 use crate::lexer::Syntax;
 use outline::Outline;
+use parser::{Line, Parser, Role, Token};
 
 /// Version of lexer and parsers. An index keeps symbols, so raise this with every change of them.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Bytes of a text with symbols: generated parsers have 15 MB. Longer ones are data.
 pub const TEXT_BYTES_MAX: usize = 32 << 20;

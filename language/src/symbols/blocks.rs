@@ -9,8 +9,7 @@ mod tests;
 
 pub(super) use statement::Statement;
 
-use super::outline::{Outline, SCOPES_MAX};
-use super::parser::{Line, Parser, Role, Token};
+use crate::symbols::{Line, Outline, Parser, Role, SCOPES_MAX, Token};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Scope {

@@ -1,9 +1,7 @@
 //! Tokens of a statement.
 
 use super::Scope;
-use crate::symbols::Kind;
-use crate::symbols::outline::Outline;
-use crate::symbols::parser::{Role, Token};
+use crate::symbols::{Kind, Outline, Role, Token};
 
 /// Bound of tokens; further ones are dropped.
 const STATEMENT_TOKENS_MAX: usize = 256;

@@ -1,9 +1,7 @@
 //! ANTLR, without actions in braces.
 
-use super::super::Kind;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::Token;
+use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Token};
 
 #[derive(Default)]
 pub(crate) struct Antlr {

@@ -10,10 +10,8 @@ mod tcl;
 #[cfg(test)]
 mod tests;
 
-use super::super::Kind;
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role};
-use super::super::scopes::{Names, Scopes};
+use crate::symbols::scopes::{Names, Scopes};
+use crate::symbols::{Kind, Line, Outline, Parser, Role};
 use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

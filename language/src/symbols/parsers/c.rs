@@ -19,9 +19,7 @@ mod tests;
 
 pub(super) use grammar::{Grammar, Host};
 
-use super::super::Kind;
-use super::super::outline::{Outline, SCOPES_MAX};
-use super::super::parser::{Line, Parser, Role, Token};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, SCOPES_MAX, Token};
 use brackets::closing;
 use state::{Block, Branches, Context, Opened};
 use words::Word;

@@ -1,9 +1,7 @@
 //! Configurations: HCL with Terraform, Puppet, Nix.
 
-use super::super::Kind;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::{Role, Token};
+use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Role, Token};
 use std::ops::Range;
 
 /// Blocks `type "label" "name" {`, keys of `locals`.

@@ -1,8 +1,6 @@
 //! Devicetree.
 
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
-use super::super::{Kind, Parent};
+use crate::symbols::{Kind, Line, Outline, Parent, Parser, Role, Token};
 
 #[derive(Default)]
 pub(crate) struct Devicetree {

@@ -1,10 +1,7 @@
 //! Go.
 
-use super::super::Kind;
-use super::super::Parent;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::{Role, Token};
+use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 pub(crate) struct Go;
 

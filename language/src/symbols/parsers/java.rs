@@ -10,9 +10,7 @@ mod statement;
 mod tests;
 mod words;
 
-use super::super::Kind;
-use super::super::outline::{Outline, SCOPES_MAX};
-use super::super::parser::{Line, Parser, Role, Token};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, SCOPES_MAX, Token};
 use branch::Branches;
 use head::{Form, Head};
 

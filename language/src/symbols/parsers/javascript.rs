@@ -10,8 +10,7 @@ mod statement;
 mod tests;
 mod values;
 
-use super::super::outline::{Outline, SCOPES_MAX};
-use super::super::parser::{Line, Parser, Role, Token};
+use crate::symbols::{Line, Outline, Parser, Role, SCOPES_MAX, Token};
 use head::{Awaited, Form, Head, Place, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +85,8 @@ impl JavaScript {
             }
             Role::Sign(b')' | b']') => self.head.brackets = self.head.brackets.saturating_sub(1),
             Role::Sign(b';') if self.head.brackets == 0 => self.end_statement(outline),
-            _ if token.is_word() => self.word(token, next, outline),
+            Role::Word if self.head.brackets > 0 && self.head.awaited.is_none() => {}
+            Role::Word | Role::Keyword | Role::Type => self.word(token, next, outline),
             _ if self.head.brackets > 0 => {}
             Role::Sign(sign) => self.sign(token, sign, next, outline),
             _ => self.literal(token, next, outline),

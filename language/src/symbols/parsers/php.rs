@@ -1,9 +1,7 @@
 //! PHP. A head may follow other tokens of a statement, as text behind `?>` does not end it.
 
-use super::super::Kind;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::{Role, Token};
+use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Role, Token};
 
 /// Lookahead for `define`.
 const DEFINE_TOKENS_MAX: usize = 16;

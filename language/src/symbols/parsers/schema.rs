@@ -3,10 +3,8 @@
 #[cfg(test)]
 mod tests;
 
-use super::super::Kind;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::{Role, Token};
+use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Role, Token};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Schema {

@@ -1,9 +1,7 @@
 //! SQL.
 
-use super::super::Kind;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::Role;
+use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Role};
 use std::ops::Range;
 
 /// Lookahead behind `create`.

@@ -1,9 +1,7 @@
 //! CSS, SCSS, Less, Sass and Stylus: `.a .b.c > d:hover, #e` defines `d` and `e`, the last parts of
 //! selectors; classes go before elements.
 
-use super::super::Kind;
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 use std::ops::Range;
 
 const NAMES_MAX: usize = 64;

@@ -1,8 +1,6 @@
 //! WGSL.
 
-use super::super::Kind;
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 
 #[derive(Default)]
 pub(crate) struct Wgsl {

@@ -1,9 +1,7 @@
 //! Zig, whose containers are values of constants.
 
-use super::super::Kind;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::{Role, Token};
+use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Role, Token};
 
 pub(crate) struct Zig;
 

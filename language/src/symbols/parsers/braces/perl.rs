@@ -1,10 +1,8 @@
 //! Perl, Raku and Pod.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Role};
-use super::super::super::scopes::{Head, define_qualified, unquoted};
-use super::super::super::{Kind, Parent};
 use super::{Braces, Dialect};
+use crate::symbols::scopes::{Head, define_qualified, unquoted};
+use crate::symbols::{Kind, Line, Outline, Parent, Role};
 use std::ops::Range;
 
 /// Signs in names: `A::B`, and `a-b` of Raku.

@@ -1,6 +1,6 @@
 //! Pairs of brackets.
 
-use super::super::super::parser::{Role, Token};
+use crate::symbols::{Role, Token};
 
 /// Index of the closing bracket, or the number of tokens.
 pub(super) fn closing(tokens: &[Token], open: usize) -> usize {

@@ -1,11 +1,9 @@
 //! Directives: each branch begins with the scopes at its `#if`. Behind `#endif`, those of the last
 //! branch are open if they are as many as behind the first one, else those of the first.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::super::super::{Kind, Parent};
 use super::C;
 use super::state::{Block, Branch, Context};
+use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 /// Bound of nesting; deeper branches are only counted.
 const BRANCHES_MAX: usize = 64;

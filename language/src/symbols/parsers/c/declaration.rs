@@ -1,13 +1,11 @@
 //! Definitions of a statement, at its `;` or where a brace opens.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::super::super::{Kind, Parent};
 use super::C;
 use super::brackets::closing;
 use super::declarator::{Declarator, Form, Name, Reader};
 use super::macros::{declares, is_macro, name_before_group, name_in_macro};
 use super::state::{Context, Opened};
+use crate::symbols::{Kind, Outline, Parent, Role, Token};
 use std::ops::Range;
 
 impl C {

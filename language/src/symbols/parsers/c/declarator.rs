@@ -2,10 +2,8 @@
 //! the end is the name, if a type comes before it. Macros are recognised by their place:
 //! `EXPORT(int) f(int a)`, `int EXPORT(f)(int a)`, `int f OF((int a))`.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
 use super::brackets::closing;
+use crate::symbols::{Kind, Outline, Role, Token};
 use std::ops::{ControlFlow, Range};
 
 #[derive(Clone, Debug)]

@@ -1,9 +1,7 @@
 //! Files with C in parts: Yacc, Lex, SWIG, XS of Perl.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Parser, Role, Token};
 use super::C;
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Host {

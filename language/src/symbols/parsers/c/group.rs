@@ -1,9 +1,9 @@
 //! Round brackets of a declarator: parameters, `(*name)`, `MACRO(name)`, or arguments of a macro.
 
-use super::super::super::parser::{Role, Token};
 use super::brackets::closing;
 use super::declarator::{Form, GO, Name, Reader, STOP, Step};
 use super::words::{Word, is_upper};
+use crate::symbols::{Role, Token};
 use std::ops::Range;
 
 /// Lookahead for the `*` of `(WINAPI *name)`.
@@ -23,8 +23,13 @@ impl Reader<'_> {
             return GO;
         }
         let is_special = self.last.as_ref().is_some_and(|last| last.is_special);
-        let is_called =
-            has_parameters || self.is_at(self.at + 1, b'(') && self.is_at(self.at + 2, b'(');
+        // `(WINAPI *name) OF((int a))`
+        let is_macro = |next: &Token| Word::of(self.bytes(&next.range())) == Word::Name;
+        let is_called = has_parameters
+            || (self.types == 0 || self.last.is_none())
+                && self.peek().is_some_and(is_macro)
+                && self.is_at(self.at + 1, b'(')
+                && self.is_at(self.at + 2, b'(');
         let is_behind = is_called || self.next_is(b'[') || self.last.is_none();
         if is_behind && !is_special && self.is_pointer(inside.clone(), is_called) {
             return self.pointer(inside);

@@ -1,9 +1,9 @@
 //! Words of a declarator.
 
-use super::super::super::parser::{Role, Token};
 use super::brackets::closing;
 use super::declarator::{Form, GO, Reader, STOP, Step};
 use super::words::Word;
+use crate::symbols::{Role, Token};
 
 impl Reader<'_> {
     fn word_of(&self, token: &Token) -> Word {

@@ -1,8 +1,8 @@
 //! Names in the arguments of macros that stand for a function's head.
 
-use super::super::super::parser::Token;
 use super::declarator::{Name, Reader};
 use super::words::{Word, is_upper};
+use crate::symbols::Token;
 use std::ops::Range;
 
 /// `DEFUN(name)`

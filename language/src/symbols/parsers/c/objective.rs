@@ -1,11 +1,9 @@
 //! Objective-C.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Role, Token};
 use super::C;
 use super::brackets::closing;
 use super::state::{Block, Context};
+use crate::symbols::{Kind, Line, Outline, Role, Token};
 
 impl C {
     /// Returns false for other lines.

@@ -1,6 +1,6 @@
 //! Words of declarations.
 
-use super::super::super::Kind;
+use crate::symbols::Kind;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {

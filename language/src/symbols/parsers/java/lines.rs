@@ -1,10 +1,8 @@
 //! Lines that end statements, blocks by indentation, and recovery from unbalanced braces.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
 use super::head::{Form, Head};
 use super::{Dialect, Java, Place};
+use crate::symbols::{Kind, Outline, Role, Token};
 
 impl Java {
     pub(super) fn begin_line(

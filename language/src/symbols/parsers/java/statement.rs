@@ -1,10 +1,8 @@
 //! Signs of a statement, and definitions from its head.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::super::super::{Kind, Parent};
 use super::head::{Form, Head};
 use super::{Dialect, Java, Place};
+use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 impl Java {
     pub(super) fn sign(&mut self, token: Token, sign: u8, outline: &mut Outline<'_>) {

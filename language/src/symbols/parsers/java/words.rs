@@ -1,10 +1,8 @@
 //! Words of a statement's head.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::super::super::{Kind, Parent};
 use super::head::{Form, Head};
 use super::{Dialect, Java, Place};
+use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 impl Java {
     pub(super) fn word(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {

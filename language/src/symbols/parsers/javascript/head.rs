@@ -1,7 +1,6 @@
 //! Head of a statement.
 
-use super::super::super::Kind;
-use super::super::super::parser::Token;
+use crate::symbols::{Kind, Token};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {

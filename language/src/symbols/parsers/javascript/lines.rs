@@ -1,9 +1,8 @@
 //! Lines that end statements, recovery from unbalanced braces, and tags of scripts.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Role, Token};
 use super::JavaScript;
 use super::head::{Form, Head, Place};
+use crate::symbols::{Line, Outline, Role, Token};
 
 impl JavaScript {
     pub(super) fn begin_line(&mut self, first: Token, indent: usize, outline: &mut Outline<'_>) {

@@ -1,10 +1,8 @@
 //! Members of classes, objects and the like.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
 use super::head::{Form, Place, Value};
 use super::{Dialect, JavaScript};
+use crate::symbols::{Kind, Outline, Role, Token};
 
 impl JavaScript {
     /// True if a keyword before `next` is a member's name.

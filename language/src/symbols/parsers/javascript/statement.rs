@@ -1,10 +1,8 @@
 //! Words of a statement: declarations and paths.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::super::super::{Kind, Parent};
 use super::head::{Awaited, Form, Head, Place, Value};
 use super::{Dialect, JavaScript};
+use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 impl JavaScript {
     pub(super) fn word(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {

@@ -1,10 +1,8 @@
 //! Values: a function or class gives its kind to the name before `=` or `:`.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::super::super::{Kind, Parent};
 use super::JavaScript;
 use super::head::{Form, Head, Place, Value};
+use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 impl JavaScript {
     pub(super) fn sign(
