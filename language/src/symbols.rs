@@ -28,7 +28,7 @@ pub use outline::{DEFINITIONS_MAX, SCOPES_MAX};
 use crate::Language;
 use crate::lexer::Syntax;
 use outline::Outline;
-use parser::{Line, Parser, Role, Token};
+use parser::{Line, Parser, Role, Token, is_of};
 
 /// Version of lexer and parsers. An index keeps symbols, so raise this with every change of them.
 pub const VERSION: u32 = 6;

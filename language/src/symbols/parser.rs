@@ -48,6 +48,11 @@ impl Token {
     }
 }
 
+/// True if `words`, with blanks between, have the text.
+pub(super) fn is_of(words: &str, text: &[u8]) -> bool {
+    words.split(' ').any(|word| word.as_bytes() == text)
+}
+
 /// Line, or part of a long one.
 pub(super) struct Line<'l> {
     pub(super) tokens: &'l [Token],

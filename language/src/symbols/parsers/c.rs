@@ -21,7 +21,7 @@ pub(super) use grammar::{Grammar, Host};
 
 use crate::symbols::{Kind, Line, Outline, Parser, Role, SCOPES_MAX, Token};
 use brackets::closing;
-use state::{Block, Branches, Context, Opened};
+use state::{Block, Branches, Context};
 use words::Word;
 
 /// Bound of tokens; a longer statement is judged by its head.
@@ -205,25 +205,40 @@ impl C {
 
     fn open(&mut self, brace: Token, outline: &mut Outline<'_>) {
         self.opens += 1;
-        let opened = match self.context() {
-            _ if self.opens > OPENS_MAX => Opened::scope(Context::Value),
-            Context::Value => Opened::scope(Context::Value),
-            Context::Body if self.statement().is_empty() => Opened::scope(Context::Body),
-            _ if self.brackets > 0 => Opened::scope(Context::Value),
+        let (context, definition) = match self.context() {
+            _ if self.opens > OPENS_MAX => (Context::Value, None),
+            Context::Body if self.statement().is_empty() => (Context::Body, None),
+            context if self.brackets > 0 || context == Context::Value => (Context::Value, None),
             _ => self.opened(outline),
         };
         let head = self.statement().first().unwrap_or(&brace).start;
         let before = outline.text[..head as usize].last();
+        let is_type = matches!(context, Context::Type | Context::Enum);
+        let is_nameless = is_type && definition.is_none();
         let scope = Block {
-            context: opened.context,
+            context,
             begin: self.tokens.len(),
             brackets: self.brackets,
             opens: self.opens,
             is_first_column: before.is_none_or(|byte| *byte == b'\n'),
             is_indented: false,
-            nameless: opened.is_nameless.then_some(outline.len()),
+            nameless: is_nameless.then_some(outline.len()),
         };
-        self.enter(scope, opened.definition, outline);
+        self.enter(scope, definition, outline);
+    }
+
+    fn enter_context(
+        &mut self,
+        context: Context,
+        definition: Option<u32>,
+        outline: &mut Outline<'_>,
+    ) {
+        let scope = Block {
+            context,
+            begin: self.tokens.len(),
+            ..Block::default()
+        };
+        self.enter(scope, definition, outline);
     }
 
     fn enter(&mut self, scope: Block, definition: Option<u32>, outline: &mut Outline<'_>) {

@@ -68,9 +68,7 @@ fn end_at_top(it: &Statement, outline: &mut Outline<'_>) {
         }
         b"func" => {
             let function = function(it, outline);
-            if let Some(function) = function {
-                outline.definition(function).is_declaration = true;
-            }
+            outline.set_declaration(function);
         }
         b"type" => drop(define_type(it, 1, outline)),
         b"const" => drop(it.define_list(1, Kind::Constant, outline)),

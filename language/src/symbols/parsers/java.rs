@@ -14,8 +14,9 @@ use crate::symbols::{Kind, Line, Outline, Parser, Role, SCOPES_MAX, Token};
 use branch::Branches;
 use head::{Form, Head};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
+    #[default]
     Java,
     CSharp,
     Kotlin,
@@ -64,6 +65,7 @@ struct Scope {
     has_brace: bool,
 }
 
+#[derive(Default)]
 pub(crate) struct Java {
     dialect: Dialect,
     scopes: Vec<Scope>,
@@ -80,12 +82,7 @@ impl Java {
     pub(crate) fn new(dialect: Dialect) -> Java {
         Java {
             dialect,
-            scopes: Vec::new(),
-            deeper: 0,
-            head: Head::default(),
-            last: None,
-            branches: Branches::default(),
-            is_suspect: false,
+            ..Java::default()
         }
     }
 

@@ -10,11 +10,12 @@ mod statement;
 mod tests;
 mod values;
 
-use crate::symbols::{Line, Outline, Parser, Role, SCOPES_MAX, Token};
+use crate::symbols::{Line, Outline, Parser, Role, SCOPES_MAX, Token, is_of};
 use head::{Awaited, Form, Head, Place, Value};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
+    #[default]
     JavaScript,
     TypeScript,
     Qml,
@@ -31,6 +32,7 @@ struct Scope {
     owner: Option<Token>,
 }
 
+#[derive(Default)]
 pub(crate) struct JavaScript {
     dialect: Dialect,
     scopes: Vec<Scope>,
@@ -46,12 +48,8 @@ impl JavaScript {
     pub(crate) fn new(dialect: Dialect) -> JavaScript {
         JavaScript {
             dialect,
-            scopes: Vec::new(),
-            deeper: 0,
-            head: Head::default(),
-            last: None,
-            is_arrow: false,
             in_script: dialect != Dialect::Tagged,
+            ..JavaScript::default()
         }
     }
 
@@ -154,22 +152,9 @@ impl JavaScript {
     }
 
     fn last_is_operator(&self, outline: &Outline<'_>) -> bool {
-        let Some(last) = self.last.filter(|last| last.role == Role::Keyword) else {
-            return false;
-        };
-        matches!(
-            last.text(outline),
-            b"return"
-                | b"default"
-                | b"yield"
-                | b"export"
-                | b"import"
-                | b"await"
-                | b"new"
-                | b"in"
-                | b"of"
-                | b"typeof"
-        )
+        let last = self.last.filter(|last| last.role == Role::Keyword);
+        let words = "return default yield export import await new in of typeof";
+        last.is_some_and(|last| is_of(words, last.text(outline)))
     }
 
     fn last_is_word(&self) -> bool {

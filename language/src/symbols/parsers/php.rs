@@ -82,12 +82,7 @@ fn head_at(it: &Statement, at: usize, outline: &Outline<'_>) -> Option<(Option<T
     let kind = match text {
         b"function" => {
             let name = it.get(at + 1 + usize::from(it.is(at + 1, b'&')))?;
-            let is_method = it.scope == Scope::Methods;
-            let kind = if is_method {
-                Kind::Method
-            } else {
-                Kind::Function
-            };
+            let kind = Kind::of_function(it.scope == Scope::Methods);
             return name.is_word().then_some((Some(name), kind));
         }
         b"class" if is_new => return Some((None, Kind::Class)),

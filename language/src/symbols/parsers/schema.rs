@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
-use crate::symbols::{Kind, Outline, Role, Token};
+use crate::symbols::{Kind, Outline, Role, Token, is_of};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Schema {
@@ -165,11 +165,7 @@ impl Schema {
 
     fn member(self, it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u32> {
         let in_interface = it.scope == Scope::Methods;
-        let kind = if in_interface {
-            Kind::Method
-        } else {
-            Kind::Field
-        };
+        let kind = [Kind::Field, Kind::Method][usize::from(in_interface)];
         let name = match self {
             Schema::Protobuf if in_interface => it.get(at + 1).filter(Token::is_word)?,
             Schema::Protobuf => it.word_before(it.find(b"=")?)?,
@@ -187,31 +183,21 @@ impl Schema {
     }
 }
 
+/// Words that others may precede.
+const HEADS: &str = "type input interface mixin enum union dictionary namespace scalar";
+
 fn begin(it: &Statement, outline: &Outline<'_>) -> usize {
     let mut at = 0;
     loop {
         at = match it.get(at).map(|token| token.role) {
             Some(Role::String) => at + 1,
             Some(Role::Sign(b'[')) => it.behind(at),
-            _ => match it.word(at, outline) {
-                b"partial" | b"extend" | b"callback" | b"interface"
-                    if matches!(
-                        it.word(at + 1, outline),
-                        b"type"
-                            | b"input"
-                            | b"interface"
-                            | b"mixin"
-                            | b"enum"
-                            | b"union"
-                            | b"dictionary"
-                            | b"namespace"
-                            | b"scalar"
-                    ) =>
-                {
-                    at + 1
-                }
-                _ => return at,
-            },
+            _ if is_of("partial extend callback interface", it.word(at, outline))
+                && is_of(HEADS, it.word(at + 1, outline)) =>
+            {
+                at + 1
+            }
+            _ => return at,
         };
     }
 }

@@ -38,10 +38,8 @@ impl Grammar for Zig {
         let name = it.get(at + 1).filter(Token::is_word);
         let kind = match it.word(at, outline) {
             b"fn" => {
-                if let Some(function) = function(it, name, outline) {
-                    outline.definition(function).is_declaration = true;
-                }
-                return;
+                let function = function(it, name, outline);
+                return outline.set_declaration(function);
             }
             b"const" => Kind::Constant,
             b"var" => Kind::Variable,
@@ -72,13 +70,7 @@ fn is_members(scope: Scope) -> bool {
 }
 
 fn function(it: &Statement, name: Option<Token>, outline: &mut Outline<'_>) -> Option<u32> {
-    let is_method = is_members(it.scope);
-    let kind = if is_method {
-        Kind::Method
-    } else {
-        Kind::Function
-    };
-    outline.define(name?.range(), kind)
+    outline.define(name?.range(), Kind::of_function(is_members(it.scope)))
 }
 
 fn field(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u32> {

@@ -114,11 +114,8 @@ impl C {
             let scope = Block {
                 context: Context::Body,
                 begin: self.tokens.len(),
-                brackets: 0,
-                opens: 0,
-                is_indented: false,
                 is_first_column: self.scopes.is_empty(),
-                nameless: None,
+                ..Block::default()
             };
             self.enter(scope, None, outline);
         }

@@ -40,6 +40,7 @@ pub(super) type Step = ControlFlow<Option<Declarator>>;
 pub(super) const STOP: Step = ControlFlow::Break(None);
 pub(super) const GO: Step = ControlFlow::Continue(());
 
+#[derive(Default)]
 pub(super) struct Reader<'a> {
     text: &'a [u8],
     pub(super) tokens: &'a [Token],
@@ -69,22 +70,9 @@ impl<'a> Reader<'a> {
         Reader {
             text: outline.text,
             tokens,
-            at: 0,
             is_opening,
             class: outline.innermost_name().unwrap_or_default(),
-            is_typedef: false,
-            is_extern: false,
-            is_const: false,
-            is_friend: false,
-            has_string: false,
-            types: 0,
-            is_prefixed: false,
-            key: None,
-            qualifier: None,
-            before: None,
-            last: None,
-            is_named: false,
-            is_done: false,
+            ..Reader::default()
         }
     }
 

@@ -3,14 +3,16 @@
 use super::C;
 use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Host {
+    #[default]
     Yacc,
     Lex,
     Swig,
     Xs,
 }
 
+#[derive(Default)]
 pub(crate) struct Grammar {
     host: Host,
     c: C,
@@ -34,7 +36,7 @@ impl Parser for Grammar {
         }
         let is_c = match self.host {
             Host::Swig => true,
-            Host::Xs | Host::Yacc | Host::Lex => self.is_literal || self.section == 2,
+            _ => self.is_literal || self.section == 2,
         };
         if is_c || self.c.in_directive || self.is_directive(line, outline) {
             self.c.line(line, outline);
@@ -52,12 +54,7 @@ impl Grammar {
     pub(crate) fn new(host: Host) -> Grammar {
         Grammar {
             host,
-            c: C::default(),
-            section: 0,
-            is_literal: false,
-            braces: 0,
-            rule: None,
-            is_in_rule: false,
+            ..Grammar::default()
         }
     }
 

@@ -1,6 +1,6 @@
 //! Scopes of statements, and branches of the preprocessor around them.
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Block {
     pub(super) context: Context,
     /// Start of its statement in the tokens.
@@ -27,22 +27,6 @@ pub(super) enum Context {
     /// Function; only types are found.
     Body,
     Value,
-}
-
-pub(super) struct Opened {
-    pub(super) context: Context,
-    pub(super) definition: Option<u32>,
-    pub(super) is_nameless: bool,
-}
-
-impl Opened {
-    pub(super) fn scope(context: Context) -> Opened {
-        Opened {
-            context,
-            definition: None,
-            is_nameless: false,
-        }
-    }
 }
 
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use super::head::{Form, Head};
 use super::{Dialect, Java, Place};
-use crate::symbols::{Kind, Outline, Role, Token};
+use crate::symbols::{Kind, Outline, Role, Token, is_of};
 
 impl Java {
     pub(super) fn begin_line(
@@ -54,16 +54,9 @@ impl Java {
             Role::Sign(b'{') => head.definition.is_some() || head.name.is_some(),
             Role::Sign(b'(') => self.dialect == Dialect::Scala && head.definition.is_some(),
             Role::Sign(sign) => b".?:=,)]&|-".contains(&sign),
-            Role::Keyword | Role::Word => matches!(
+            Role::Keyword | Role::Word => is_of(
+                "where extends implements with throws rethrows by constructor",
                 first.text(outline),
-                b"where"
-                    | b"extends"
-                    | b"implements"
-                    | b"with"
-                    | b"throws"
-                    | b"rethrows"
-                    | b"by"
-                    | b"constructor"
             ),
             _ => false,
         }

@@ -143,14 +143,10 @@ impl Java {
             Form::Plain if head.is_function() => self.define_function(false, outline),
             Form::Plain => self.define_variable(outline),
             Form::Function if !head.in_value && head.kind.is_none() => {
-                if let Some(index) = head.definition {
-                    outline.definition(index).is_declaration = true;
-                }
+                outline.set_declaration(head.definition);
             }
             Form::Type(kind) if self.dialect == Dialect::D && kind.is_type() && !head.in_value => {
-                if let Some(index) = head.definition {
-                    outline.definition(index).is_declaration = true;
-                }
+                outline.set_declaration(head.definition);
             }
             _ => {}
         }
@@ -186,12 +182,7 @@ impl Java {
         if !is_enough {
             return;
         }
-        let kind = if of_type {
-            Kind::Method
-        } else {
-            Kind::Function
-        };
-        let kind = head.kind.unwrap_or(kind);
+        let kind = head.kind.unwrap_or(Kind::of_function(of_type));
         let is_complete =
             has_body || head.kind.is_some() || is_constructor && self.dialect == Dialect::Dart;
         self.head.definition = if is_complete {

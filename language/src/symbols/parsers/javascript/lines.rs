@@ -2,7 +2,7 @@
 
 use super::JavaScript;
 use super::head::{Form, Head, Place};
-use crate::symbols::{Line, Outline, Role, Token};
+use crate::symbols::{Line, Outline, Role, Token, is_of};
 
 impl JavaScript {
     pub(super) fn begin_line(&mut self, first: Token, indent: usize, outline: &mut Outline<'_>) {
@@ -26,24 +26,9 @@ impl JavaScript {
             return true;
         }
         if let Some(last) = self.last.filter(|last| last.role == Role::Keyword) {
-            let ends = matches!(
-                last.text(outline),
-                b"return"
-                    | b"break"
-                    | b"continue"
-                    | b"this"
-                    | b"null"
-                    | b"true"
-                    | b"false"
-                    | b"undefined"
-                    | b"super"
-                    | b"get"
-                    | b"set"
-                    | b"of"
-                    | b"from"
-                    | b"debugger"
-                    | b"void"
-            );
+            let words = "return break continue this null true false undefined super get set of \
+                         from debugger void";
+            let ends = is_of(words, last.text(outline));
             let is_name = self.head.name.is_some_and(|name| Some(name) == self.last);
             if !ends && !is_name {
                 return true;
@@ -64,19 +49,8 @@ impl JavaScript {
 
     fn is_declaration(&self, first: Token, outline: &Outline<'_>) -> bool {
         let is_open = self.head.brackets > 0 || !self.scopes.is_empty();
-        is_open
-            && first.role == Role::Keyword
-            && matches!(
-                first.text(outline),
-                b"function"
-                    | b"class"
-                    | b"export"
-                    | b"import"
-                    | b"interface"
-                    | b"namespace"
-                    | b"abstract"
-                    | b"declare"
-            )
+        let words = "function class export import interface namespace abstract declare";
+        is_open && first.role == Role::Keyword && is_of(words, first.text(outline))
     }
 
     /// Closes scopes that a declaration in column 0 cannot be in.

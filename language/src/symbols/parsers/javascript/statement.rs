@@ -188,9 +188,7 @@ impl JavaScript {
         match (head.form, head.awaited) {
             (Form::Variable(_), _) => self.define_variable(outline),
             (Form::Declaration, Some(awaited)) if awaited.place == Place::Body => {
-                if let Some(index) = awaited.definition {
-                    outline.definition(index).is_declaration = true;
-                }
+                outline.set_declaration(awaited.definition);
             }
             (Form::Property(kind), _) => {
                 if let Some(name) = head.name {

@@ -114,12 +114,7 @@ impl JavaScript {
         let kind_of = |of: Kind| if kind == Kind::Class { kind } else { of };
         if let Some(index) = self.head.definition {
             if self.head.form != Form::Alias {
-                let kind = if is_member {
-                    Kind::Method
-                } else {
-                    Kind::Function
-                };
-                outline.definition(index).kind = kind_of(kind);
+                outline.definition(index).kind = kind_of(Kind::of_function(is_member));
             }
         } else if is_member {
             self.head.definition = self.define_member(name, kind_of(Kind::Method), outline);
