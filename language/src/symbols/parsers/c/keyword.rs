@@ -16,7 +16,9 @@ impl Reader<'_> {
             Some(_) => false,
         };
         let is_typed = self.types > 0 || self.last.is_some() || self.key.is_some();
-        let is_tag = word == Word::Operator && self.key.is_some();
+        let is_last = self.is_opening && self.last.is_none() && self.peek().is_none();
+        let is_tag = word == Word::Operator || is_last && word.may_name(text);
+        let is_tag = is_tag && self.key.is_some();
         let is_dunder = word == Word::Attribute && text.ends_with(b"__");
         if is_dunder && (self.last.is_some() || self.next_is(b'(')) {
             return word;

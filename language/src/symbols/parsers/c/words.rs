@@ -33,10 +33,21 @@ pub(super) enum Word {
 impl Word {
     pub(super) fn of(text: &[u8]) -> Word {
         match text {
-            b"void" | b"char" | b"short" | b"int" | b"long" | b"float" | b"double" | b"signed"
-            | b"unsigned" | b"bool" | b"_Bool" | b"auto" | b"_Complex" | b"__int128" => {
-                Word::BuiltIn
-            }
+            b"void"
+            | b"char"
+            | b"short"
+            | b"int"
+            | b"long"
+            | b"float"
+            | b"double"
+            | b"signed"
+            | b"unsigned"
+            | b"bool"
+            | b"_Bool"
+            | b"auto"
+            | b"_Complex"
+            | b"__int128"
+            | [b'_', b'_', .., b'_', b'T', b'Y', b'P', b'E', b'_', b'_'] => Word::BuiltIn,
             b"static" | b"inline" | b"register" | b"volatile" | b"virtual" | b"mutable"
             | b"thread_local" | b"_Thread_local" | b"__thread" | b"restrict" | b"__restrict"
             | b"_Noreturn" | b"__inline" | b"__forceinline" | b"typename" | b"consteval"
@@ -90,7 +101,7 @@ impl Word {
         match self {
             Word::Key(_) => text == b"class",
             Word::Other => matches!(text, b"new" | b"delete" | b"this" | b"catch"),
-            Word::Specifier => matches!(text, b"virtual" | b"mutable"),
+            Word::Specifier => matches!(text, b"virtual" | b"mutable" | b"thread_local"),
             Word::Attribute => {
                 matches!(text, b"requires" | b"throw" | b"layout" | b"explicit")
                     || text.ends_with(b"__")
