@@ -73,6 +73,7 @@ pub(crate) struct Java {
     deeper: usize,
     head: Head,
     last: Option<Token>,
+    next: Option<Token>,
     branches: Branches,
     /// True behind a brace in column 0 that closes an indented scope.
     is_suspect: bool,
@@ -98,7 +99,7 @@ impl Java {
         self.last.is_some_and(|last| last.is(sign))
     }
 
-    fn token(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+    fn token(&mut self, token: Token, outline: &mut Outline<'_>) {
         match token.role {
             Role::Sign(b'{') => self.open(outline),
             Role::Sign(b'}') => self.close(token, outline),
@@ -112,7 +113,7 @@ impl Java {
             Role::Sign(b';') if self.head.brackets == 0 => self.end_statement(true, outline),
             Role::Sign(sign) if self.head.brackets == 0 => self.sign(token, sign, outline),
             Role::Sign(b'-' | b'>') => self.head.created = 0,
-            Role::Word | Role::Keyword | Role::Type => self.word(token, next, outline),
+            Role::Word | Role::Keyword | Role::Type => self.word(token, outline),
             Role::Meta => self.meta(token, outline),
             _ => {}
         }
@@ -239,10 +240,12 @@ impl Parser for Java {
             if first.role == Role::Meta && branch::is_directive(text) {
                 return self.directive(*first, text, outline);
             }
-            self.begin_line(*first, line.tokens.get(1), line.indent(outline), outline);
+            self.next = line.tokens.get(1).copied();
+            self.begin_line(*first, line.indent(outline), outline);
         }
         for (at, token) in line.tokens.iter().enumerate() {
-            self.token(*token, line.tokens.get(at + 1), outline);
+            self.next = line.tokens.get(at + 1).copied();
+            self.token(*token, outline);
             self.last = Some(*token);
         }
     }

@@ -40,6 +40,7 @@ pub(crate) struct JavaScript {
     deeper: usize,
     head: Head,
     last: Option<Token>,
+    next: Option<Token>,
     is_arrow: bool,
     in_script: bool,
 }
@@ -71,7 +72,7 @@ impl JavaScript {
         matches!(last, Some(Role::Sign(sign)) if signs.contains(&sign))
     }
 
-    fn token(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+    fn token(&mut self, token: Token, outline: &mut Outline<'_>) {
         match token.role {
             Role::Sign(b'{') => self.open(outline),
             Role::Sign(b'}') => self.close(token, outline),
@@ -84,10 +85,10 @@ impl JavaScript {
             Role::Sign(b')' | b']') => self.head.brackets = self.head.brackets.saturating_sub(1),
             Role::Sign(b';') if self.head.brackets == 0 => self.end_statement(outline),
             Role::Word if self.head.brackets > 0 && self.head.awaited.is_none() => {}
-            Role::Word | Role::Keyword | Role::Type => self.word(token, next, outline),
+            Role::Word | Role::Keyword | Role::Type => self.word(token, outline),
             _ if self.head.brackets > 0 => {}
-            Role::Sign(sign) => self.sign(token, sign, next, outline),
-            _ => self.literal(token, next, outline),
+            Role::Sign(sign) => self.sign(token, sign, outline),
+            _ => self.literal(token, outline),
         }
     }
 
@@ -215,7 +216,8 @@ impl Parser for JavaScript {
         }
         for (at, token) in line.tokens.iter().enumerate() {
             let is_arrow = token.is(b'>') && self.last_is(b'=');
-            self.token(*token, line.tokens.get(at + 1), outline);
+            self.next = line.tokens.get(at + 1).copied();
+            self.token(*token, outline);
             self.is_arrow = is_arrow;
             self.last = Some(*token);
         }

@@ -5,17 +5,11 @@ use super::{Dialect, Java, Place};
 use crate::symbols::{Kind, Outline, Role, Token, is_of};
 
 impl Java {
-    pub(super) fn begin_line(
-        &mut self,
-        first: Token,
-        next: Option<&Token>,
-        indent: usize,
-        outline: &mut Outline<'_>,
-    ) {
+    pub(super) fn begin_line(&mut self, first: Token, indent: usize, outline: &mut Outline<'_>) {
         if self.dialect.has_lines() && self.head.brackets == 0 {
             if self.dialect == Dialect::Scala && self.opens_block(indent) {
                 self.open_indented(outline);
-            } else if !self.continues(first, outline) && !self.is_constructor_of(next, outline) {
+            } else if !self.continues(first, outline) && !self.is_constructor_of(outline) {
                 self.end_statement(false, outline);
             }
             self.pop_indented(Some(indent), outline);
@@ -63,9 +57,11 @@ impl Java {
     }
 
     /// True for Kotlin's `constructor` of a class in an earlier line.
-    fn is_constructor_of(&self, next: Option<&Token>, outline: &Outline<'_>) -> bool {
+    fn is_constructor_of(&self, outline: &Outline<'_>) -> bool {
         matches!(self.head.form, Form::Type(_))
-            && next.is_some_and(|next| next.text(outline) == b"constructor")
+            && self
+                .next
+                .is_some_and(|next| next.text(outline) == b"constructor")
     }
 
     fn opens_block(&self, indent: usize) -> bool {

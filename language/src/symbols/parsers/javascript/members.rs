@@ -6,16 +6,16 @@ use crate::symbols::{Kind, Outline, Role, Token};
 
 impl JavaScript {
     /// True if a keyword before `next` is a member's name.
-    pub(super) fn is_member_name(&self, next: Option<&Token>) -> bool {
+    pub(super) fn is_member_name(&self) -> bool {
         let has_name = self.head.name.is_some() || self.head.is_call;
         let is_at_name = self.is_in_members() && self.head.is_outside_value() && !has_name;
         let is_object = !matches!(self.place(), Place::Class | Place::Interface);
-        let ends = |next: &Token| match next.role {
+        let ends = |next: Token| match next.role {
             Role::Sign(b'(') => !is_object,
             Role::Sign(sign) => b":=;,?".contains(&sign),
             _ => false,
         };
-        is_at_name && next.is_none_or(ends)
+        is_at_name && self.next.is_none_or(ends)
     }
 
     /// True for the `(` of a method without a class around it.
@@ -26,20 +26,20 @@ impl JavaScript {
         self.place() == Place::Top && is_statement && is_behind && bracket.is(b'(')
     }
 
-    pub(super) fn is_key_of_function(&self, next: Option<&Token>, outline: &Outline<'_>) -> bool {
-        let is_function = next.is_some_and(|next| {
+    pub(super) fn is_key_of_function(&self, outline: &Outline<'_>) -> bool {
+        let is_function = self.next.is_some_and(|next| {
             next.is(b'(') || matches!(next.text(outline), b"function" | b"async")
         });
         let name = self.head.name.filter(|_| self.last == self.head.name);
         is_function && name.is_some_and(|name| outline.begins_line(name.start))
     }
 
-    pub(super) fn member(&mut self, token: Token, text: &[u8], next: Option<&Token>) {
+    pub(super) fn member(&mut self, token: Token, text: &[u8]) {
         if self.head.name.is_some() || self.head.is_call {
             return;
         }
         let ends =
-            |next: &Token| matches!(next.role, Role::Sign(sign) if b"(=:;,?!<}".contains(&sign));
+            |next: Token| matches!(next.role, Role::Sign(sign) if b"(=:;,?!<}".contains(&sign));
         let is_statement = token.role == Role::Keyword
             && match self.place() {
                 Place::Class => false,
@@ -49,18 +49,13 @@ impl JavaScript {
                     b"if" | b"for" | b"while" | b"switch" | b"catch" | b"with" | b"return" | b"new"
                 ),
             };
-        let is_computed = next.is_some_and(|next| next.is(b'['));
-        if next.is_none_or(ends) && !is_statement && !is_computed {
+        let is_computed = self.next.is_some_and(|next| next.is(b'['));
+        if self.next.is_none_or(ends) && !is_statement && !is_computed {
             self.head.name = Some(token);
         }
     }
 
-    pub(super) fn literal(
-        &mut self,
-        token: Token,
-        next: Option<&Token>,
-        outline: &mut Outline<'_>,
-    ) {
+    pub(super) fn literal(&mut self, token: Token, outline: &mut Outline<'_>) {
         if token.role == Role::Meta {
             return;
         }
@@ -70,7 +65,9 @@ impl JavaScript {
                 self.head.value = Value::Other;
             }
         } else if is_member && token.role == Role::String && self.head.name.is_none() {
-            let is_key = next.is_some_and(|next| next.is(b':') || next.is(b'(') || next.is(b'='));
+            let is_key = self
+                .next
+                .is_some_and(|next| next.is(b':') || next.is(b'(') || next.is(b'='));
             match (unquoted(token, outline).filter(|_| is_key), self.place()) {
                 (Some(name), Place::Enum) => self.enumerator(name, outline),
                 (Some(name), _) => self.head.name = Some(name),

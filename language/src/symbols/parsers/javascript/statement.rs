@@ -5,9 +5,9 @@ use super::{Dialect, JavaScript};
 use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 impl JavaScript {
-    pub(super) fn word(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+    pub(super) fn word(&mut self, token: Token, outline: &mut Outline<'_>) {
         let text = token.text(outline);
-        if token.role == Role::Keyword && !self.is_member_name(next) {
+        if token.role == Role::Keyword && !self.is_member_name() {
             match text {
                 b"function" => return self.function(outline),
                 b"class" => return self.declare(Place::Class, outline),
@@ -22,11 +22,11 @@ impl JavaScript {
         }
         match self.place() {
             Place::Class | Place::Interface | Place::Object | Place::NamedObject => {
-                self.member(token, text, next);
+                self.member(token, text);
             }
             Place::Enum => self.enumerator(token, outline),
             Place::Component if self.component_word(text) => {}
-            _ => self.statement_word(token, text, next, outline),
+            _ => self.statement_word(token, text, outline),
         }
     }
 
@@ -106,20 +106,16 @@ impl JavaScript {
         true
     }
 
-    fn statement_word(
-        &mut self,
-        token: Token,
-        text: &[u8],
-        next: Option<&Token>,
-        outline: &mut Outline<'_>,
-    ) {
+    fn statement_word(&mut self, token: Token, text: &[u8], outline: &mut Outline<'_>) {
         if !matches!(self.head.form, Form::Statement | Form::Variable(_)) {
             return self.other_name(token, outline);
         }
         if self.head.is_call || self.head.angles > 0 && self.head.form == Form::Statement {
             return;
         }
-        let before_word = next.is_some_and(|next| next.is_word() || next.role == Role::String);
+        let before_word = self
+            .next
+            .is_some_and(|next| next.is_word() || next.role == Role::String);
         match text {
             _ if token.role == Role::Word && (text != b"module" || !before_word) => {
                 self.path(token, outline);

@@ -5,19 +5,13 @@ use super::head::{Form, Head, Place, Value};
 use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 impl JavaScript {
-    pub(super) fn sign(
-        &mut self,
-        token: Token,
-        sign: u8,
-        next: Option<&Token>,
-        outline: &mut Outline<'_>,
-    ) {
+    pub(super) fn sign(&mut self, token: Token, sign: u8, outline: &mut Outline<'_>) {
         let in_type = matches!(
             self.head.value,
             Value::None | Value::Generic | Value::Annotation | Value::Start
         );
         match sign {
-            b'=' => self.equals(token, next, outline),
+            b'=' => self.equals(token, outline),
             b'>' if self.last_is(b'=') => self.arrow(outline),
             b'<' if in_type => {
                 self.head.angles = self.head.angles.saturating_add(1);
@@ -27,7 +21,7 @@ impl JavaScript {
             }
             b'>' => self.head.angles = self.head.angles.saturating_sub(1),
             b',' if self.head.angles == 0 || !in_type => self.comma(outline),
-            b':' => self.colon(next, outline),
+            b':' => self.colon(outline),
             b'.' if self.head.is_call && !self.is_in_members() => self.other_value(),
             b'.' | b'?' | b'!' | b'*' | b'@' | b'#' if self.head.value == Value::None => {}
             b'.' if self.head.value == Value::Word => {}
@@ -53,9 +47,9 @@ impl JavaScript {
         )
     }
 
-    fn equals(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+    fn equals(&mut self, token: Token, outline: &mut Outline<'_>) {
         let touches = |other: &Token| other.start == token.end;
-        let next = next.filter(|next| touches(next));
+        let next = self.next.filter(touches);
         if next.is_some_and(|next| next.is(b'>')) {
             return;
         }
@@ -167,7 +161,7 @@ impl JavaScript {
         }
     }
 
-    fn colon(&mut self, next: Option<&Token>, outline: &mut Outline<'_>) {
+    fn colon(&mut self, outline: &mut Outline<'_>) {
         match (self.head.value, self.place()) {
             (Value::None, Place::Object | Place::NamedObject) if !self.head.is_call => {
                 self.head.value = Value::Start;
@@ -182,7 +176,7 @@ impl JavaScript {
             (Value::Group, _) => self.head.value = Value::Annotation,
             // The type of a method.
             (Value::None, Place::Top) if self.head.is_call => {}
-            (Value::None, Place::Top) if self.is_key_of_function(next, outline) => {
+            (Value::None, Place::Top) if self.is_key_of_function(outline) => {
                 self.head.value = Value::Start;
             }
             _ => self.other_value(),
