@@ -2,14 +2,12 @@
 //! The statement around a block goes on behind it: `typedef struct { … } Name;`.
 //! A `}` in the first column repairs what the preprocessor unbalances.
 
-mod brackets;
 mod branch;
 mod declaration;
 mod declarator;
 mod grammar;
 mod group;
 mod keyword;
-mod macros;
 mod objective;
 mod state;
 mod words;
@@ -20,7 +18,7 @@ mod tests;
 pub(super) use grammar::{Grammar, Host};
 
 use crate::symbols::{Kind, Line, Outline, Parser, Role, SCOPES_MAX, Token};
-use brackets::closing;
+use declarator::closing;
 use state::{Block, Branches, Context};
 use words::Word;
 

@@ -2,8 +2,6 @@
 //! braces. The head of a statement is kept as a few facts ([`Head`]), which a brace suspends. Only
 //! types and functions are found in bodies.
 
-mod branch;
-mod head;
 mod lines;
 mod statement;
 #[cfg(test)]
@@ -11,8 +9,7 @@ mod tests;
 mod words;
 
 use crate::symbols::{Kind, Line, Outline, Parser, Role, SCOPES_MAX, Token};
-use branch::Branches;
-use head::{Form, Head};
+use lines::Branches;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -230,6 +227,82 @@ impl Java {
     }
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// `Type name`, or only modifiers so far.
+    #[default]
+    Plain,
+    Type(Kind),
+    Function,
+    Value(Kind),
+    Case,
+    /// Defines nothing: `import`.
+    Other,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Head {
+    form: Form,
+    name: Option<Token>,
+    /// Name before the last `.`.
+    qualifier: Option<Token>,
+    definition: Option<u32>,
+    /// True behind a type, or a word in its place.
+    has_type: bool,
+    is_call: bool,
+    is_accessor: bool,
+    in_value: bool,
+    /// True behind a word such as `private`.
+    is_member: bool,
+    is_static: bool,
+    is_record: bool,
+    is_final: bool,
+    kind: Option<Kind>,
+    brackets: u32,
+    angles: u32,
+    /// Brackets around the last `new`, plus 1.
+    created: u32,
+    indent: usize,
+    tick: Option<u32>,
+}
+
+impl Head {
+    fn is_function(&self) -> bool {
+        self.is_call || self.is_accessor
+    }
+
+    fn is_outside(&self) -> bool {
+        self.brackets == 0 && self.angles == 0
+    }
+
+    fn close_bracket(&mut self) {
+        self.brackets = self.brackets.saturating_sub(1);
+        if self.brackets + 1 < self.created {
+            self.created = 0;
+        }
+    }
+
+    fn at(indent: usize) -> Head {
+        Head {
+            indent,
+            ..Head::default()
+        }
+    }
+
+    fn next_name(&mut self) {
+        *self = Head {
+            form: self.form,
+            has_type: true,
+            is_member: self.is_member,
+            is_static: self.is_static,
+            is_final: self.is_final,
+            kind: self.kind,
+            indent: self.indent,
+            ..Head::default()
+        };
+    }
+}
+
 impl Parser for Java {
     fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         if line.is_begin
@@ -237,7 +310,7 @@ impl Parser for Java {
             && let Some(first) = line.tokens.first()
         {
             let text = first.text(outline);
-            if first.role == Role::Meta && branch::is_directive(text) {
+            if first.role == Role::Meta && lines::is_directive(text) {
                 return self.directive(*first, text, outline);
             }
             self.next = line.tokens.get(1).copied();

@@ -2,7 +2,6 @@
 //! suspends the statement around it ([`Head`]); the token before tells objects from blocks.
 //! Variables count at the top of a file only.
 
-mod head;
 mod lines;
 mod members;
 mod statement;
@@ -10,8 +9,7 @@ mod statement;
 mod tests;
 mod values;
 
-use crate::symbols::{Line, Outline, Parser, Role, SCOPES_MAX, Token, is_of};
-use head::{Awaited, Form, Head, Place, Value};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, SCOPES_MAX, Token, is_of};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -199,6 +197,91 @@ impl JavaScript {
         } else if self.head.value == Value::Start {
             self.head.value = Value::Other;
         }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Top,
+    /// Statements, or unknown.
+    Body,
+    Class,
+    /// Interface or named object type.
+    Interface,
+    Object,
+    /// Object at the top of a file, whose values are fields.
+    NamedObject,
+    Enum,
+    Component,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Value {
+    #[default]
+    None,
+    Start,
+    /// `a.b`
+    Word,
+    /// `<T>` before parameters.
+    Generic,
+    /// `(…)`, maybe parameters.
+    Group,
+    /// Type behind `(…):`.
+    Annotation,
+    Arrow,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// Expression or member.
+    #[default]
+    Statement,
+    Variable(Kind),
+    Declaration,
+    Alias,
+    Case,
+    /// `property int name: 1` of QML.
+    Property(Kind),
+    /// Defines nothing: `import`.
+    Other,
+}
+
+/// Body that follows.
+#[derive(Clone, Copy)]
+struct Awaited {
+    place: Place,
+    definition: Option<u32>,
+    brackets: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Head {
+    form: Form,
+    name: Option<Token>,
+    /// Name before the last `.`.
+    qualifier: Option<Token>,
+    definition: Option<u32>,
+    awaited: Option<Awaited>,
+    value: Value,
+    /// Path that begins the value, as in `a = b.c = …`.
+    next: (Option<Token>, Option<Token>),
+    is_call: bool,
+    brackets: u32,
+    angles: u32,
+    indent: usize,
+}
+
+impl Head {
+    fn at(indent: usize) -> Head {
+        Head {
+            indent,
+            ..Head::default()
+        }
+    }
+
+    fn is_outside_value(&self) -> bool {
+        self.brackets == 0 && self.value == Value::None
     }
 }
 

@@ -1,9 +1,8 @@
 //! Definitions of a statement, at its `;` or where a brace opens.
 
 use super::C;
-use super::brackets::closing;
-use super::declarator::{Declarator, Form, Name, Reader};
-use super::macros::{declares, is_macro, name_before_group, name_in_macro};
+use super::declarator::{Declarator, Form, Name, Reader, closing};
+use super::group::{declares, is_macro, name_before_group, name_in_macro};
 use super::objective::method;
 use super::state::Context;
 use crate::symbols::{Kind, Outline, Parent, Role, Token};

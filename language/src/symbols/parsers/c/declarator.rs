@@ -2,7 +2,6 @@
 //! the end is the name, if a type comes before it. Macros are recognised by their place:
 //! `EXPORT(int) f(int a)`, `int EXPORT(f)(int a)`, `int f OF((int a))`.
 
-use super::brackets::closing;
 use crate::symbols::{Kind, Outline, Role, Token};
 use std::ops::{ControlFlow, Range};
 
@@ -282,4 +281,20 @@ impl<'a> Reader<'a> {
             }
         }
     }
+}
+
+/// Index of the closing bracket, or the number of tokens.
+pub(super) fn closing(tokens: &[Token], open: usize) -> usize {
+    let mut depth = 0_usize;
+    for (at, token) in tokens.iter().enumerate().skip(open) {
+        match token.role {
+            Role::Sign(b'(' | b'[') => depth += 1,
+            Role::Sign(b')' | b']') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    tokens.len()
 }

@@ -1,7 +1,6 @@
 //! Words of a declarator.
 
-use super::brackets::closing;
-use super::declarator::{Form, GO, Reader, STOP, Step};
+use super::declarator::{Form, GO, Reader, STOP, Step, closing};
 use super::words::Word;
 use crate::symbols::{Role, Token};
 

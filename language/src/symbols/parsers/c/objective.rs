@@ -1,7 +1,7 @@
 //! Objective-C.
 
 use super::C;
-use super::brackets::closing;
+use super::declarator::closing;
 use super::state::{Block, Context};
 use crate::symbols::{Kind, Line, Outline, Role, Token};
 

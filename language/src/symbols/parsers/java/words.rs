@@ -1,7 +1,6 @@
 //! Words of a statement's head.
 
-use super::head::{Form, Head};
-use super::{Dialect, Java, Place};
+use super::{Dialect, Form, Head, Java, Place};
 use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 impl Java {

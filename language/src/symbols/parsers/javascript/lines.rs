@@ -1,7 +1,6 @@
 //! Lines that end statements, recovery from unbalanced braces, and tags of scripts.
 
-use super::JavaScript;
-use super::head::{Form, Head, Place};
+use super::{Form, Head, JavaScript, Place};
 use crate::symbols::{Line, Outline, Role, Token, is_of};
 
 impl JavaScript {

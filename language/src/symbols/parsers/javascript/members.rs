@@ -1,7 +1,6 @@
 //! Members of classes, objects and the like.
 
-use super::head::{Form, Place, Value};
-use super::{Dialect, JavaScript};
+use super::{Dialect, Form, JavaScript, Place, Value};
 use crate::symbols::{Kind, Outline, Role, Token};
 
 impl JavaScript {

@@ -1,7 +1,6 @@
 //! Words of a statement: declarations and paths.
 
-use super::head::{Awaited, Form, Head, Place, Value};
-use super::{Dialect, JavaScript};
+use super::{Awaited, Dialect, Form, Head, JavaScript, Place, Value};
 use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 impl JavaScript {

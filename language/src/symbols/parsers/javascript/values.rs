@@ -1,7 +1,6 @@
 //! Values: a function or class gives its kind to the name before `=` or `:`.
 
-use super::JavaScript;
-use super::head::{Form, Head, Place, Value};
+use super::{Form, Head, JavaScript, Place, Value};
 use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 impl JavaScript {
