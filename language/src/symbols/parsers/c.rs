@@ -295,9 +295,8 @@ impl C {
         while statement.get(at + 1).is_some_and(|next| next.is(b'(')) {
             at = closing(statement, at + 1) + 1;
         }
-        if let Some(name) = statement.get(at).filter(|name| name.is_word()) {
-            outline.define(name.range(), Kind::Enumerator);
-        }
+        let name = statement.get(at).filter(|name| name.is_word());
+        outline.define_token(name.copied(), Kind::Enumerator);
         self.end();
     }
 }

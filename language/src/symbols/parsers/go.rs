@@ -1,7 +1,7 @@
 //! Go.
 
 use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
-use crate::symbols::{Kind, Outline, Parent, Role, Token};
+use crate::symbols::{Kind, Outline, Parent, Role};
 
 pub(crate) struct Go;
 
@@ -27,8 +27,8 @@ impl Grammar for Go {
             Scope::Types => drop(define_type(it, 0, outline)),
             Scope::Record => drop(field(it, outline)),
             Scope::Methods if it.is(1, b'(') => {
-                let name = it.get(0).filter(Token::is_word);
-                name.and_then(|name| outline.declare(name.range(), Kind::Method));
+                let method = outline.define_token(it.name(0), Kind::Method);
+                outline.set_declaration(method);
             }
             Scope::Top => end_at_top(it, outline),
             _ => {}
@@ -62,10 +62,7 @@ impl Grammar for Go {
 
 fn end_at_top(it: &Statement, outline: &mut Outline<'_>) {
     match it.word(0, outline) {
-        b"package" => {
-            let name = it.get(1).filter(Token::is_word);
-            name.and_then(|name| outline.define(name.range(), Kind::Module));
-        }
+        b"package" => drop(outline.define_token(it.name(1), Kind::Module)),
         b"func" => {
             let function = function(it, outline);
             outline.set_declaration(function);
@@ -79,7 +76,7 @@ fn end_at_top(it: &Statement, outline: &mut Outline<'_>) {
 
 fn function(it: &Statement, outline: &mut Outline<'_>) -> Option<u32> {
     let at = it.behind(1);
-    let name = it.get(at).filter(Token::is_word)?;
+    let name = it.name(at)?;
     if name.text(outline) == b"_" {
         return None;
     }
@@ -95,17 +92,14 @@ fn function(it: &Statement, outline: &mut Outline<'_>) -> Option<u32> {
 
 fn open_type(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Open {
     let definition = define_type(it, at, outline);
-    let is_interface = definition.map(|index| outline.definition(index).kind);
-    let scope = if is_interface == Some(Kind::Interface) {
-        Scope::Methods
-    } else {
-        Scope::Record
-    };
-    Open::Scope(definition, scope)
+    match definition.map(|index| outline.definition(index).kind) {
+        Some(Kind::Interface) => Open::Scope(definition, Scope::Methods),
+        _ => Open::Scope(definition, Scope::Record),
+    }
 }
 
 fn define_type(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u32> {
-    let name = it.get(at).filter(Token::is_word)?;
+    let name = it.name(at)?;
     let mut next = at + 1;
     // An array's length follows a blank, type parameters do not.
     if it.is(next, b'[') && it.is_adjacent(next) {

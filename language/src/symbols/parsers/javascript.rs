@@ -70,6 +70,11 @@ impl JavaScript {
         matches!(last, Some(Role::Sign(sign)) if signs.contains(&sign))
     }
 
+    fn next_is_of(&self, signs: &[u8]) -> bool {
+        let next = self.next.map(|next| next.role);
+        matches!(next, Some(Role::Sign(sign)) if signs.contains(&sign))
+    }
+
     fn token(&mut self, token: Token, outline: &mut Outline<'_>) {
         match token.role {
             Role::Sign(b'{') => self.open(outline),
@@ -91,19 +96,13 @@ impl JavaScript {
 
     fn open(&mut self, outline: &mut Outline<'_>) {
         let is_in_type = self.last_is_of(b":|&<,.=") && !self.is_arrow || self.head.angles > 0;
-        let awaited = self
-            .head
-            .awaited
-            .filter(|it| it.brackets == self.head.brackets);
-        if let Some(Awaited {
-            place, definition, ..
-        }) = awaited.filter(|_| !is_in_type)
-        {
-            self.head.awaited = None;
+        let brackets = self.head.brackets;
+        let is_here = |it: &Awaited| it.brackets == brackets && !is_in_type;
+        if let Some(awaited) = self.head.awaited.take_if(|it| is_here(it)) {
             let is_end = self.head.is_outside_value();
-            return self.push(place, definition, is_end, outline);
+            return self.push(awaited.place, awaited.definition, is_end, outline);
         }
-        let is_outside = self.head.brackets == 0;
+        let is_outside = brackets == 0;
         let value = self.head.value;
         if self.is_arrow {
             let definition = self.head.definition;
@@ -112,12 +111,8 @@ impl JavaScript {
         }
         if is_outside && self.head.is_call && !is_in_type {
             let definition = self.define_method(true, outline);
-            return self.push(
-                Place::Body,
-                definition,
-                self.place() != Place::Object,
-                outline,
-            );
+            let is_end = self.place() != Place::Object;
+            return self.push(Place::Body, definition, is_end, outline);
         }
         self.open_object(is_outside && value == Value::Start, outline);
     }
@@ -138,9 +133,8 @@ impl JavaScript {
             _ if matches!(outer, Place::Class | Place::Interface) && !is_value => Place::Body,
             _ => Place::Object,
         };
-        let owner = self
-            .owner(outline)
-            .filter(|_| is_value && definition.is_none());
+        let has_owner = is_value && definition.is_none();
+        let owner = self.owner(outline).filter(|_| has_owner);
         let is_open = self.head.awaited.is_some() || is_object || self.head.angles > 0;
         let is_end = place == Place::Body && !is_open && self.head.is_outside_value();
         self.push(place, definition, is_end, outline);

@@ -31,14 +31,10 @@ impl Grammar for Php {
     fn end(&mut self, it: &Statement, _sign: u8, outline: &mut Outline<'_>) {
         let at = usize::from(it.word(0, outline) == b"php");
         match (it.scope, it.word(at, outline)) {
-            (_, b"namespace") => {
-                let path = it.get(at + 1).filter(Token::is_word).zip(it.last());
-                path.and_then(|(first, last)| outline.define(first.start..last.end, Kind::Module));
-            }
+            (_, b"namespace") => it.define_path(at + 1, Kind::Module, outline),
             (Scope::Top, b"const") => constants(it, outline),
             (Scope::Methods, b"case") => {
-                let name = it.get(at + 1).filter(Token::is_word);
-                name.and_then(|name| outline.define(name.range(), Kind::Enumerator));
+                outline.define_token(it.name(at + 1), Kind::Enumerator);
             }
             (Scope::Methods, b"use") => {}
             (Scope::Methods, _) => member(it, outline),
@@ -155,10 +151,7 @@ fn defined(it: &Statement, outline: &mut Outline<'_>) {
             && let Some(name) = name.filter(|name| name.end > name.start + 2)
         {
             let text = name.text(outline);
-            let path = text[..text.len() - 1]
-                .iter()
-                .rposition(|byte| *byte == b'\\')
-                .unwrap_or(0) as u32;
+            let path = memchr::memrchr(b'\\', &text[..text.len() - 1]).unwrap_or(0) as u32;
             outline.define(name.start + 1 + path..name.end - 1, Kind::Constant);
             return;
         }

@@ -1,7 +1,7 @@
 //! Rust. Braces of a macro between items are transparent, because `bitflags!` has items inside.
 
 use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
-use crate::symbols::{Kind, Outline, Role, Token};
+use crate::symbols::{Kind, Outline, Role, Token, is_of};
 
 pub(crate) struct Rust;
 
@@ -10,8 +10,7 @@ impl Grammar for Rust {
         match it.scope {
             Scope::Record => return Open::Part,
             Scope::Values => {
-                let value = name(it, 0, outline);
-                let value = value.and_then(|name| outline.define(name.range(), Kind::Enumerator));
+                let value = outline.define_token(name(it, 0, outline), Kind::Enumerator);
                 return Open::Scope(value, Scope::Record);
             }
             _ => {}
@@ -47,10 +46,7 @@ impl Grammar for Rust {
     fn end(&mut self, it: &Statement, sign: u8, outline: &mut Outline<'_>) {
         match it.scope {
             Scope::Record => field(it, outline),
-            Scope::Values => {
-                let value = name(it, 0, outline);
-                value.and_then(|name| outline.define(name.range(), Kind::Enumerator));
-            }
+            Scope::Values => drop(outline.define_token(name(it, 0, outline), Kind::Enumerator)),
             _ if sign == b';' => end_item(it, outline),
             _ => {}
         }
@@ -73,15 +69,12 @@ impl Grammar for Rust {
 
 fn field(it: &Statement, outline: &mut Outline<'_>) {
     if it.word(0, outline) == b"const" {
-        let name = name(it, 1, outline);
-        name.and_then(|name| outline.define(name.range(), Kind::Constant));
+        outline.define_token(name(it, 1, outline), Kind::Constant);
         return;
     }
     let name = name(it, modifiers(it, outline), outline);
-    let place = name.and_then(|name| Some((it.index(name)?, name)));
-    if let Some((_, name)) = place.filter(|(at, _)| has_type(it, *at)) {
-        outline.define(name.range(), Kind::Field);
-    }
+    let name = name.filter(|name| it.index(*name).is_some_and(|at| has_type(it, at)));
+    outline.define_token(name, Kind::Field);
 }
 
 /// Excludes the path `name::`.
@@ -124,20 +117,11 @@ impl Item {
             b"macro" => (Kind::Macro, None),
             b"macro_rules" if it.is(at + 1, b'!') => {
                 let name = name(it, at + 2, outline)?;
-                return Some(Item {
-                    kind: Kind::Macro,
-                    name,
-                    inside: None,
-                });
+                return Item::new(Kind::Macro, name, None);
             }
             b"impl" => {
                 let name = implemented(it, at + 1, outline)?;
-                let inside = Some(Scope::Methods);
-                return Some(Item {
-                    kind: Kind::Implementation,
-                    name,
-                    inside,
-                });
+                return Item::new(Kind::Implementation, name, Some(Scope::Methods));
             }
             _ => return None,
         };
@@ -149,7 +133,11 @@ impl Item {
             Kind::Function | Kind::Method => it.is(at + 1, b'(') || it.is(at + 1, b'<'),
             _ => true,
         };
-        is_item.then_some(Item { kind, name, inside })
+        Item::new(kind, name, inside).filter(|_| is_item)
+    }
+
+    fn new(kind: Kind, name: Token, inside: Option<Scope>) -> Option<Item> {
+        Some(Item { kind, name, inside })
     }
 }
 
@@ -164,14 +152,7 @@ fn modifiers(it: &Statement, outline: &Outline<'_>) -> usize {
             }
             b"async" | b"unsafe" | b"default" | b"safe" | b"auto" => at + 1,
             b"extern" => at + 1 + usize::from(it.is_string(at + 1)),
-            b"const"
-                if matches!(
-                    it.word(at + 1, outline),
-                    b"fn" | b"unsafe" | b"extern" | b"async" | b"trait"
-                ) =>
-            {
-                at + 1
-            }
+            b"const" if is_of("fn unsafe extern async trait", it.word(at + 1, outline)) => at + 1,
             _ => return at,
         }
     }

@@ -143,10 +143,7 @@ impl Style {
         let mut at = 0;
         while let Some(byte) = text.get(at) {
             let start = token.start + at as u32;
-            let length = text[at..]
-                .iter()
-                .take_while(|byte| is_of_word(byte))
-                .count();
+            let length = text[at..].iter().take_while(|it| is_of_word(it)).count();
             if length == 0 {
                 self.sign(start, *byte, outline);
                 at += 1;

@@ -1,7 +1,7 @@
 //! WGSL.
 
 use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
-use crate::symbols::{Kind, Outline, Token};
+use crate::symbols::{Kind, Outline};
 
 pub(crate) struct Wgsl;
 
@@ -18,8 +18,8 @@ impl Grammar for Wgsl {
     fn end(&mut self, it: &Statement, _sign: u8, outline: &mut Outline<'_>) {
         if it.scope == Scope::Top {
             define(it, outline);
-        } else if let Some(name) = it.find(b":").and_then(|colon| it.word_before(colon)) {
-            outline.define(name.range(), Kind::Field);
+        } else {
+            outline.define_token(it.word_before(it.find(b":").unwrap_or(0)), Kind::Field);
         }
     }
 
@@ -42,8 +42,7 @@ fn define(it: &Statement, outline: &mut Outline<'_>) -> Option<u32> {
         Some((at, kind))
     });
     let (at, kind) = kinds.next()?;
-    let name = it.get(it.behind(at + 1)).filter(Token::is_word)?;
-    outline.define(name.range(), kind)
+    outline.define_token(it.name(it.behind(at + 1)), kind)
 }
 
 #[cfg(test)]

@@ -10,15 +10,14 @@ impl Grammar for Zig {
         let at = modifiers(it, outline);
         let container = container(it, outline);
         let word = it.word(at, outline);
-        let name = it.get(at + 1).filter(Token::is_word);
+        let name = it.name(at + 1);
         match (word, container) {
             // `fn f() error{A}!void {`
             (b"fn", Some(_)) => Open::Part,
             (b"fn", None) => Open::Scope(function(it, name, outline), Scope::Body),
             (b"const" | b"var", Some((kind, scope))) => {
                 let name = name.filter(|_| it.is(at + 2, b'=') || it.scope != Scope::Body);
-                let definition = name.and_then(|name| outline.define(name.range(), kind));
-                Open::Scope(definition, scope)
+                Open::Scope(outline.define_token(name, kind), scope)
             }
             (_, Some((_, scope))) if is_members(it.scope) => {
                 Open::Scope(field(it, at, outline), scope)
@@ -35,7 +34,7 @@ impl Grammar for Zig {
             return;
         }
         let at = modifiers(it, outline);
-        let name = it.get(at + 1).filter(Token::is_word);
+        let name = it.name(at + 1);
         let kind = match it.word(at, outline) {
             b"fn" => {
                 let function = function(it, name, outline);
@@ -51,8 +50,7 @@ impl Grammar for Zig {
         };
         let value = it.get(at + 3).filter(|value| value.role == Role::Meta);
         let is_import = value.is_some_and(|value| value.text(outline) == b"@import");
-        name.filter(|_| !is_import)
-            .and_then(|name| outline.define(name.range(), kind));
+        outline.define_token(name.filter(|_| !is_import), kind);
     }
 
     fn is_end(&self, it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
@@ -70,13 +68,11 @@ fn is_members(scope: Scope) -> bool {
 }
 
 fn function(it: &Statement, name: Option<Token>, outline: &mut Outline<'_>) -> Option<u32> {
-    outline.define(name?.range(), Kind::of_function(is_members(it.scope)))
+    outline.define_token(name, Kind::of_function(is_members(it.scope)))
 }
 
 fn field(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u32> {
-    let name = it
-        .get(at)
-        .filter(|name| name.role != Role::Keyword && name.is_word())?;
+    let name = it.name(at).filter(|name| name.role != Role::Keyword)?;
     match it.scope {
         Scope::Values => outline.define(name.range(), Kind::Enumerator),
         _ if it.is(at + 1, b':') || it.tokens().len() == at + 1 => {

@@ -2,7 +2,7 @@
 
 use super::{Braces, Dialect};
 use crate::symbols::scopes::{Head, define_qualified, unquoted};
-use crate::symbols::{Kind, Line, Outline, Parent, Role};
+use crate::symbols::{Kind, Line, Outline, Parent, Role, is_of};
 use std::ops::Range;
 
 /// Signs in names: `A::B`, and `a-b` of Raku.
@@ -84,11 +84,9 @@ impl Braces {
         self.align(if line.is_head(at) { 0 } else { at }, outline);
         let rest = line.tokens.get(next..).unwrap_or_default();
         if kind == Kind::Module || kind == Kind::Class || kind == Kind::Interface {
-            let is_statement = rest
-                .iter()
-                .take(HEAD_TOKENS_MAX)
-                .find(|it| it.is(b'{') || it.is(b';'));
-            if is_statement.is_some_and(|it| it.is(b';')) {
+            let mut rest = rest.iter().take(HEAD_TOKENS_MAX);
+            let end = rest.find(|it| it.is(b'{') || it.is(b';'));
+            if end.is_some_and(|it| it.is(b';')) {
                 self.package(name, kind, outline);
                 return next;
             }
@@ -171,9 +169,8 @@ impl Braces {
         if self.dialect == Dialect::Raku {
             let rest = line.tokens.iter().skip(at + 1).take(HEAD_TOKENS_MAX);
             let mut names = rest.skip_while(|it| !it.is(b'.') && !it.is(b'!'));
-            if let Some(name) = names.nth(1).filter(|it| it.is_word()) {
-                outline.define(name.range(), Kind::Field);
-            }
+            let name = names.nth(1).filter(|it| it.is_word());
+            outline.define_token(name.copied(), Kind::Field);
             return at + 1;
         }
         let is_attribute = line.is(at + 2, b'=') || line.is(at + 2, b',') || line.is(at + 2, b'(');
@@ -186,10 +183,7 @@ impl Braces {
     }
 
     fn label(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
-        let begins_loop = matches!(
-            line.text(2, outline),
-            b"for" | b"foreach" | b"while" | b"until"
-        );
+        let begins_loop = is_of("for foreach while until", line.text(2, outline));
         let is_label = at == 0
             && line.is(1, b':')
             && line.touches(1)

@@ -59,11 +59,8 @@ impl Braces {
     }
 
     fn property(&mut self, token: Token, kind: Kind, outline: &mut Outline<'_>) {
-        let is_plain = token
-            .text(outline)
-            .iter()
-            .skip(1)
-            .all(|byte| !b"{(".contains(byte));
+        let mut name = token.text(outline).iter().skip(1);
+        let is_plain = name.all(|byte| !b"{(".contains(byte));
         if is_plain {
             self.names.define(token.start + 1..token.end, kind, outline);
         }

@@ -76,9 +76,8 @@ impl C {
             }
             let scopes = self.scopes.get(branch.depth..).unwrap_or_default();
             let first = (self.scopes.len(), scopes);
-            branch
-                .first
-                .get_or_insert_with(|| (first.0, first.1.to_vec()));
+            let first = || (first.0, first.1.to_vec());
+            branch.first.get_or_insert_with(first);
             self.reopen(&branch, at, outline);
         }
         self.branches.open.push(branch);

@@ -80,10 +80,8 @@ impl C {
 
     /// Recognises a brace of a constructor's initialiser.
     fn is_value(&self, reader: &Reader<'_>) -> bool {
-        let is_open = reader
-            .tokens
-            .last()
-            .is_some_and(|last| last.is_word() || last.is(b'>'));
+        let last = reader.tokens.last();
+        let is_open = last.is_some_and(|last| last.is_word() || last.is(b'>'));
         if self.is_shader || !is_open {
             return false;
         }
@@ -140,13 +138,11 @@ impl C {
         if context == Context::Enum || self.objective_declaration(statement, outline) {
             return 0;
         }
-        let is_property = statement
-            .first()
-            .is_some_and(|it| it.text(outline) == b"@property");
-        let statement = if is_property {
-            behind_property(statement)
-        } else {
-            statement
+        let first = statement.first().map(|it| it.text(outline));
+        let is_property = first == Some(b"@property");
+        let statement = match is_property {
+            true => behind_property(statement),
+            false => statement,
         };
         let mut reader = Reader::new(statement, false, outline);
         while let Some(found) = reader.next() {

@@ -129,11 +129,6 @@ impl<'a> Reader<'a> {
         self.tokens.get(at).is_some_and(|token| token.is(sign))
     }
 
-    pub(super) fn next_is_word(&self, word: &[u8]) -> bool {
-        self.peek()
-            .is_some_and(|next| self.bytes(&next.range()) == word)
-    }
-
     pub(super) fn inside(&self, range: &Range<usize>) -> &'a [Token] {
         let end = range.end.min(self.tokens.len());
         self.tokens.get(range.start..end).unwrap_or_default()
@@ -233,11 +228,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn skip_to_next(&mut self) {
-        if self
-            .at
-            .checked_sub(1)
-            .is_some_and(|before| self.is_at(before, b','))
-        {
+        if self.at > 0 && self.is_at(self.at - 1, b',') {
             return;
         }
         while let Some(token) = self.peek() {

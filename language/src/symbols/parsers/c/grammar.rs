@@ -41,9 +41,9 @@ impl Parser for Grammar {
         if is_c || self.c.in_directive || self.is_directive(line, outline) {
             self.c.line(line, outline);
         } else if self.host == Host::Yacc && self.section == 1 {
-            line.tokens
-                .iter()
-                .for_each(|token| self.rule(*token, outline));
+            for token in line.tokens {
+                self.rule(*token, outline);
+            }
         } else if self.host == Host::Yacc && self.braces > 0 {
             self.block(line.tokens);
         }
@@ -77,9 +77,8 @@ impl Grammar {
         } else if text.starts_with(b"%%") {
             (self.section, self.braces, self.is_in_rule) = (self.section + 1, 0, false);
         } else if !self.is_literal {
-            if let (true, Some(name)) = (text.starts_with(b"%module"), line.tokens.last()) {
-                outline.define(name.range(), Kind::Module);
-            }
+            let name = line.tokens.last().copied();
+            outline.define_token(name.filter(|_| text.starts_with(b"%module")), Kind::Module);
             self.block(line.tokens);
         }
         true
@@ -130,10 +129,8 @@ impl Grammar {
             self.c.leave_to(0, line.range.start, outline);
             self.c.end();
             self.section = 1;
-            let mut words = line
-                .tokens
-                .iter()
-                .skip_while(|it| it.text(outline) != b"PACKAGE");
+            let is_before = |it: &&Token| it.text(outline) != b"PACKAGE";
+            let mut words = line.tokens.iter().skip_while(is_before);
             if let [Some(_), Some(_), Some(first)] = [words.next(), words.next(), words.next()] {
                 let end = words.take_while(|it| it.is_word() || it.is(b':'));
                 let last = end.take_while(|it| it.text(outline) != b"PREFIX").last();

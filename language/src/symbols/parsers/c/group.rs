@@ -213,10 +213,8 @@ pub(super) fn declares(name: &[u8]) -> bool {
 /// `TEST(Class, name)`, `FUNCTION(int, name, (int a))`, `DEFUN("text", name, …)`
 pub(super) fn name_in_macro(reader: &Reader<'_>, inside: Range<usize>, of: Name) -> Option<Name> {
     let arguments = reader.inside(&inside);
-    let is_test = reader
-        .bytes(&of.range)
-        .windows(4)
-        .any(|part| part == b"TEST");
+    let mut parts = reader.bytes(&of.range).windows(4);
+    let is_test = parts.any(|part| part == b"TEST");
     let mut name = Name {
         qualifier: None,
         ..of

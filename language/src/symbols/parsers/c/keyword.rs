@@ -27,12 +27,13 @@ impl Reader<'_> {
     }
 
     pub(super) fn word(&mut self, token: &Token) -> Step {
+        let is_module = |next: &Token| self.bytes(&next.range()) == b"module";
         match self.word_of(token) {
             Word::Name => self.name(token.range(), false),
             Word::BuiltIn => {
                 self.types += 1 + u32::from(self.last.take().is_some());
             }
-            Word::Export if self.next_is_word(b"module") => return STOP,
+            Word::Export if self.peek().is_some_and(is_module) => return STOP,
             Word::Specifier | Word::Export | Word::Trailing => {}
             Word::Const => self.is_const = true,
             Word::Typedef => self.is_typedef = true,
@@ -116,12 +117,8 @@ impl Reader<'_> {
                 self.skip_angles();
             }
         }
-        let last = self
-            .at
-            .checked_sub(1)
-            .and_then(|last| self.tokens.get(last));
-        if let Some(last) = last.filter(|_| self.at > begin) {
-            end = last.end;
+        if self.at > begin {
+            end = self.tokens[self.at - 1].end;
         }
         self.name(operator.start..end, true);
         GO

@@ -57,10 +57,8 @@ impl Java {
 
     /// True for Kotlin's `constructor` of a class in an earlier line.
     fn is_constructor_of(&self, outline: &Outline<'_>) -> bool {
-        matches!(self.head.form, Form::Type(_))
-            && self
-                .next
-                .is_some_and(|next| next.text(outline) == b"constructor")
+        let next = self.next.map(|next| next.text(outline));
+        matches!(self.head.form, Form::Type(_)) && next == Some(b"constructor")
     }
 
     fn opens_block(&self, indent: usize) -> bool {

@@ -40,8 +40,8 @@ impl Java {
     }
 
     fn touches_word(&self, token: Token) -> bool {
-        self.last
-            .is_some_and(|last| last.is_word() && last.end == token.start)
+        let last = self.last.filter(Token::is_word);
+        last.is_some_and(|last| last.end == token.start)
     }
 
     /// Takes a backtick, which quotes names in Kotlin, Scala and Swift.

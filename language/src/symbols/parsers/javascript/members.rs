@@ -1,7 +1,7 @@
 //! Members of classes, objects and the like.
 
 use super::{Dialect, Form, JavaScript, Place, Value};
-use crate::symbols::{Kind, Outline, Role, Token};
+use crate::symbols::{Kind, Outline, Role, Token, is_of};
 
 impl JavaScript {
     /// True if a keyword before `next` is a member's name.
@@ -43,10 +43,7 @@ impl JavaScript {
             && match self.place() {
                 Place::Class => false,
                 Place::Interface => text == b"new",
-                _ => matches!(
-                    text,
-                    b"if" | b"for" | b"while" | b"switch" | b"catch" | b"with" | b"return" | b"new"
-                ),
+                _ => is_of("if for while switch catch with return new", text),
             };
         let is_computed = self.next.is_some_and(|next| next.is(b'['));
         if self.next.is_none_or(ends) && !is_statement && !is_computed {
@@ -64,9 +61,7 @@ impl JavaScript {
                 self.head.value = Value::Other;
             }
         } else if is_member && token.role == Role::String && self.head.name.is_none() {
-            let is_key = self
-                .next
-                .is_some_and(|next| next.is(b':') || next.is(b'(') || next.is(b'='));
+            let is_key = self.next_is_of(b":(=");
             match (unquoted(token, outline).filter(|_| is_key), self.place()) {
                 (Some(name), Place::Enum) => self.enumerator(name, outline),
                 (Some(name), _) => self.head.name = Some(name),
@@ -148,9 +143,6 @@ fn unquoted(token: Token, outline: &Outline<'_>) -> Option<Token> {
     }
     let is_of_name =
         |byte: &u8| byte.is_ascii_alphanumeric() || b"_$-".contains(byte) || *byte >= 0x80;
-    outline
-        .bytes(inside.range())
-        .iter()
-        .all(is_of_name)
-        .then_some(inside)
+    let is_name = inside.text(outline).iter().all(is_of_name);
+    is_name.then_some(inside)
 }

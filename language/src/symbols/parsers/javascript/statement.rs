@@ -112,9 +112,8 @@ impl JavaScript {
         if self.head.is_call || self.head.angles > 0 && self.head.form == Form::Statement {
             return;
         }
-        let before_word = self
-            .next
-            .is_some_and(|next| next.is_word() || next.role == Role::String);
+        let next = self.next;
+        let before_word = next.is_some_and(|next| next.is_word() || next.role == Role::String);
         match text {
             _ if token.role == Role::Word && (text != b"module" || !before_word) => {
                 self.path(token, outline);
@@ -185,11 +184,7 @@ impl JavaScript {
             (Form::Declaration, Some(awaited)) if awaited.place == Place::Body => {
                 outline.set_declaration(awaited.definition);
             }
-            (Form::Property(kind), _) => {
-                if let Some(name) = head.name {
-                    outline.define(name.range(), kind);
-                }
-            }
+            (Form::Property(kind), _) => drop(outline.define_token(head.name, kind)),
             (Form::Statement, _) if matches!(self.place(), Place::Class | Place::Interface) => {
                 self.end_member(outline);
             }

@@ -99,10 +99,8 @@ impl JavaScript {
 
     /// Defines the name, or changes the kind of its definition.
     pub(super) fn define_value(&mut self, kind: Kind, outline: &mut Outline<'_>) -> Option<u32> {
-        let name = self
-            .head
-            .name
-            .filter(|name| name.text(outline) != b"exports")?;
+        let is_exports = |name: &Token| name.text(outline) == b"exports";
+        let name = self.head.name.filter(|name| !is_exports(name))?;
         let is_member = self.is_in_members();
         let kind_of = |of: Kind| if kind == Kind::Class { kind } else { of };
         if let Some(index) = self.head.definition {
