@@ -31,6 +31,7 @@ impl<'t> Outline<'t> {
         }
     }
 
+    #[inline]
     pub(super) fn bytes(&self, range: Range<u32>) -> &'t [u8] {
         &self.text[range.start as usize..range.end as usize]
     }

@@ -43,6 +43,7 @@ impl Token {
         matches!(self.role, Role::Word | Role::Keyword | Role::Type)
     }
 
+    #[inline]
     pub(super) fn text<'t>(&self, outline: &Outline<'t>) -> &'t [u8] {
         outline.bytes(self.range())
     }
@@ -68,6 +69,7 @@ pub(super) struct Line<'l> {
 
 impl Line<'_> {
     /// Columns before the first byte that is not blank.
+    #[inline]
     pub(super) fn indent(&self, outline: &Outline<'_>) -> usize {
         let mut columns = 0;
         for byte in outline.bytes(self.range.clone()) {
@@ -148,6 +150,11 @@ struct Sink<'s, 't> {
 }
 
 impl Sink<'_, '_> {
+    #[cold]
+    fn flush_part(&mut self) {
+        self.flush(false, false);
+    }
+
     fn flush(&mut self, is_end: bool, ends_inside: bool) {
         if let Some(parser) = &mut self.parser {
             let line = Line {
@@ -164,12 +171,13 @@ impl Sink<'_, '_> {
         self.is_begin = false;
     }
 
+    #[inline]
     fn push(&mut self, range: Range<usize>, role: Role) {
         if self.parser.is_none() {
             return;
         }
         if self.tokens.len() == TOKENS_MAX {
-            self.flush(false, false);
+            self.flush_part();
         }
         let Range { start, end } = self.absolute(range);
         self.tokens.push(Token { start, end, role });

@@ -183,7 +183,6 @@ impl Braces {
     }
 
     fn label(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
-        let begins_loop = is_of("for foreach while until", line.text(2, outline));
         let is_label = at == 0
             && line.is(1, b':')
             && line.touches(1)
@@ -191,7 +190,8 @@ impl Braces {
             && line.tokens[0].role == Role::Word;
         let is_upper =
             |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
-        if is_label && (begins_loop || line.text(0, outline).iter().all(is_upper)) {
+        let begins_loop = || is_of("for foreach while until", line.text(2, outline));
+        if is_label && (begins_loop() || line.text(0, outline).iter().all(is_upper)) {
             outline.define(line.tokens[0].range(), Kind::Label);
         }
         at + 1
