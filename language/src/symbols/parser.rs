@@ -31,6 +31,11 @@ pub(super) enum Role {
 }
 
 impl Token {
+    pub(super) fn new(range: Range<u32>, role: Role) -> Token {
+        let Range { start, end } = range;
+        Token { start, end, role }
+    }
+
     pub(super) fn range(&self) -> Range<u32> {
         self.start..self.end
     }
@@ -179,8 +184,8 @@ impl Sink<'_, '_> {
         if self.tokens.len() == TOKENS_MAX {
             self.flush_part();
         }
-        let Range { start, end } = self.absolute(range);
-        self.tokens.push(Token { start, end, role });
+        let token = Token::new(self.absolute(range), role);
+        self.tokens.push(token);
     }
 
     fn absolute(&self, range: Range<usize>) -> Range<u32> {

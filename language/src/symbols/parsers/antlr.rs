@@ -10,6 +10,9 @@ pub(crate) struct Antlr {
 }
 
 impl Grammar for Antlr {
+    const HEADS: &'static [(Scope, &'static str)] =
+        &[(Scope::Top, "fragment grammar lexer parser")];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let is_block = is_of("options tokens channels catch finally", it.word(0, outline));
         let is_apart = it.is(0, b'@') || it.is(0, b':') || is_block;
@@ -38,10 +41,6 @@ impl Grammar for Antlr {
 
     fn is_end(&self, it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
         sign == b';' || sign == b':' && !self.is_in_rule && !it.is(0, b'@')
-    }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        matches!(word, b"fragment" | b"grammar" | b"lexer" | b"parser").then_some(Scope::Top)
     }
 }
 

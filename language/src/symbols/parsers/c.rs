@@ -225,18 +225,13 @@ impl C {
         self.enter(scope, definition, outline);
     }
 
-    fn enter_context(
-        &mut self,
-        context: Context,
-        definition: Option<u32>,
-        outline: &mut Outline<'_>,
-    ) {
+    fn enter_context(&mut self, context: Context, of: Option<u32>, outline: &mut Outline<'_>) {
         let scope = Block {
             context,
             begin: self.tokens.len(),
             ..Block::default()
         };
-        self.enter(scope, definition, outline);
+        self.enter(scope, of, outline);
     }
 
     fn enter(&mut self, scope: Block, definition: Option<u32>, outline: &mut Outline<'_>) {
@@ -269,11 +264,8 @@ impl C {
                 if scope.context != Context::Value {
                     self.nameless = scope.nameless.filter(|_| !is_inner);
                 }
-                self.push(Token {
-                    start: end.saturating_sub(1),
-                    end,
-                    role: Role::Sign(b'{'),
-                });
+                let brace = end.saturating_sub(1)..end;
+                self.push(Token::new(brace, Role::Sign(b'{')));
             }
             Context::File | Context::Objective | Context::Body => self.end(),
         }

@@ -8,6 +8,9 @@ use std::ops::Range;
 pub(crate) struct Hcl;
 
 impl Grammar for Hcl {
+    const HEADS: &'static [(Scope, &'static str)] =
+        &[(Scope::Top, "resource data variable output module locals")];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let word = it.word(0, outline);
         if it.scope != Scope::Top || it.is(1, b'=') {
@@ -35,15 +38,13 @@ impl Grammar for Hcl {
     fn is_end_of_line(&self, it: &Statement, _outline: &Outline<'_>) -> bool {
         it.last().is_some_and(|last| !last.is(b'='))
     }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        is_of("resource data variable output module locals", word).then_some(Scope::Top)
-    }
 }
 
 pub(crate) struct Puppet;
 
 impl Grammar for Puppet {
+    const HEADS: &'static [(Scope, &'static str)] = &[(Scope::Top, "class define node")];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let name = path(it, 1);
         let kind = match it.word(0, outline) {
@@ -94,10 +95,6 @@ impl Grammar for Puppet {
         let last = it.last().map(|last| last.role);
         let goes_on = matches!(last, Some(Role::Sign(b'=' | b'>' | b',' | b'?' | b'+')));
         it.scope == Scope::Top && !is_head && !goes_on
-    }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        matches!(word, b"class" | b"define" | b"node").then_some(Scope::Top)
     }
 }
 

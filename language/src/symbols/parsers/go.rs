@@ -6,6 +6,8 @@ use crate::symbols::{Kind, Outline, Parent, Role};
 pub(crate) struct Go;
 
 impl Grammar for Go {
+    const HEADS: &'static [(Scope, &'static str)] = &[(Scope::Top, "func type const var import")];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let last = it.last().map_or(&b""[..], |last| last.text(outline));
         let is_type = matches!(last, b"struct" | b"interface");
@@ -52,11 +54,6 @@ impl Grammar for Go {
             b"type" => Some(Scope::Types),
             _ => None,
         }
-    }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        let is_head = matches!(word, b"func" | b"type" | b"const" | b"var" | b"import");
-        is_head.then_some(Scope::Top)
     }
 }
 

@@ -124,13 +124,7 @@ impl Java {
         self.push(place, definition, true, outline);
     }
 
-    fn push(
-        &mut self,
-        place: Place,
-        definition: Option<u32>,
-        has_brace: bool,
-        outline: &mut Outline<'_>,
-    ) {
+    fn push(&mut self, place: Place, of: Option<u32>, has_brace: bool, outline: &mut Outline<'_>) {
         if self.scopes.len() == SCOPES_MAX {
             self.deeper += usize::from(has_brace);
             return;
@@ -142,7 +136,7 @@ impl Java {
             head,
             has_brace,
         });
-        outline.enter(definition);
+        outline.enter(of);
     }
 
     fn place_of_body(&mut self, outline: &mut Outline<'_>) -> Place {

@@ -153,13 +153,7 @@ impl JavaScript {
         self.last.is_some_and(|last| last.role == Role::Word)
     }
 
-    fn push(
-        &mut self,
-        place: Place,
-        definition: Option<u32>,
-        is_end: bool,
-        outline: &mut Outline<'_>,
-    ) {
+    fn push(&mut self, place: Place, of: Option<u32>, is_end: bool, outline: &mut Outline<'_>) {
         if self.scopes.len() == SCOPES_MAX {
             self.deeper += 1;
             return;
@@ -172,7 +166,7 @@ impl JavaScript {
             is_end,
             owner: None,
         });
-        outline.enter(definition);
+        outline.enter(of);
     }
 
     fn close(&mut self, token: Token, outline: &mut Outline<'_>) {

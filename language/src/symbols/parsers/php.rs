@@ -9,6 +9,11 @@ const DEFINE_TOKENS_MAX: usize = 16;
 pub(crate) struct Php;
 
 impl Grammar for Php {
+    const HEADS: &'static [(Scope, &'static str)] = &[
+        (Scope::Top, "class interface trait namespace"),
+        (Scope::Methods, "function abstract final"),
+    ];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         match head(it, outline) {
             Some((None, _)) => Open::Scope(None, Scope::Methods),
@@ -47,14 +52,6 @@ impl Grammar for Php {
             _ => defined(it, outline),
         }
     }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        match word {
-            b"class" | b"interface" | b"trait" | b"namespace" => Some(Scope::Top),
-            b"function" | b"abstract" | b"final" => Some(Scope::Methods),
-            _ => None,
-        }
-    }
 }
 
 /// Name and kind; an anonymous class has no name.
@@ -88,10 +85,7 @@ fn head_at(it: &Statement, at: usize, outline: &Outline<'_>) -> Option<(Option<T
         b"enum" => Kind::Enum,
         b"namespace" => {
             let path = it.last().zip(name).filter(|(_, first)| first.is_word());
-            let path = path.map(|(last, first)| Token {
-                end: last.end,
-                ..first
-            });
+            let path = path.map(|(last, first)| Token::new(first.start..last.end, first.role));
             return Some((path, Kind::Module));
         }
         _ => return None,

@@ -6,6 +6,12 @@ use crate::symbols::{Kind, Outline, Role, Token, is_of};
 pub(crate) struct Rust;
 
 impl Grammar for Rust {
+    const HEADS: &'static [(Scope, &'static str)] = &[
+        (Scope::Methods, "pub fn const type unsafe async"),
+        (Scope::Top, "impl struct enum trait mod use macro_rules"),
+    ];
+    const COMMAS: &'static [Scope] = &[Scope::Record, Scope::Values];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         match it.scope {
             Scope::Record => return Open::Part,
@@ -49,20 +55,6 @@ impl Grammar for Rust {
             Scope::Values => drop(outline.define_token(name(it, 0, outline), Kind::Enumerator)),
             _ if sign == b';' => end_item(it, outline),
             _ => {}
-        }
-    }
-
-    fn is_end(&self, it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
-        sign == b';' || sign == b',' && matches!(it.scope, Scope::Record | Scope::Values)
-    }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        match word {
-            b"pub" | b"fn" | b"const" | b"type" | b"unsafe" | b"async" => Some(Scope::Methods),
-            b"impl" | b"struct" | b"enum" | b"trait" | b"mod" | b"use" | b"macro_rules" => {
-                Some(Scope::Top)
-            }
-            _ => None,
         }
     }
 }

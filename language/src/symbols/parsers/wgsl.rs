@@ -6,6 +6,8 @@ use crate::symbols::{Kind, Outline};
 pub(crate) struct Wgsl;
 
 impl Grammar for Wgsl {
+    const COMMAS: &'static [Scope] = &[Scope::Record];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let definition = define(it, outline);
         if it.tokens().iter().any(|it| it.text(outline) == b"struct") {
@@ -21,10 +23,6 @@ impl Grammar for Wgsl {
         } else {
             outline.define_token(it.word_before(it.find(b":").unwrap_or(0)), Kind::Field);
         }
-    }
-
-    fn is_end(&self, it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
-        sign == b';' || sign == b',' && it.scope == Scope::Record
     }
 }
 

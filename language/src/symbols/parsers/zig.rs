@@ -6,6 +6,9 @@ use crate::symbols::{Kind, Outline, Role, Token};
 pub(crate) struct Zig;
 
 impl Grammar for Zig {
+    const HEADS: &'static [(Scope, &'static str)] = &[(Scope::Top, "pub fn const export test")];
+    const COMMAS: &'static [Scope] = &[Scope::Record, Scope::Values];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let at = modifiers(it, outline);
         let container = container(it, outline);
@@ -51,15 +54,6 @@ impl Grammar for Zig {
         let value = it.get(at + 3).filter(|value| value.role == Role::Meta);
         let is_import = value.is_some_and(|value| value.text(outline) == b"@import");
         outline.define_token(name.filter(|_| !is_import), kind);
-    }
-
-    fn is_end(&self, it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
-        sign == b';' || sign == b',' && is_members(it.scope)
-    }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        let is_head = matches!(word, b"pub" | b"fn" | b"const" | b"export" | b"test");
-        is_head.then_some(Scope::Top)
     }
 }
 

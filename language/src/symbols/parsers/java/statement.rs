@@ -49,11 +49,7 @@ impl Java {
         match self.head.tick.take() {
             None => self.head.tick = Some(tick.end),
             Some(start) if self.head.form != Form::Plain => {
-                self.head.name = Some(Token {
-                    start,
-                    end: tick.start,
-                    role: Role::Word,
-                });
+                self.head.name = Some(Token::new(start..tick.start, Role::Word));
             }
             Some(_) => {}
         }

@@ -133,11 +133,8 @@ impl JavaScript {
 
 /// Content of a string that could be a name.
 fn unquoted(token: Token, outline: &Outline<'_>) -> Option<Token> {
-    let inside = Token {
-        start: token.start + 1,
-        end: token.end.saturating_sub(1),
-        role: Role::Word,
-    };
+    let inside = token.start + 1..token.end.saturating_sub(1);
+    let inside = Token::new(inside, Role::Word);
     if inside.start >= inside.end {
         return None;
     }
