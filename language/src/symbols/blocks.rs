@@ -33,10 +33,12 @@ pub(super) enum Open {
     Ignored(Option<u32>),
 }
 
+pub(super) type Heads = &'static [(Scope, &'static str)];
+
 pub(super) trait Grammar {
     /// Deepest scopes, besides [`Scope::Top`], of definitions that begin with these words in the
     /// first column.
-    const HEADS: &'static [(Scope, &'static str)] = &[];
+    const HEADS: Heads = &[];
 
     /// Scopes whose statements end at commas, too.
     const COMMAS: &'static [Scope] = &[Scope::Values];

@@ -44,6 +44,10 @@ impl Token {
         self.role == Role::Sign(sign)
     }
 
+    pub(super) fn is_of(&self, signs: &[u8]) -> bool {
+        matches!(self.role, Role::Sign(sign) if signs.contains(&sign))
+    }
+
     pub(super) fn is_word(&self) -> bool {
         matches!(self.role, Role::Word | Role::Keyword | Role::Type)
     }

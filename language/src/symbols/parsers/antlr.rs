@@ -1,6 +1,6 @@
 //! ANTLR, without actions in braces.
 
-use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::blocks::{Grammar, Heads, Open, Scope, Statement};
 use crate::symbols::{Kind, Outline, is_of};
 
 #[derive(Default)]
@@ -10,8 +10,7 @@ pub(crate) struct Antlr {
 }
 
 impl Grammar for Antlr {
-    const HEADS: &'static [(Scope, &'static str)] =
-        &[(Scope::Top, "fragment grammar lexer parser")];
+    const HEADS: Heads = &[(Scope::Top, "fragment grammar lexer parser")];
 
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let is_block = is_of("options tokens channels catch finally", it.word(0, outline));

@@ -9,7 +9,6 @@ mod grammar;
 mod group;
 mod keyword;
 mod objective;
-mod state;
 mod words;
 
 #[cfg(test)]
@@ -18,8 +17,8 @@ mod tests;
 pub(super) use grammar::{Grammar, Host};
 
 use crate::symbols::{Kind, Line, Outline, Parser, Role, SCOPES_MAX, Token};
+use branch::Branches;
 use declarator::closing;
-use state::{Block, Branches, Context};
 use words::Word;
 
 /// Bound of tokens; a longer statement is judged by its head.
@@ -40,6 +39,35 @@ pub(super) struct C {
     branches: Branches,
     /// First definition of a type without a name.
     nameless: Option<u32>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Block {
+    context: Context,
+    /// Start of its statement in the tokens.
+    begin: usize,
+    brackets: u32,
+    opens: usize,
+    /// Head in the first column.
+    is_first_column: bool,
+    /// Line that begins behind the first column.
+    is_indented: bool,
+    /// First definition in a type without a name.
+    nameless: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Context {
+    /// Top of a file, namespace, `extern "C"`.
+    #[default]
+    File,
+    Type,
+    Enum,
+    /// `@interface` and the like.
+    Objective,
+    /// Function; only types are found.
+    Body,
+    Value,
 }
 
 impl Parser for C {

@@ -1,6 +1,6 @@
 //! Configurations: HCL with Terraform, Puppet, Nix.
 
-use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::blocks::{Grammar, Heads, Open, Scope, Statement};
 use crate::symbols::{Kind, Outline, Role, Token, is_of};
 use std::ops::Range;
 
@@ -8,8 +8,7 @@ use std::ops::Range;
 pub(crate) struct Hcl;
 
 impl Grammar for Hcl {
-    const HEADS: &'static [(Scope, &'static str)] =
-        &[(Scope::Top, "resource data variable output module locals")];
+    const HEADS: Heads = &[(Scope::Top, "resource data variable output module locals")];
 
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let word = it.word(0, outline);
@@ -43,7 +42,7 @@ impl Grammar for Hcl {
 pub(crate) struct Puppet;
 
 impl Grammar for Puppet {
-    const HEADS: &'static [(Scope, &'static str)] = &[(Scope::Top, "class define node")];
+    const HEADS: Heads = &[(Scope::Top, "class define node")];
 
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let name = path(it, 1);

@@ -1,12 +1,12 @@
 //! Go.
 
-use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::blocks::{Grammar, Heads, Open, Scope, Statement};
 use crate::symbols::{Kind, Outline, Parent, Role};
 
 pub(crate) struct Go;
 
 impl Grammar for Go {
-    const HEADS: &'static [(Scope, &'static str)] = &[(Scope::Top, "func type const var import")];
+    const HEADS: Heads = &[(Scope::Top, "func type const var import")];
 
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let last = it.last().map_or(&b""[..], |last| last.text(outline));

@@ -66,13 +66,7 @@ impl JavaScript {
     }
 
     fn last_is_of(&self, signs: &[u8]) -> bool {
-        let last = self.last.map(|last| last.role);
-        matches!(last, Some(Role::Sign(sign)) if signs.contains(&sign))
-    }
-
-    fn next_is_of(&self, signs: &[u8]) -> bool {
-        let next = self.next.map(|next| next.role);
-        matches!(next, Some(Role::Sign(sign)) if signs.contains(&sign))
+        self.last.is_some_and(|last| last.is_of(signs))
     }
 
     fn token(&mut self, token: Token, outline: &mut Outline<'_>) {

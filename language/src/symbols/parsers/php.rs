@@ -1,6 +1,6 @@
 //! PHP. A head may follow other tokens of a statement, as text behind `?>` does not end it.
 
-use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::blocks::{Grammar, Heads, Open, Scope, Statement};
 use crate::symbols::{Kind, Outline, Role, Token};
 
 /// Lookahead for `define`.
@@ -9,7 +9,7 @@ const DEFINE_TOKENS_MAX: usize = 16;
 pub(crate) struct Php;
 
 impl Grammar for Php {
-    const HEADS: &'static [(Scope, &'static str)] = &[
+    const HEADS: Heads = &[
         (Scope::Top, "class interface trait namespace"),
         (Scope::Methods, "function abstract final"),
     ];

@@ -1,12 +1,12 @@
 //! Rust. Braces of a macro between items are transparent, because `bitflags!` has items inside.
 
-use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::blocks::{Grammar, Heads, Open, Scope, Statement};
 use crate::symbols::{Kind, Outline, Role, Token, is_of};
 
 pub(crate) struct Rust;
 
 impl Grammar for Rust {
-    const HEADS: &'static [(Scope, &'static str)] = &[
+    const HEADS: Heads = &[
         (Scope::Methods, "pub fn const type unsafe async"),
         (Scope::Top, "impl struct enum trait mod use macro_rules"),
     ];

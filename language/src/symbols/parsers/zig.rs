@@ -1,12 +1,12 @@
 //! Zig, whose containers are values of constants.
 
-use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::blocks::{Grammar, Heads, Open, Scope, Statement};
 use crate::symbols::{Kind, Outline, Role, Token};
 
 pub(crate) struct Zig;
 
 impl Grammar for Zig {
-    const HEADS: &'static [(Scope, &'static str)] = &[(Scope::Top, "pub fn const export test")];
+    const HEADS: Heads = &[(Scope::Top, "pub fn const export test")];
     const COMMAS: &'static [Scope] = &[Scope::Record, Scope::Values];
 
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {

@@ -1,10 +1,9 @@
 //! Definitions of a statement, at its `;` or where a brace opens.
 
-use super::C;
 use super::declarator::{Declarator, Form, Name, Reader, closing};
 use super::group::{declares, is_macro, name_before_group, name_in_macro};
 use super::objective::method;
-use super::state::Context;
+use super::{C, Context};
 use crate::symbols::{Kind, Outline, Parent, Role, Token};
 use std::ops::Range;
 

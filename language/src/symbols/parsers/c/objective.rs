@@ -1,8 +1,7 @@
 //! Objective-C.
 
-use super::C;
 use super::declarator::closing;
-use super::state::{Block, Context};
+use super::{Block, C, Context};
 use crate::symbols::{Kind, Line, Outline, Role, Token};
 
 impl C {

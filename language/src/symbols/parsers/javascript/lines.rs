@@ -53,7 +53,7 @@ impl JavaScript {
     }
 
     /// Closes scopes that a declaration in column 0 cannot be in.
-    pub(super) fn close_nested(&mut self, outline: &mut Outline<'_>) {
+    fn close_nested(&mut self, outline: &mut Outline<'_>) {
         let holds = |scope: &super::Scope| {
             let Head {
                 form, definition, ..

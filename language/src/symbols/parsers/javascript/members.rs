@@ -37,8 +37,7 @@ impl JavaScript {
         if self.head.name.is_some() || self.head.is_call {
             return;
         }
-        let ends =
-            |next: Token| matches!(next.role, Role::Sign(sign) if b"(=:;,?!<}".contains(&sign));
+        let ends = self.next.is_none_or(|next| next.is_of(b"(=:;,?!<}"));
         let is_statement = token.role == Role::Keyword
             && match self.place() {
                 Place::Class => false,
@@ -46,7 +45,7 @@ impl JavaScript {
                 _ => is_of("if for while switch catch with return new", text),
             };
         let is_computed = self.next.is_some_and(|next| next.is(b'['));
-        if self.next.is_none_or(ends) && !is_statement && !is_computed {
+        if ends && !is_statement && !is_computed {
             self.head.name = Some(token);
         }
     }
@@ -61,7 +60,7 @@ impl JavaScript {
                 self.head.value = Value::Other;
             }
         } else if is_member && token.role == Role::String && self.head.name.is_none() {
-            let is_key = self.next_is_of(b":(=");
+            let is_key = self.next.is_some_and(|next| next.is_of(b":(="));
             match (unquoted(token, outline).filter(|_| is_key), self.place()) {
                 (Some(name), Place::Enum) => self.enumerator(name, outline),
                 (Some(name), _) => self.head.name = Some(name),
