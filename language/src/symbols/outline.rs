@@ -1,6 +1,6 @@
 //! Definitions found so far, and open scopes.
 
-use super::{Definition, Incomplete, Kind, Parent, Token};
+use super::{Definition, Incomplete, Kind, Parent};
 use std::ops::Range;
 
 /// Definitions of a text. A header of registers has 300,000.
@@ -49,10 +49,6 @@ impl<'t> Outline<'t> {
         let parent = self.innermost();
         let parent = parent.map_or(Parent::None, Parent::Definition);
         self.define_in(parent, name, kind)
-    }
-
-    pub(super) fn define_token(&mut self, name: Option<Token>, kind: Kind) -> Option<u32> {
-        self.define(name?.range(), kind)
     }
 
     pub(super) fn declare(&mut self, name: Range<u32>, kind: Kind) -> Option<u32> {

@@ -1,6 +1,7 @@
 //! Tokens of lines, and classes of bytes.
 
 use super::class::{self, Class, Run};
+use super::kind::Kind;
 use super::outline::Outline;
 use crate::lexer::{Colour, LineState, Syntax, Tokens};
 use std::ops::Range;
@@ -55,6 +56,12 @@ impl Token {
     #[inline]
     pub(super) fn text<'t>(&self, outline: &Outline<'t>) -> &'t [u8] {
         outline.bytes(self.range())
+    }
+}
+
+impl Outline<'_> {
+    pub(super) fn define_token(&mut self, name: Option<Token>, kind: Kind) -> Option<u32> {
+        self.define(name?.range(), kind)
     }
 }
 

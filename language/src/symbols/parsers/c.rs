@@ -7,7 +7,6 @@ mod declaration;
 mod declarator;
 mod grammar;
 mod group;
-mod keyword;
 mod objective;
 mod words;
 
@@ -17,7 +16,6 @@ mod tests;
 pub(super) use grammar::{Grammar, Host};
 
 use crate::symbols::{Kind, Line, Outline, Parser, Role, SCOPES_MAX, Token};
-use branch::Branches;
 use declarator::closing;
 use words::Word;
 
@@ -68,6 +66,32 @@ enum Context {
     /// Function; only types are found.
     Body,
     Value,
+}
+
+#[derive(Default)]
+struct Branches {
+    open: Vec<Branch>,
+    deeper: usize,
+    /// Open branches of `#if 0`.
+    dead: usize,
+}
+
+struct Branch {
+    /// Scopes at its `#if`.
+    depth: usize,
+    tokens: usize,
+    brackets: u32,
+    is_dead: bool,
+    /// Skips the others, as the first ended a statement from before.
+    is_over: bool,
+    /// Depth behind the first branch, and scopes that it opened.
+    first: Option<(usize, Vec<Block>)>,
+}
+
+impl Branches {
+    fn is_dead(&self) -> bool {
+        self.dead > 0
+    }
 }
 
 impl Parser for C {

@@ -2,6 +2,7 @@
 //! braces. The head of a statement is kept as a few facts ([`Head`]), which a brace suspends. Only
 //! types and functions are found in bodies.
 
+mod branch;
 mod lines;
 mod statement;
 #[cfg(test)]
@@ -9,7 +10,7 @@ mod tests;
 mod words;
 
 use crate::symbols::{Kind, Line, Outline, Parser, Role, SCOPES_MAX, Token};
-use lines::Branches;
+use branch::Branches;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -304,7 +305,7 @@ impl Parser for Java {
             && let Some(first) = line.tokens.first()
         {
             let text = first.text(outline);
-            if first.role == Role::Meta && lines::is_directive(text) {
+            if first.role == Role::Meta && branch::is_directive(text) {
                 return self.directive(*first, text, outline);
             }
             self.next = line.tokens.get(1).copied();

@@ -3,7 +3,6 @@
 //! Variables count at the top of a file only.
 
 mod lines;
-mod members;
 mod statement;
 #[cfg(test)]
 mod tests;
@@ -104,7 +103,7 @@ impl JavaScript {
             return self.push(Place::Body, definition, false, outline);
         }
         if is_outside && self.head.is_call && !is_in_type {
-            let definition = self.define_method(true, outline);
+            let definition = self.method(true, outline);
             let is_end = self.place() != Place::Object;
             return self.push(Place::Body, definition, is_end, outline);
         }

@@ -1,37 +1,11 @@
 //! Directives: each branch begins with the scopes at its `#if`. Behind `#endif`, those of the last
 //! branch are open if they are as many as behind the first one, else those of the first.
 
-use super::{Block, C, Context};
+use super::{Block, Branch, C, Context};
 use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 /// Bound of nesting; deeper branches are only counted.
 const BRANCHES_MAX: usize = 64;
-
-#[derive(Default)]
-pub(super) struct Branches {
-    pub(super) open: Vec<Branch>,
-    pub(super) deeper: usize,
-    /// Open branches of `#if 0`.
-    pub(super) dead: usize,
-}
-
-pub(super) struct Branch {
-    /// Scopes at its `#if`.
-    pub(super) depth: usize,
-    pub(super) tokens: usize,
-    pub(super) brackets: u32,
-    pub(super) is_dead: bool,
-    /// Skips the others, as the first ended a statement from before.
-    pub(super) is_over: bool,
-    /// Depth behind the first branch, and scopes that it opened.
-    pub(super) first: Option<(usize, Vec<Block>)>,
-}
-
-impl Branches {
-    pub(super) fn is_dead(&self) -> bool {
-        self.dead > 0
-    }
-}
 
 impl C {
     pub(super) fn directive(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {

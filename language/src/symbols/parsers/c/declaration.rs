@@ -134,7 +134,7 @@ impl C {
     fn declare_all(&mut self, statement: &[Token], outline: &mut Outline<'_>) -> usize {
         let context = self.context();
         let is_local = context == Context::Body;
-        if context == Context::Enum || self.objective_declaration(statement, outline) {
+        if context == Context::Enum || self.objective_end(statement, outline) {
             return 0;
         }
         let first = statement.first().map(|it| it.text(outline));

@@ -54,11 +54,7 @@ impl C {
         }
     }
 
-    pub(super) fn objective_declaration(
-        &self,
-        statement: &[Token],
-        outline: &mut Outline<'_>,
-    ) -> bool {
+    pub(super) fn objective_end(&self, statement: &[Token], outline: &mut Outline<'_>) -> bool {
         let Some(first) = statement.first() else {
             return false;
         };
