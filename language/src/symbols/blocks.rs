@@ -84,7 +84,10 @@ pub(super) struct Blocks<G> {
 
 impl<G: Grammar> Parser for Blocks<G> {
     fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        let is_open =
+            self.ignored > 0 || !self.around.is_empty() || !self.statement.tokens().is_empty();
         if line.is_begin
+            && is_open
             && let Some(first) = line.tokens.first()
             && first.start == line.range.start
             && first.is_word()

@@ -32,6 +32,7 @@ pub(super) enum Role {
 }
 
 impl Token {
+    #[inline]
     pub(super) fn new(range: Range<u32>, role: Role) -> Token {
         let Range { start, end } = range;
         Token { start, end, role }

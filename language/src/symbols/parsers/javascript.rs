@@ -80,6 +80,7 @@ impl JavaScript {
             }
             Role::Sign(b')' | b']') => self.head.brackets = self.head.brackets.saturating_sub(1),
             Role::Sign(b';') if self.head.brackets == 0 => self.end_statement(outline),
+            Role::Word if self.head.brackets > 0 && self.head.awaited.is_none() => {}
             Role::Word | Role::Keyword | Role::Type => self.word(token, outline),
             _ if self.head.brackets > 0 => {}
             Role::Sign(sign) => self.sign(token, sign, outline),
@@ -278,15 +279,10 @@ impl Parser for JavaScript {
             self.begin_line(*first, line.indent(outline), outline);
         }
         for (at, token) in line.tokens.iter().enumerate() {
-            let is_argument = self.head.brackets > 0 && self.head.awaited.is_none();
-            if is_argument && matches!(token.role, Role::Word | Role::String | Role::Number) {
-                self.is_arrow = false;
-            } else {
-                let is_arrow = token.is(b'>') && self.last_is(b'=');
-                self.next = line.tokens.get(at + 1).copied();
-                self.token(*token, outline);
-                self.is_arrow = is_arrow;
-            }
+            let is_arrow = token.is(b'>') && self.last_is(b'=');
+            self.next = line.tokens.get(at + 1).copied();
+            self.token(*token, outline);
+            self.is_arrow = is_arrow;
             self.last = Some(*token);
         }
     }

@@ -1,7 +1,7 @@
 //! Rust. Braces of a macro between items are transparent, because `bitflags!` has items inside.
 
 use crate::symbols::blocks::{Grammar, Heads, Open, Scope, Statement};
-use crate::symbols::{Kind, Outline, Role, Token, is_of};
+use crate::symbols::{Kind, Outline, Role, Token};
 
 pub(crate) struct Rust;
 
@@ -144,10 +144,17 @@ fn modifiers(it: &Statement, outline: &Outline<'_>) -> usize {
             }
             b"async" | b"unsafe" | b"default" | b"safe" | b"auto" => at + 1,
             b"extern" => at + 1 + usize::from(it.is_string(at + 1)),
-            b"const" if is_of("fn unsafe extern async trait", it.word(at + 1, outline)) => at + 1,
+            b"const" if is_modifier(it.word(at + 1, outline)) => at + 1,
             _ => return at,
         }
     }
+}
+
+fn is_modifier(behind_const: &[u8]) -> bool {
+    matches!(
+        behind_const,
+        b"fn" | b"unsafe" | b"extern" | b"async" | b"trait"
+    )
 }
 
 /// Word, or `type` of `r#type`.
