@@ -30,6 +30,7 @@ pub use outline::{DEFINITIONS_MAX, SCOPES_MAX};
 use crate::Language;
 use crate::lexer::Syntax;
 use outline::Outline;
+use parser::{Line, Parser, Role, Token, is_of};
 use std::fmt;
 
 /// Version of lexer and parsers. An index keeps symbols, so raise this with every change of them.

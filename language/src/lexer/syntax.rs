@@ -12,8 +12,8 @@ use fnv::FnvHashMap;
 pub struct Syntax {
     pub(super) family: &'static Family,
     words: FnvHashMap<&'static [u8], Colour>,
-    /// Lengths of words by first byte, a bit each: most names are no word.
-    lengths: [u32; 256],
+    /// Lengths of words by first and by last byte, a bit each: most names are no word.
+    lengths: [[u32; 256]; 2],
     in_names: [bool; 256],
     opens: [bool; 256],
 }
@@ -28,9 +28,10 @@ impl Syntax {
             words.map(move |word| (word.as_bytes(), *colour))
         });
         let words: FnvHashMap<_, _> = words.collect();
-        let mut lengths = [0; 256];
+        let mut lengths = [[0; 256]; 2];
         for word in words.keys() {
-            lengths[usize::from(word[0])] |= 1 << word.len();
+            lengths[0][usize::from(word[0])] |= 1 << word.len();
+            lengths[1][usize::from(word[word.len() - 1])] |= 1 << word.len();
         }
         let (mut in_names, mut opens) = ([false; 256], [false; 256]);
         for byte in 0..=255_u8 {
@@ -107,7 +108,8 @@ impl Syntax {
         } else {
             word
         };
-        let lengths = self.lengths[usize::from(*word.first()?)];
+        let (first, last) = (usize::from(*word.first()?), usize::from(*word.last()?));
+        let lengths = self.lengths[0][first] & self.lengths[1][last];
         let may_be = lengths >> word.len() & 1 == 1;
         may_be.then(|| self.words.get(word).copied()).flatten()
     }

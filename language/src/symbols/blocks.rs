@@ -9,8 +9,7 @@ mod tests;
 
 pub(super) use statement::Statement;
 
-use super::outline::{Outline, SCOPES_MAX};
-use super::parser::{Line, Parser, Role, Token};
+use crate::symbols::{Line, Outline, Parser, Role, SCOPES_MAX, Token, is_of};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Scope {
@@ -34,7 +33,16 @@ pub(super) enum Open {
     Ignored(Option<u32>),
 }
 
+pub(super) type Heads = &'static [(Scope, &'static str)];
+
 pub(super) trait Grammar {
+    /// Deepest scopes, besides [`Scope::Top`], of definitions that begin with these words in the
+    /// first column.
+    const HEADS: Heads = &[];
+
+    /// Scopes whose statements end at commas, too.
+    const COMMAS: &'static [Scope] = &[Scope::Values];
+
     fn open(&mut self, statement: &Statement, outline: &mut Outline<'_>) -> Open;
 
     /// Takes a statement before a `{` in brackets.
@@ -46,7 +54,7 @@ pub(super) trait Grammar {
     fn end(&mut self, statement: &Statement, sign: u8, outline: &mut Outline<'_>);
 
     fn is_end(&self, statement: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
-        sign == b';' || sign == b',' && statement.scope == Scope::Values
+        sign == b';' || sign == b',' && Self::COMMAS.contains(&statement.scope)
     }
 
     fn is_end_of_line(&self, _statement: &Statement, _outline: &Outline<'_>) -> bool {
@@ -57,10 +65,9 @@ pub(super) trait Grammar {
         None
     }
 
-    /// Deepest scope, besides [`Scope::Top`], of definitions that begin with this word in the first
-    /// column.
-    fn restart(&self, _word: &[u8]) -> Option<Scope> {
-        None
+    fn restart(&self, word: &[u8]) -> Option<Scope> {
+        let head = Self::HEADS.iter().find(|(_, words)| is_of(words, word));
+        head.map(|(scope, _)| *scope)
     }
 }
 
@@ -77,7 +84,10 @@ pub(super) struct Blocks<G> {
 
 impl<G: Grammar> Parser for Blocks<G> {
     fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
+        let is_open =
+            self.ignored > 0 || !self.around.is_empty() || !self.statement.tokens().is_empty();
         if line.is_begin
+            && is_open
             && let Some(first) = line.tokens.first()
             && first.start == line.range.start
             && first.is_word()

@@ -150,6 +150,14 @@ impl Kind {
         names
     }
 
+    pub(crate) fn of_function(is_method: bool) -> Kind {
+        if is_method {
+            Kind::Method
+        } else {
+            Kind::Function
+        }
+    }
+
     /// Names in queries.
     pub fn names() -> impl Iterator<Item = &'static str> {
         Kind::ALL.into_iter().map(Kind::name).chain([ALIAS])

@@ -31,6 +31,7 @@ impl<'t> Outline<'t> {
         }
     }
 
+    #[inline]
     pub(super) fn bytes(&self, range: Range<u32>) -> &'t [u8] {
         &self.text[range.start as usize..range.end as usize]
     }
@@ -51,9 +52,15 @@ impl<'t> Outline<'t> {
     }
 
     pub(super) fn declare(&mut self, name: Range<u32>, kind: Kind) -> Option<u32> {
-        let index = self.define(name, kind)?;
-        self.definitions[index as usize].is_declaration = true;
-        Some(index)
+        let definition = self.define(name, kind);
+        self.set_declaration(definition);
+        definition
+    }
+
+    pub(super) fn set_declaration(&mut self, definition: Option<u32>) {
+        if let Some(index) = definition {
+            self.definitions[index as usize].is_declaration = true;
+        }
     }
 
     pub(super) fn define_in(

@@ -1,6 +1,7 @@
 //! Tokens of lines, and classes of bytes.
 
 use super::class::{self, Class, Run};
+use super::kind::Kind;
 use super::outline::Outline;
 use crate::lexer::{Colour, LineState, Syntax, Tokens};
 use std::ops::Range;
@@ -31,6 +32,12 @@ pub(super) enum Role {
 }
 
 impl Token {
+    #[inline]
+    pub(super) fn new(range: Range<u32>, role: Role) -> Token {
+        let Range { start, end } = range;
+        Token { start, end, role }
+    }
+
     pub(super) fn range(&self) -> Range<u32> {
         self.start..self.end
     }
@@ -47,13 +54,29 @@ impl Token {
         }
     }
 
+    pub(super) fn is_of(&self, signs: &[u8]) -> bool {
+        matches!(self.role, Role::Sign(sign) if signs.contains(&sign))
+    }
+
     pub(super) fn is_word(&self) -> bool {
         matches!(self.role, Role::Word | Role::Keyword | Role::Type)
     }
 
+    #[inline]
     pub(super) fn text<'t>(&self, outline: &Outline<'t>) -> &'t [u8] {
         outline.bytes(self.range())
     }
+}
+
+impl Outline<'_> {
+    pub(super) fn define_token(&mut self, name: Option<Token>, kind: Kind) -> Option<u32> {
+        self.define(name?.range(), kind)
+    }
+}
+
+/// True if `words`, with blanks between, have the text.
+pub(super) fn is_of(words: &str, text: &[u8]) -> bool {
+    words.split(' ').any(|word| word.as_bytes() == text)
 }
 
 /// Line, or part of a long one.
@@ -71,6 +94,7 @@ pub(super) struct Line<'l> {
 
 impl Line<'_> {
     /// Columns before the first byte that is not blank.
+    #[inline]
     pub(super) fn indent(&self, outline: &Outline<'_>) -> usize {
         let mut columns = 0;
         for byte in outline.bytes(self.range.clone()) {
@@ -151,6 +175,11 @@ struct Sink<'s, 't> {
 }
 
 impl Sink<'_, '_> {
+    #[cold]
+    fn flush_part(&mut self) {
+        self.flush(false, false);
+    }
+
     fn flush(&mut self, is_end: bool, ends_inside: bool) {
         if let Some(parser) = &mut self.parser {
             let line = Line {
@@ -167,15 +196,16 @@ impl Sink<'_, '_> {
         self.is_begin = false;
     }
 
+    #[inline]
     fn push(&mut self, range: Range<usize>, role: Role) {
         if self.parser.is_none() {
             return;
         }
         if self.tokens.len() == TOKENS_MAX {
-            self.flush(false, false);
+            self.flush_part();
         }
-        let Range { start, end } = self.absolute(range);
-        self.tokens.push(Token { start, end, role });
+        let token = Token::new(self.absolute(range), role);
+        self.tokens.push(token);
     }
 
     fn absolute(&self, range: Range<usize>) -> Range<u32> {

@@ -91,7 +91,7 @@ pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
         "SWIG" => Box::new(Grammar::new(Host::Swig)),
         "Perl XS" => Box::new(Grammar::new(Host::Xs)),
         "Devicetree" => Box::<devicetree::Devicetree>::default(),
-        "WGSL" => Box::<wgsl::Wgsl>::default(),
+        "WGSL" => Box::new(Blocks::of(wgsl::Wgsl)),
         "Go" => Box::new(Blocks::of(go::Go)),
         "Rust" => Box::new(Blocks::of(rust::Rust)),
         "PHP" => Box::new(Blocks::of(php::Php)),

@@ -1,9 +1,7 @@
 //! Open scopes of script languages, and names in a line. The indentation of heads corrects wrong
 //! counts of closing words and braces.
 
-use super::outline::{Outline, SCOPES_MAX};
-use super::parser::{Line, Role, Token};
-use super::{Kind, Parent};
+use crate::symbols::{Kind, Line, Outline, Parent, Role, SCOPES_MAX, Token};
 use fnv::{FnvHashSet, FnvHasher};
 use std::hash::Hasher;
 use std::ops::Range;

@@ -1,9 +1,7 @@
 //! Tokens of a statement.
 
 use super::Scope;
-use crate::symbols::Kind;
-use crate::symbols::outline::Outline;
-use crate::symbols::parser::{Role, Token};
+use crate::symbols::{Kind, Outline, Role, Token};
 
 /// Bound of tokens; further ones are dropped.
 const STATEMENT_TOKENS_MAX: usize = 256;
@@ -31,15 +29,25 @@ impl Statement {
     }
 
     pub(crate) fn index(&self, token: Token) -> Option<usize> {
-        let starts = self
-            .tokens
-            .binary_search_by_key(&token.start, |it| it.start);
-        starts.ok()
+        let tokens = &self.tokens;
+        tokens
+            .binary_search_by_key(&token.start, |it| it.start)
+            .ok()
     }
 
     pub(crate) fn word<'t>(&self, at: usize, outline: &Outline<'t>) -> &'t [u8] {
-        let word = self.get(at).filter(Token::is_word);
-        word.map_or(b"", |word| word.text(outline))
+        self.name(at).map_or(b"", |word| word.text(outline))
+    }
+
+    pub(crate) fn name(&self, at: usize) -> Option<Token> {
+        self.get(at).filter(Token::is_word)
+    }
+
+    /// Defines the path from a word to the end.
+    pub(crate) fn define_path(&self, at: usize, kind: Kind, outline: &mut Outline<'_>) {
+        if let (Some(first), Some(last)) = (self.name(at), self.last()) {
+            outline.define(first.start..last.end, kind);
+        }
     }
 
     pub(crate) fn is(&self, at: usize, sign: u8) -> bool {
@@ -47,7 +55,7 @@ impl Statement {
     }
 
     pub(crate) fn is_word(&self, at: usize) -> bool {
-        self.get(at).is_some_and(|token| token.is_word())
+        self.name(at).is_some()
     }
 
     pub(crate) fn is_adjacent(&self, at: usize) -> bool {
@@ -103,8 +111,7 @@ impl Statement {
     }
 
     pub(crate) fn word_before(&self, at: usize) -> Option<Token> {
-        let word = self.get(at.checked_sub(1)?)?;
-        word.is_word().then_some(word)
+        self.name(at.checked_sub(1)?)
     }
 
     /// Defines words between commas. Returns the index behind them.
@@ -114,7 +121,7 @@ impl Statement {
         kind: Kind,
         outline: &mut Outline<'_>,
     ) -> usize {
-        while let Some(word) = self.get(at).filter(Token::is_word) {
+        while let Some(word) = self.name(at) {
             if word.text(outline) != b"_" {
                 outline.define(word.range(), kind);
             }

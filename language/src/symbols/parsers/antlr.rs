@@ -1,9 +1,7 @@
 //! ANTLR, without actions in braces.
 
-use super::super::Kind;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::Token;
+use crate::symbols::blocks::{Grammar, Heads, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, is_of};
 
 #[derive(Default)]
 pub(crate) struct Antlr {
@@ -12,11 +10,10 @@ pub(crate) struct Antlr {
 }
 
 impl Grammar for Antlr {
+    const HEADS: Heads = &[(Scope::Top, "fragment grammar lexer parser")];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
-        let is_block = matches!(
-            it.word(0, outline),
-            b"options" | b"tokens" | b"channels" | b"catch" | b"finally"
-        );
+        let is_block = is_of("options tokens channels catch finally", it.word(0, outline));
         let is_apart = it.is(0, b'@') || it.is(0, b':') || is_block;
         if is_apart && !self.is_in_rule {
             Open::Ignored(None)
@@ -29,27 +26,20 @@ impl Grammar for Antlr {
         if let Some(rule) = self.rule.take() {
             outline.definition(rule).end = it.end();
         }
-        let at = usize::from(matches!(
-            it.word(0, outline),
-            b"fragment" | b"protected" | b"public" | b"private"
-        ));
-        let name = |at| it.get(at).filter(Token::is_word);
+        let is_modifier = is_of("fragment protected public private", it.word(0, outline));
+        let at = usize::from(is_modifier);
         if self.is_in_rule || sign == b'\n' {
             self.is_in_rule = false;
         } else if sign == b':' {
-            self.rule = name(at).and_then(|name| outline.define(name.range(), Kind::Rule));
+            self.rule = outline.define_token(it.name(at), Kind::Rule);
             self.is_in_rule = self.rule.is_some();
         } else if let Some(at) = (0..2).find(|at| it.word(*at, outline) == b"grammar") {
-            name(at + 1).and_then(|name| outline.define(name.range(), Kind::Module));
+            outline.define_token(it.name(at + 1), Kind::Module);
         }
     }
 
     fn is_end(&self, it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
         sign == b';' || sign == b':' && !self.is_in_rule && !it.is(0, b'@')
-    }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        matches!(word, b"fragment" | b"grammar" | b"lexer" | b"parser").then_some(Scope::Top)
     }
 }
 

@@ -10,14 +10,13 @@ mod tcl;
 #[cfg(test)]
 mod tests;
 
-use super::super::Kind;
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role};
-use super::super::scopes::{Names, Scopes};
+use crate::symbols::scopes::{Names, Scopes};
+use crate::symbols::{Kind, Line, Outline, Parser, Role};
 use std::ops::Range;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
+    #[default]
     Perl,
     Raku,
     Shell,
@@ -28,6 +27,7 @@ pub(crate) enum Dialect {
     R,
 }
 
+#[derive(Default)]
 pub(crate) struct Braces {
     dialect: Dialect,
     scopes: Scopes,
@@ -106,17 +106,7 @@ impl Braces {
     pub(crate) fn new(dialect: Dialect) -> Braces {
         Braces {
             dialect,
-            scopes: Scopes::default(),
-            names: Names::default(),
-            pending: None,
-            brackets: 0,
-            constants: None,
-            is_package_next: false,
-            is_in_r6: false,
-            subshell: None,
-            is_over: false,
-            indent: 0,
-            end: 0,
+            ..Braces::default()
         }
     }
 

@@ -2,16 +2,12 @@
 //! The statement around a block goes on behind it: `typedef struct { … } Name;`.
 //! A `}` in the first column repairs what the preprocessor unbalances.
 
-mod brackets;
 mod branch;
 mod declaration;
 mod declarator;
 mod grammar;
 mod group;
-mod keyword;
-mod macros;
 mod objective;
-mod state;
 mod words;
 
 #[cfg(test)]
@@ -19,11 +15,8 @@ mod tests;
 
 pub(super) use grammar::{Grammar, Host};
 
-use super::super::Kind;
-use super::super::outline::{Outline, SCOPES_MAX};
-use super::super::parser::{Line, Parser, Role, Token};
-use brackets::closing;
-use state::{Block, Branches, Context, Opened};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, SCOPES_MAX, Token};
+use declarator::closing;
 use words::Word;
 
 /// Bound of tokens; a longer statement is judged by its head.
@@ -44,6 +37,61 @@ pub(super) struct C {
     branches: Branches,
     /// First definition of a type without a name.
     nameless: Option<u32>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Block {
+    context: Context,
+    /// Start of its statement in the tokens.
+    begin: usize,
+    brackets: u32,
+    opens: usize,
+    /// Head in the first column.
+    is_first_column: bool,
+    /// Line that begins behind the first column.
+    is_indented: bool,
+    /// First definition in a type without a name.
+    nameless: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Context {
+    /// Top of a file, namespace, `extern "C"`.
+    #[default]
+    File,
+    Type,
+    Enum,
+    /// `@interface` and the like.
+    Objective,
+    /// Function; only types are found.
+    Body,
+    Value,
+}
+
+#[derive(Default)]
+struct Branches {
+    open: Vec<Branch>,
+    deeper: usize,
+    /// Open branches of `#if 0`.
+    dead: usize,
+}
+
+struct Branch {
+    /// Scopes at its `#if`.
+    depth: usize,
+    tokens: usize,
+    brackets: u32,
+    is_dead: bool,
+    /// Skips the others, as the first ended a statement from before.
+    is_over: bool,
+    /// Depth behind the first branch, and scopes that it opened.
+    first: Option<(usize, Vec<Block>)>,
+}
+
+impl Branches {
+    fn is_dead(&self) -> bool {
+        self.dead > 0
+    }
 }
 
 impl Parser for C {
@@ -100,6 +148,15 @@ impl C {
                     self.leave_to(outer + 1, token.start, outline);
                 }
                 self.brackets = 0;
+            }
+            // A macro without `;`.
+            Role::Keyword
+                if self.brackets == 0
+                    && matches!(self.context(), Context::File)
+                    && self.statement().last().is_some_and(|last| last.is(b')'))
+                    && matches!(token.text(outline), b"static" | b"extern" | b"typedef") =>
+            {
+                self.end();
             }
             Role::Keyword | Role::Type => self.recover(token, outline),
             Role::Sign(b'-' | b'+') if self.context() == Context::Objective => self.end(),
@@ -198,25 +255,35 @@ impl C {
 
     fn open(&mut self, brace: Token, outline: &mut Outline<'_>) {
         self.opens += 1;
-        let opened = match self.context() {
-            _ if self.opens > OPENS_MAX => Opened::scope(Context::Value),
-            Context::Value => Opened::scope(Context::Value),
-            Context::Body if self.statement().is_empty() => Opened::scope(Context::Body),
-            _ if self.brackets > 0 => Opened::scope(Context::Value),
+        let (context, definition) = match self.context() {
+            _ if self.opens > OPENS_MAX => (Context::Value, None),
+            Context::Body if self.statement().is_empty() => (Context::Body, None),
+            context if self.brackets > 0 || context == Context::Value => (Context::Value, None),
             _ => self.opened(outline),
         };
         let head = self.statement().first().unwrap_or(&brace).start;
         let before = outline.text[..head as usize].last();
+        let is_type = matches!(context, Context::Type | Context::Enum);
+        let is_nameless = is_type && definition.is_none();
         let scope = Block {
-            context: opened.context,
+            context,
             begin: self.tokens.len(),
             brackets: self.brackets,
             opens: self.opens,
             is_first_column: before.is_none_or(|byte| *byte == b'\n'),
             is_indented: false,
-            nameless: opened.is_nameless.then_some(outline.len()),
+            nameless: is_nameless.then_some(outline.len()),
         };
-        self.enter(scope, opened.definition, outline);
+        self.enter(scope, definition, outline);
+    }
+
+    fn enter_context(&mut self, context: Context, of: Option<u32>, outline: &mut Outline<'_>) {
+        let scope = Block {
+            context,
+            begin: self.tokens.len(),
+            ..Block::default()
+        };
+        self.enter(scope, of, outline);
     }
 
     fn enter(&mut self, scope: Block, definition: Option<u32>, outline: &mut Outline<'_>) {
@@ -249,11 +316,8 @@ impl C {
                 if scope.context != Context::Value {
                     self.nameless = scope.nameless.filter(|_| !is_inner);
                 }
-                self.push(Token {
-                    start: end.saturating_sub(1),
-                    end,
-                    role: Role::Sign(b'{'),
-                });
+                let brace = end.saturating_sub(1)..end;
+                self.push(Token::new(brace, Role::Sign(b'{')));
             }
             Context::File | Context::Objective | Context::Body => self.end(),
         }
@@ -275,9 +339,8 @@ impl C {
         while statement.get(at + 1).is_some_and(|next| next.is(b'(')) {
             at = closing(statement, at + 1) + 1;
         }
-        if let Some(name) = statement.get(at).filter(|name| name.is_word()) {
-            outline.define(name.range(), Kind::Enumerator);
-        }
+        let name = statement.get(at).filter(|name| name.is_word());
+        outline.define_token(name.copied(), Kind::Enumerator);
         self.end();
     }
 }

@@ -1,15 +1,15 @@
 //! Configurations: HCL with Terraform, Puppet, Nix.
 
-use super::super::Kind;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::{Role, Token};
+use crate::symbols::blocks::{Grammar, Heads, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Role, Token, is_of};
 use std::ops::Range;
 
 /// Blocks `type "label" "name" {`, keys of `locals`.
 pub(crate) struct Hcl;
 
 impl Grammar for Hcl {
+    const HEADS: Heads = &[(Scope::Top, "resource data variable output module locals")];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let word = it.word(0, outline);
         if it.scope != Scope::Top || it.is(1, b'=') {
@@ -29,30 +29,21 @@ impl Grammar for Hcl {
 
     fn end(&mut self, it: &Statement, _sign: u8, outline: &mut Outline<'_>) {
         let is_local = it.scope == Scope::Constants;
-        let kind = if is_local { Kind::Constant } else { Kind::Key };
-        let key = it
-            .get(0)
-            .filter(|key| key.is_word() || key.role == Role::Key);
-        key.filter(|_| it.is(1, b'='))
-            .and_then(|key| outline.define(key.range(), kind));
+        let kind = [Kind::Key, Kind::Constant][usize::from(is_local)];
+        let is_key = |key: &Token| it.is(1, b'=') && (key.is_word() || key.role == Role::Key);
+        outline.define_token(it.get(0).filter(is_key), kind);
     }
 
     fn is_end_of_line(&self, it: &Statement, _outline: &Outline<'_>) -> bool {
         it.last().is_some_and(|last| !last.is(b'='))
-    }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        let is_head = matches!(
-            word,
-            b"resource" | b"data" | b"variable" | b"output" | b"module" | b"locals"
-        );
-        is_head.then_some(Scope::Top)
     }
 }
 
 pub(crate) struct Puppet;
 
 impl Grammar for Puppet {
+    const HEADS: Heads = &[(Scope::Top, "class define node")];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let name = path(it, 1);
         let kind = match it.word(0, outline) {
@@ -79,8 +70,7 @@ impl Grammar for Puppet {
         let name = it.get(0);
         match it.word(0, outline) {
             b"type" => {
-                let name = path(it, 1);
-                name.and_then(|name| outline.define(name, Kind::Type));
+                path(it, 1).and_then(|name| outline.define(name, Kind::Type));
             }
             word if word.starts_with(b"$") && it.is(1, b'=') && !it.is(2, b'>') => {
                 let name = name.map(|name| name.start + 1..name.end);
@@ -100,17 +90,10 @@ impl Grammar for Puppet {
     }
 
     fn is_end_of_line(&self, it: &Statement, outline: &Outline<'_>) -> bool {
-        let is_head = matches!(
-            it.word(0, outline),
-            b"class" | b"define" | b"function" | b"node"
-        );
+        let is_head = is_of("class define function node", it.word(0, outline));
         let last = it.last().map(|last| last.role);
         let goes_on = matches!(last, Some(Role::Sign(b'=' | b'>' | b',' | b'?' | b'+')));
         it.scope == Scope::Top && !is_head && !goes_on
-    }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        matches!(word, b"class" | b"define" | b"node").then_some(Scope::Top)
     }
 }
 
@@ -136,11 +119,7 @@ impl Grammar for Nix {
         });
         // `x: …`, `{ a, b }: …`
         let is_function = it.is(at + 2, b':') && (it.is_word(at + 1) || it.is(at + 1, b'}'));
-        let kind = if is_function {
-            Kind::Function
-        } else {
-            Kind::Key
-        };
+        let kind = [Kind::Key, Kind::Function][usize::from(is_function)];
         name.and_then(|name| outline.define(name, kind));
     }
 
@@ -181,7 +160,7 @@ fn unquoted(token: Token) -> Option<Range<u32>> {
 }
 
 fn path(it: &Statement, at: usize) -> Option<Range<u32>> {
-    let first = it.get(at).filter(Token::is_word)?;
+    let first = it.name(at)?;
     let mut last = at;
     while it.is(last + 1, b':') && it.is(last + 2, b':') && it.is_word(last + 3) {
         last += 3;
@@ -191,11 +170,11 @@ fn path(it: &Statement, at: usize) -> Option<Range<u32>> {
 
 /// Recognises the type of a resource.
 fn is_path(it: &Statement) -> bool {
-    let at = it
+    let signs = it
         .tokens()
         .iter()
-        .take_while(|token| token.is(b'@') || token.is(b':'));
-    let range = path(it, at.count());
+        .take_while(|it| it.is(b'@') || it.is(b':'));
+    let range = path(it, signs.count());
     range.is_some_and(|range| it.last().is_some_and(|last| last.end == range.end))
 }
 

@@ -1,8 +1,6 @@
 //! Devicetree.
 
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
-use super::super::{Kind, Parent};
+use crate::symbols::{Kind, Line, Outline, Parent, Parser, Role, Token};
 
 #[derive(Default)]
 pub(crate) struct Devicetree {
@@ -29,9 +27,7 @@ impl Devicetree {
     fn token(&mut self, token: Token, outline: &mut Outline<'_>) {
         match token.role {
             Role::Sign(b':') => {
-                if let Some(name) = self.last.filter(Token::is_word) {
-                    self.label = outline.define(name.range(), Kind::Label);
-                }
+                self.label = outline.define_token(self.last.filter(Token::is_word), Kind::Label);
             }
             Role::Sign(b'{') => outline.enter(self.label.take()),
             Role::Sign(b'}') => outline.leave(token.end),

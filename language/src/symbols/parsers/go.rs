@@ -1,14 +1,13 @@
 //! Go.
 
-use super::super::Kind;
-use super::super::Parent;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::{Role, Token};
+use crate::symbols::blocks::{Grammar, Heads, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Parent, Role};
 
 pub(crate) struct Go;
 
 impl Grammar for Go {
+    const HEADS: Heads = &[(Scope::Top, "func type const var import")];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let last = it.last().map_or(&b""[..], |last| last.text(outline));
         let is_type = matches!(last, b"struct" | b"interface");
@@ -30,8 +29,8 @@ impl Grammar for Go {
             Scope::Types => drop(define_type(it, 0, outline)),
             Scope::Record => drop(field(it, outline)),
             Scope::Methods if it.is(1, b'(') => {
-                let name = it.get(0).filter(Token::is_word);
-                name.and_then(|name| outline.declare(name.range(), Kind::Method));
+                let method = outline.define_token(it.name(0), Kind::Method);
+                outline.set_declaration(method);
             }
             Scope::Top => end_at_top(it, outline),
             _ => {}
@@ -56,24 +55,14 @@ impl Grammar for Go {
             _ => None,
         }
     }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        let is_head = matches!(word, b"func" | b"type" | b"const" | b"var" | b"import");
-        is_head.then_some(Scope::Top)
-    }
 }
 
 fn end_at_top(it: &Statement, outline: &mut Outline<'_>) {
     match it.word(0, outline) {
-        b"package" => {
-            let name = it.get(1).filter(Token::is_word);
-            name.and_then(|name| outline.define(name.range(), Kind::Module));
-        }
+        b"package" => drop(outline.define_token(it.name(1), Kind::Module)),
         b"func" => {
             let function = function(it, outline);
-            if let Some(function) = function {
-                outline.definition(function).is_declaration = true;
-            }
+            outline.set_declaration(function);
         }
         b"type" => drop(define_type(it, 1, outline)),
         b"const" => drop(it.define_list(1, Kind::Constant, outline)),
@@ -84,7 +73,7 @@ fn end_at_top(it: &Statement, outline: &mut Outline<'_>) {
 
 fn function(it: &Statement, outline: &mut Outline<'_>) -> Option<u32> {
     let at = it.behind(1);
-    let name = it.get(at).filter(Token::is_word)?;
+    let name = it.name(at)?;
     if name.text(outline) == b"_" {
         return None;
     }
@@ -100,17 +89,14 @@ fn function(it: &Statement, outline: &mut Outline<'_>) -> Option<u32> {
 
 fn open_type(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Open {
     let definition = define_type(it, at, outline);
-    let is_interface = definition.map(|index| outline.definition(index).kind);
-    let scope = if is_interface == Some(Kind::Interface) {
-        Scope::Methods
-    } else {
-        Scope::Record
-    };
-    Open::Scope(definition, scope)
+    match definition.map(|index| outline.definition(index).kind) {
+        Some(Kind::Interface) => Open::Scope(definition, Scope::Methods),
+        _ => Open::Scope(definition, Scope::Record),
+    }
 }
 
 fn define_type(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u32> {
-    let name = it.get(at).filter(Token::is_word)?;
+    let name = it.name(at)?;
     let mut next = at + 1;
     // An array's length follows a blank, type parameters do not.
     if it.is(next, b'[') && it.is_adjacent(next) {

@@ -3,21 +3,18 @@
 //! types and functions are found in bodies.
 
 mod branch;
-mod head;
 mod lines;
 mod statement;
 #[cfg(test)]
 mod tests;
 mod words;
 
-use super::super::Kind;
-use super::super::outline::{Outline, SCOPES_MAX};
-use super::super::parser::{Line, Parser, Role, Token};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, SCOPES_MAX, Token};
 use branch::Branches;
-use head::{Form, Head};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
+    #[default]
     Java,
     CSharp,
     Kotlin,
@@ -66,6 +63,7 @@ struct Scope {
     has_brace: bool,
 }
 
+#[derive(Default)]
 pub(crate) struct Java {
     dialect: Dialect,
     scopes: Vec<Scope>,
@@ -73,6 +71,7 @@ pub(crate) struct Java {
     deeper: usize,
     head: Head,
     last: Option<Token>,
+    next: Option<Token>,
     branches: Branches,
     /// True behind a brace in column 0 that closes an indented scope.
     is_suspect: bool,
@@ -82,12 +81,7 @@ impl Java {
     pub(crate) fn new(dialect: Dialect) -> Java {
         Java {
             dialect,
-            scopes: Vec::new(),
-            deeper: 0,
-            head: Head::default(),
-            last: None,
-            branches: Branches::default(),
-            is_suspect: false,
+            ..Java::default()
         }
     }
 
@@ -103,7 +97,7 @@ impl Java {
         self.last.is_some_and(|last| last.is(sign))
     }
 
-    fn token(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+    fn token(&mut self, token: Token, outline: &mut Outline<'_>) {
         match token.role {
             Role::Sign(b'{') => self.open(outline),
             Role::Sign(b'}') => self.close(token, outline),
@@ -117,7 +111,7 @@ impl Java {
             Role::Sign(b';') if self.head.brackets == 0 => self.end_statement(true, outline),
             Role::Sign(sign) if self.head.brackets == 0 => self.sign(token, sign, outline),
             Role::Sign(b'-' | b'>') => self.head.created = 0,
-            Role::Word | Role::Keyword | Role::Type => self.word(token, next, outline),
+            Role::Word | Role::Keyword | Role::Type => self.word(token, outline),
             Role::Meta => self.meta(token, outline),
             _ => {}
         }
@@ -131,13 +125,7 @@ impl Java {
         self.push(place, definition, true, outline);
     }
 
-    fn push(
-        &mut self,
-        place: Place,
-        definition: Option<u32>,
-        has_brace: bool,
-        outline: &mut Outline<'_>,
-    ) {
+    fn push(&mut self, place: Place, of: Option<u32>, has_brace: bool, outline: &mut Outline<'_>) {
         if self.scopes.len() == SCOPES_MAX {
             self.deeper += usize::from(has_brace);
             return;
@@ -149,7 +137,7 @@ impl Java {
             head,
             has_brace,
         });
-        outline.enter(definition);
+        outline.enter(of);
     }
 
     fn place_of_body(&mut self, outline: &mut Outline<'_>) -> Place {
@@ -234,6 +222,82 @@ impl Java {
     }
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// `Type name`, or only modifiers so far.
+    #[default]
+    Plain,
+    Type(Kind),
+    Function,
+    Value(Kind),
+    Case,
+    /// Defines nothing: `import`.
+    Other,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Head {
+    form: Form,
+    name: Option<Token>,
+    /// Name before the last `.`.
+    qualifier: Option<Token>,
+    definition: Option<u32>,
+    /// True behind a type, or a word in its place.
+    has_type: bool,
+    is_call: bool,
+    is_accessor: bool,
+    in_value: bool,
+    /// True behind a word such as `private`.
+    is_member: bool,
+    is_static: bool,
+    is_record: bool,
+    is_final: bool,
+    kind: Option<Kind>,
+    brackets: u32,
+    angles: u32,
+    /// Brackets around the last `new`, plus 1.
+    created: u32,
+    indent: usize,
+    tick: Option<u32>,
+}
+
+impl Head {
+    fn is_function(&self) -> bool {
+        self.is_call || self.is_accessor
+    }
+
+    fn is_outside(&self) -> bool {
+        self.brackets == 0 && self.angles == 0
+    }
+
+    fn close_bracket(&mut self) {
+        self.brackets = self.brackets.saturating_sub(1);
+        if self.brackets + 1 < self.created {
+            self.created = 0;
+        }
+    }
+
+    fn at(indent: usize) -> Head {
+        Head {
+            indent,
+            ..Head::default()
+        }
+    }
+
+    fn next_name(&mut self) {
+        *self = Head {
+            form: self.form,
+            has_type: true,
+            is_member: self.is_member,
+            is_static: self.is_static,
+            is_final: self.is_final,
+            kind: self.kind,
+            indent: self.indent,
+            ..Head::default()
+        };
+    }
+}
+
 impl Parser for Java {
     fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         if line.is_begin
@@ -244,10 +308,12 @@ impl Parser for Java {
             if first.role == Role::Meta && branch::is_directive(text) {
                 return self.directive(*first, text, outline);
             }
-            self.begin_line(*first, line.tokens.get(1), line.indent(outline), outline);
+            self.next = line.tokens.get(1).copied();
+            self.begin_line(*first, line.indent(outline), outline);
         }
         for (at, token) in line.tokens.iter().enumerate() {
-            self.token(*token, line.tokens.get(at + 1), outline);
+            self.next = line.tokens.get(at + 1).copied();
+            self.token(*token, outline);
             self.last = Some(*token);
         }
     }

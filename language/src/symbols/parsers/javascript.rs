@@ -2,20 +2,17 @@
 //! suspends the statement around it ([`Head`]); the token before tells objects from blocks.
 //! Variables count at the top of a file only.
 
-mod head;
 mod lines;
-mod members;
 mod statement;
 #[cfg(test)]
 mod tests;
 mod values;
 
-use super::super::outline::{Outline, SCOPES_MAX};
-use super::super::parser::{Line, Parser, Role, Token};
-use head::{Awaited, Form, Head, Place, Value};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, SCOPES_MAX, Token, is_of};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
+    #[default]
     JavaScript,
     TypeScript,
     Qml,
@@ -32,6 +29,7 @@ struct Scope {
     owner: Option<Token>,
 }
 
+#[derive(Default)]
 pub(crate) struct JavaScript {
     dialect: Dialect,
     scopes: Vec<Scope>,
@@ -39,6 +37,7 @@ pub(crate) struct JavaScript {
     deeper: usize,
     head: Head,
     last: Option<Token>,
+    next: Option<Token>,
     is_arrow: bool,
     in_script: bool,
 }
@@ -47,12 +46,8 @@ impl JavaScript {
     pub(crate) fn new(dialect: Dialect) -> JavaScript {
         JavaScript {
             dialect,
-            scopes: Vec::new(),
-            deeper: 0,
-            head: Head::default(),
-            last: None,
-            is_arrow: false,
             in_script: dialect != Dialect::Tagged,
+            ..JavaScript::default()
         }
     }
 
@@ -70,11 +65,10 @@ impl JavaScript {
     }
 
     fn last_is_of(&self, signs: &[u8]) -> bool {
-        let last = self.last.map(|last| last.role);
-        matches!(last, Some(Role::Sign(sign)) if signs.contains(&sign))
+        self.last.is_some_and(|last| last.is_of(signs))
     }
 
-    fn token(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+    fn token(&mut self, token: Token, outline: &mut Outline<'_>) {
         match token.role {
             Role::Sign(b'{') => self.open(outline),
             Role::Sign(b'}') => self.close(token, outline),
@@ -86,28 +80,23 @@ impl JavaScript {
             }
             Role::Sign(b')' | b']') => self.head.brackets = self.head.brackets.saturating_sub(1),
             Role::Sign(b';') if self.head.brackets == 0 => self.end_statement(outline),
-            _ if token.is_word() => self.word(token, next, outline),
+            Role::Word if self.head.brackets > 0 && self.head.awaited.is_none() => {}
+            Role::Word | Role::Keyword | Role::Type => self.word(token, outline),
             _ if self.head.brackets > 0 => {}
-            Role::Sign(sign) => self.sign(token, sign, next, outline),
-            _ => self.literal(token, next, outline),
+            Role::Sign(sign) => self.sign(token, sign, outline),
+            _ => self.literal(token, outline),
         }
     }
 
     fn open(&mut self, outline: &mut Outline<'_>) {
         let is_in_type = self.last_is_of(b":|&<,.=") && !self.is_arrow || self.head.angles > 0;
-        let awaited = self
-            .head
-            .awaited
-            .filter(|it| it.brackets == self.head.brackets);
-        if let Some(Awaited {
-            place, definition, ..
-        }) = awaited.filter(|_| !is_in_type)
-        {
-            self.head.awaited = None;
+        let brackets = self.head.brackets;
+        let is_here = |it: &Awaited| it.brackets == brackets && !is_in_type;
+        if let Some(awaited) = self.head.awaited.take_if(|it| is_here(it)) {
             let is_end = self.head.is_outside_value();
-            return self.push(place, definition, is_end, outline);
+            return self.push(awaited.place, awaited.definition, is_end, outline);
         }
-        let is_outside = self.head.brackets == 0;
+        let is_outside = brackets == 0;
         let value = self.head.value;
         if self.is_arrow {
             let definition = self.head.definition;
@@ -115,13 +104,9 @@ impl JavaScript {
             return self.push(Place::Body, definition, false, outline);
         }
         if is_outside && self.head.is_call && !is_in_type {
-            let definition = self.define_method(true, outline);
-            return self.push(
-                Place::Body,
-                definition,
-                self.place() != Place::Object,
-                outline,
-            );
+            let definition = self.method(true, outline);
+            let is_end = self.place() != Place::Object;
+            return self.push(Place::Body, definition, is_end, outline);
         }
         self.open_object(is_outside && value == Value::Start, outline);
     }
@@ -142,9 +127,8 @@ impl JavaScript {
             _ if matches!(outer, Place::Class | Place::Interface) && !is_value => Place::Body,
             _ => Place::Object,
         };
-        let owner = self
-            .owner(outline)
-            .filter(|_| is_value && definition.is_none());
+        let has_owner = is_value && definition.is_none();
+        let owner = self.owner(outline).filter(|_| has_owner);
         let is_open = self.head.awaited.is_some() || is_object || self.head.angles > 0;
         let is_end = place == Place::Body && !is_open && self.head.is_outside_value();
         self.push(place, definition, is_end, outline);
@@ -154,35 +138,16 @@ impl JavaScript {
     }
 
     fn last_is_operator(&self, outline: &Outline<'_>) -> bool {
-        let Some(last) = self.last.filter(|last| last.role == Role::Keyword) else {
-            return false;
-        };
-        matches!(
-            last.text(outline),
-            b"return"
-                | b"default"
-                | b"yield"
-                | b"export"
-                | b"import"
-                | b"await"
-                | b"new"
-                | b"in"
-                | b"of"
-                | b"typeof"
-        )
+        let last = self.last.filter(|last| last.role == Role::Keyword);
+        let words = "return default yield export import await new in of typeof";
+        last.is_some_and(|last| is_of(words, last.text(outline)))
     }
 
     fn last_is_word(&self) -> bool {
         self.last.is_some_and(|last| last.role == Role::Word)
     }
 
-    fn push(
-        &mut self,
-        place: Place,
-        definition: Option<u32>,
-        is_end: bool,
-        outline: &mut Outline<'_>,
-    ) {
+    fn push(&mut self, place: Place, of: Option<u32>, is_end: bool, outline: &mut Outline<'_>) {
         if self.scopes.len() == SCOPES_MAX {
             self.deeper += 1;
             return;
@@ -195,7 +160,7 @@ impl JavaScript {
             is_end,
             owner: None,
         });
-        outline.enter(definition);
+        outline.enter(of);
     }
 
     fn close(&mut self, token: Token, outline: &mut Outline<'_>) {
@@ -217,6 +182,91 @@ impl JavaScript {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Top,
+    /// Statements, or unknown.
+    Body,
+    Class,
+    /// Interface or named object type.
+    Interface,
+    Object,
+    /// Object at the top of a file, whose values are fields.
+    NamedObject,
+    Enum,
+    Component,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Value {
+    #[default]
+    None,
+    Start,
+    /// `a.b`
+    Word,
+    /// `<T>` before parameters.
+    Generic,
+    /// `(…)`, maybe parameters.
+    Group,
+    /// Type behind `(…):`.
+    Annotation,
+    Arrow,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// Expression or member.
+    #[default]
+    Statement,
+    Variable(Kind),
+    Declaration,
+    Alias,
+    Case,
+    /// `property int name: 1` of QML.
+    Property(Kind),
+    /// Defines nothing: `import`.
+    Other,
+}
+
+/// Body that follows.
+#[derive(Clone, Copy)]
+struct Awaited {
+    place: Place,
+    definition: Option<u32>,
+    brackets: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Head {
+    form: Form,
+    name: Option<Token>,
+    /// Name before the last `.`.
+    qualifier: Option<Token>,
+    definition: Option<u32>,
+    awaited: Option<Awaited>,
+    value: Value,
+    /// Path that begins the value, as in `a = b.c = …`.
+    next: (Option<Token>, Option<Token>),
+    is_call: bool,
+    brackets: u32,
+    angles: u32,
+    indent: usize,
+}
+
+impl Head {
+    fn at(indent: usize) -> Head {
+        Head {
+            indent,
+            ..Head::default()
+        }
+    }
+
+    fn is_outside_value(&self) -> bool {
+        self.brackets == 0 && self.value == Value::None
+    }
+}
+
 impl Parser for JavaScript {
     fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
         if self.dialect == Dialect::Tagged && self.is_outside_script(line, outline) {
@@ -230,7 +280,8 @@ impl Parser for JavaScript {
         }
         for (at, token) in line.tokens.iter().enumerate() {
             let is_arrow = token.is(b'>') && self.last_is(b'=');
-            self.token(*token, line.tokens.get(at + 1), outline);
+            self.next = line.tokens.get(at + 1).copied();
+            self.token(*token, outline);
             self.is_arrow = is_arrow;
             self.last = Some(*token);
         }

@@ -1,9 +1,7 @@
 //! PHP. A head may follow other tokens of a statement, as text behind `?>` does not end it.
 
-use super::super::Kind;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::{Role, Token};
+use crate::symbols::blocks::{Grammar, Heads, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Role, Token};
 
 /// Lookahead for `define`.
 const DEFINE_TOKENS_MAX: usize = 16;
@@ -11,6 +9,11 @@ const DEFINE_TOKENS_MAX: usize = 16;
 pub(crate) struct Php;
 
 impl Grammar for Php {
+    const HEADS: Heads = &[
+        (Scope::Top, "class interface trait namespace"),
+        (Scope::Methods, "function abstract final"),
+    ];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         match head(it, outline) {
             Some((None, _)) => Open::Scope(None, Scope::Methods),
@@ -33,14 +36,10 @@ impl Grammar for Php {
     fn end(&mut self, it: &Statement, _sign: u8, outline: &mut Outline<'_>) {
         let at = usize::from(it.word(0, outline) == b"php");
         match (it.scope, it.word(at, outline)) {
-            (_, b"namespace") => {
-                let path = it.get(at + 1).filter(Token::is_word).zip(it.last());
-                path.and_then(|(first, last)| outline.define(first.start..last.end, Kind::Module));
-            }
+            (_, b"namespace") => it.define_path(at + 1, Kind::Module, outline),
             (Scope::Top, b"const") => constants(it, outline),
             (Scope::Methods, b"case") => {
-                let name = it.get(at + 1).filter(Token::is_word);
-                name.and_then(|name| outline.define(name.range(), Kind::Enumerator));
+                outline.define_token(it.name(at + 1), Kind::Enumerator);
             }
             (Scope::Methods, b"use") => {}
             (Scope::Methods, _) => member(it, outline),
@@ -51,14 +50,6 @@ impl Grammar for Php {
                 }
             }
             _ => defined(it, outline),
-        }
-    }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        match word {
-            b"class" | b"interface" | b"trait" | b"namespace" => Some(Scope::Top),
-            b"function" | b"abstract" | b"final" => Some(Scope::Methods),
-            _ => None,
         }
     }
 }
@@ -84,12 +75,7 @@ fn head_at(it: &Statement, at: usize, outline: &Outline<'_>) -> Option<(Option<T
     let kind = match text {
         b"function" => {
             let name = it.get(at + 1 + usize::from(it.is(at + 1, b'&')))?;
-            let is_method = it.scope == Scope::Methods;
-            let kind = if is_method {
-                Kind::Method
-            } else {
-                Kind::Function
-            };
+            let kind = Kind::of_function(it.scope == Scope::Methods);
             return name.is_word().then_some((Some(name), kind));
         }
         b"class" if is_new => return Some((None, Kind::Class)),
@@ -99,10 +85,7 @@ fn head_at(it: &Statement, at: usize, outline: &Outline<'_>) -> Option<(Option<T
         b"enum" => Kind::Enum,
         b"namespace" => {
             let path = it.last().zip(name).filter(|(_, first)| first.is_word());
-            let path = path.map(|(last, first)| Token {
-                end: last.end,
-                ..first
-            });
+            let path = path.map(|(last, first)| Token::new(first.start..last.end, first.role));
             return Some((path, Kind::Module));
         }
         _ => return None,
@@ -162,10 +145,7 @@ fn defined(it: &Statement, outline: &mut Outline<'_>) {
             && let Some(name) = name.filter(|name| name.end > name.start + 2)
         {
             let text = name.text(outline);
-            let path = text[..text.len() - 1]
-                .iter()
-                .rposition(|byte| *byte == b'\\')
-                .unwrap_or(0) as u32;
+            let path = memchr::memrchr(b'\\', &text[..text.len() - 1]).unwrap_or(0) as u32;
             outline.define(name.start + 1 + path..name.end - 1, Kind::Constant);
             return;
         }

@@ -1,19 +1,22 @@
 //! Rust. Braces of a macro between items are transparent, because `bitflags!` has items inside.
 
-use super::super::Kind;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::{Role, Token};
+use crate::symbols::blocks::{Grammar, Heads, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Role, Token};
 
 pub(crate) struct Rust;
 
 impl Grammar for Rust {
+    const HEADS: Heads = &[
+        (Scope::Methods, "pub fn const type unsafe async"),
+        (Scope::Top, "impl struct enum trait mod use macro_rules"),
+    ];
+    const COMMAS: &'static [Scope] = &[Scope::Record, Scope::Values];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         match it.scope {
             Scope::Record => return Open::Part,
             Scope::Values => {
-                let value = name(it, 0, outline);
-                let value = value.and_then(|name| outline.define(name.range(), Kind::Enumerator));
+                let value = outline.define_token(name(it, 0, outline), Kind::Enumerator);
                 return Open::Scope(value, Scope::Record);
             }
             _ => {}
@@ -49,41 +52,21 @@ impl Grammar for Rust {
     fn end(&mut self, it: &Statement, sign: u8, outline: &mut Outline<'_>) {
         match it.scope {
             Scope::Record => field(it, outline),
-            Scope::Values => {
-                let value = name(it, 0, outline);
-                value.and_then(|name| outline.define(name.range(), Kind::Enumerator));
-            }
+            Scope::Values => drop(outline.define_token(name(it, 0, outline), Kind::Enumerator)),
             _ if sign == b';' => end_item(it, outline),
             _ => {}
-        }
-    }
-
-    fn is_end(&self, it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
-        sign == b';' || sign == b',' && matches!(it.scope, Scope::Record | Scope::Values)
-    }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        match word {
-            b"pub" | b"fn" | b"const" | b"type" | b"unsafe" | b"async" => Some(Scope::Methods),
-            b"impl" | b"struct" | b"enum" | b"trait" | b"mod" | b"use" | b"macro_rules" => {
-                Some(Scope::Top)
-            }
-            _ => None,
         }
     }
 }
 
 fn field(it: &Statement, outline: &mut Outline<'_>) {
     if it.word(0, outline) == b"const" {
-        let name = name(it, 1, outline);
-        name.and_then(|name| outline.define(name.range(), Kind::Constant));
+        outline.define_token(name(it, 1, outline), Kind::Constant);
         return;
     }
     let name = name(it, modifiers(it, outline), outline);
-    let place = name.and_then(|name| Some((it.index(name)?, name)));
-    if let Some((_, name)) = place.filter(|(at, _)| has_type(it, *at)) {
-        outline.define(name.range(), Kind::Field);
-    }
+    let name = name.filter(|name| it.index(*name).is_some_and(|at| has_type(it, at)));
+    outline.define_token(name, Kind::Field);
 }
 
 /// Excludes the path `name::`.
@@ -126,20 +109,11 @@ impl Item {
             b"macro" => (Kind::Macro, None),
             b"macro_rules" if it.is(at + 1, b'!') => {
                 let name = name(it, at + 2, outline)?;
-                return Some(Item {
-                    kind: Kind::Macro,
-                    name,
-                    inside: None,
-                });
+                return Item::new(Kind::Macro, name, None);
             }
             b"impl" => {
                 let name = implemented(it, at + 1, outline)?;
-                let inside = Some(Scope::Methods);
-                return Some(Item {
-                    kind: Kind::Implementation,
-                    name,
-                    inside,
-                });
+                return Item::new(Kind::Implementation, name, Some(Scope::Methods));
             }
             _ => return None,
         };
@@ -151,7 +125,11 @@ impl Item {
             Kind::Function | Kind::Method => it.is(at + 1, b'(') || it.is(at + 1, b'<'),
             _ => true,
         };
-        is_item.then_some(Item { kind, name, inside })
+        Item::new(kind, name, inside).filter(|_| is_item)
+    }
+
+    fn new(kind: Kind, name: Token, inside: Option<Scope>) -> Option<Item> {
+        Some(Item { kind, name, inside })
     }
 }
 
@@ -166,17 +144,17 @@ fn modifiers(it: &Statement, outline: &Outline<'_>) -> usize {
             }
             b"async" | b"unsafe" | b"default" | b"safe" | b"auto" => at + 1,
             b"extern" => at + 1 + usize::from(it.is_string(at + 1)),
-            b"const"
-                if matches!(
-                    it.word(at + 1, outline),
-                    b"fn" | b"unsafe" | b"extern" | b"async" | b"trait"
-                ) =>
-            {
-                at + 1
-            }
+            b"const" if is_modifier(it.word(at + 1, outline)) => at + 1,
             _ => return at,
         }
     }
+}
+
+fn is_modifier(behind_const: &[u8]) -> bool {
+    matches!(
+        behind_const,
+        b"fn" | b"unsafe" | b"extern" | b"async" | b"trait"
+    )
 }
 
 /// Word, or `type` of `r#type`.

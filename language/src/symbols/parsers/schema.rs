@@ -3,10 +3,8 @@
 #[cfg(test)]
 mod tests;
 
-use super::super::Kind;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::{Role, Token};
+use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Role, is_of};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Schema {
@@ -21,25 +19,22 @@ pub(crate) enum Schema {
 impl Grammar for Schema {
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let at = begin(it, outline);
-        let name = it.get(at + 1).filter(Token::is_word);
+        let name = it.name(at + 1);
         let word = it.word(at, outline);
-        if let Some((kind, scope)) = self.head(word)
-            && let Some(name) = name
+        if let Some((mut kind, scope)) = self.head(word)
+            && name.is_some()
         {
-            let is_extended = it.word(0, outline) == b"extend";
-            let kind = if is_extended {
-                Kind::Implementation
-            } else {
-                kind
-            };
-            let definition = outline.define(name.range(), kind);
+            if it.word(0, outline) == b"extend" {
+                kind = Kind::Implementation;
+            }
+            let definition = outline.define_token(name, kind);
             return scope.map_or(Open::Ignored(definition), |scope| {
                 Open::Scope(definition, scope)
             });
         }
         match (*self, word) {
             (Schema::Protobuf, b"oneof") => {
-                name.and_then(|name| outline.define(name.range(), Kind::Field));
+                outline.define_token(name, Kind::Field);
                 Open::Scope(None, Scope::Record)
             }
             (Schema::Protobuf, b"rpc") => Open::Ignored(self.member(it, at, outline)),
@@ -123,23 +118,19 @@ impl Schema {
     /// `optional group Name = 1 {`
     fn group(self, it: &Statement, outline: &mut Outline<'_>) -> Option<u32> {
         let before = it.find(b"=")?.checked_sub(2)?;
-        let name = it.get(before + 1)?;
-        (it.word(before, outline) == b"group")
-            .then(|| outline.define(name.range(), Kind::Struct))?
+        let name = it.get(before + 1);
+        let is_group = it.word(before, outline) == b"group";
+        outline.define_token(name.filter(|_| is_group), Kind::Struct)
     }
 
     /// Takes packages, aliases, constants.
     fn alone(self, it: &Statement, at: usize, outline: &mut Outline<'_>) -> bool {
         let before = |sign| it.find(sign).and_then(|sign| it.word_before(sign));
-        let next = it.get(at + 1).filter(Token::is_word);
+        let next = it.name(at + 1);
         let (name, kind) = match it.word(at, outline) {
             b"package" | b"namespace" => {
                 let first = at + 1 + usize::from(self == Schema::Thrift);
-                let path = it
-                    .get(first)
-                    .zip(it.last())
-                    .filter(|(first, _)| first.is_word());
-                path.and_then(|(first, last)| outline.define(first.start..last.end, Kind::Module));
+                it.define_path(first, Kind::Module, outline);
                 return true;
             }
             b"typedef" => (it.word_before(it.tokens().len()), Kind::Type),
@@ -161,19 +152,15 @@ impl Schema {
             }
             _ => return false,
         };
-        name.and_then(|name| outline.define(name.range(), kind));
+        outline.define_token(name, kind);
         true
     }
 
     fn member(self, it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u32> {
         let in_interface = it.scope == Scope::Methods;
-        let kind = if in_interface {
-            Kind::Method
-        } else {
-            Kind::Field
-        };
+        let kind = [Kind::Field, Kind::Method][usize::from(in_interface)];
         let name = match self {
-            Schema::Protobuf if in_interface => it.get(at + 1).filter(Token::is_word)?,
+            Schema::Protobuf if in_interface => it.name(at + 1)?,
             Schema::Protobuf => it.word_before(it.find(b"=")?)?,
             Schema::Thrift if in_interface => it.word_before(it.find(b"(")?)?,
             Schema::Thrift if is_cut(it) => return None,
@@ -189,31 +176,21 @@ impl Schema {
     }
 }
 
+/// Words that others may precede.
+const HEADS: &str = "type input interface mixin enum union dictionary namespace scalar";
+
 fn begin(it: &Statement, outline: &Outline<'_>) -> usize {
     let mut at = 0;
     loop {
         at = match it.get(at).map(|token| token.role) {
             Some(Role::String) => at + 1,
             Some(Role::Sign(b'[')) => it.behind(at),
-            _ => match it.word(at, outline) {
-                b"partial" | b"extend" | b"callback" | b"interface"
-                    if matches!(
-                        it.word(at + 1, outline),
-                        b"type"
-                            | b"input"
-                            | b"interface"
-                            | b"mixin"
-                            | b"enum"
-                            | b"union"
-                            | b"dictionary"
-                            | b"namespace"
-                            | b"scalar"
-                    ) =>
-                {
-                    at + 1
-                }
-                _ => return at,
-            },
+            _ if is_of("partial extend callback interface", it.word(at, outline))
+                && is_of(HEADS, it.word(at + 1, outline)) =>
+            {
+                at + 1
+            }
+            _ => return at,
         };
     }
 }

@@ -1,53 +1,29 @@
 //! SQL.
 
-use super::super::Kind;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::Role;
+use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Role};
 use std::ops::Range;
 
 /// Lookahead behind `create`.
 const MODIFIERS_MAX: usize = 16;
 
-const KINDS: &[(&[u8], Kind)] = &[
-    (b"table", Kind::Table),
-    (b"view", Kind::Table),
-    (b"index", Kind::Table),
-    (b"sequence", Kind::Table),
-    (b"synonym", Kind::Table),
-    (b"function", Kind::Function),
-    (b"procedure", Kind::Function),
-    (b"proc", Kind::Function),
-    (b"aggregate", Kind::Function),
-    (b"trigger", Kind::Function),
-    (b"event", Kind::Function),
-    (b"macro", Kind::Macro),
-    (b"type", Kind::Type),
-    (b"domain", Kind::Type),
-    (b"schema", Kind::Module),
-    (b"database", Kind::Module),
-    (b"package", Kind::Module),
+const KINDS: [(&str, Kind); 5] = [
+    ("table view index sequence synonym", Kind::Table),
+    (
+        "function procedure proc aggregate trigger event",
+        Kind::Function,
+    ),
+    ("macro", Kind::Macro),
+    ("type domain", Kind::Type),
+    ("schema database package", Kind::Module),
 ];
 
 /// Words that end the search.
-const OTHERS: &[&[u8]] = &[
-    b"user",
-    b"access",
-    b"role",
-    b"extension",
-    b"server",
-    b"login",
-    b"policy",
-    b"cast",
-    b"operator",
-    b"publication",
-    b"subscription",
-    b"on",
-    b"as",
-    b"for",
-    b"rule",
-    b"statistics",
-];
+const OTHERS: &str = "user access role extension server login policy cast operator publication \
+                      subscription on as for rule statistics";
+
+const CONSTRAINTS: &str = "constraint primary foreign unique check key index like exclude period \
+                           fulltext spatial";
 
 pub(crate) struct Sql;
 
@@ -90,11 +66,10 @@ impl Grammar for Sql {
 fn object(it: &Statement, outline: &Outline<'_>) -> Option<(usize, Kind)> {
     for at in 1..it.tokens().len().min(MODIFIERS_MAX) {
         let word = it.word(at, outline);
-        let is_it = |other: &[u8]| word.eq_ignore_ascii_case(other);
-        if OTHERS.iter().any(|other| is_it(other)) {
+        if is_any(OTHERS, word) {
             return None;
         }
-        if let Some((_, kind)) = KINDS.iter().find(|(object, _)| is_it(object)) {
+        if let Some((_, kind)) = KINDS.iter().find(|(words, _)| is_any(words, word)) {
             return Some((at, *kind));
         }
     }
@@ -102,16 +77,15 @@ fn object(it: &Statement, outline: &Outline<'_>) -> Option<(usize, Kind)> {
 }
 
 fn behind_options(it: &Statement, mut at: usize, outline: &Outline<'_>) -> usize {
-    const OPTIONS: &[&[u8]] = &[b"if", b"not", b"exists", b"concurrently", b"body"];
-    let is_option = |at| {
-        OPTIONS
-            .iter()
-            .any(|option| it.word(at, outline).eq_ignore_ascii_case(option))
-    };
-    while is_option(at) {
+    while is_any("if not exists concurrently body", it.word(at, outline)) {
         at += 1;
     }
     at
+}
+
+fn is_any(words: &str, word: &[u8]) -> bool {
+    let mut words = words.split(' ');
+    words.any(|it| word.eq_ignore_ascii_case(it.as_bytes()))
 }
 
 /// Last part of `"schema".name`, and the index behind it.
@@ -136,24 +110,10 @@ fn name(it: &Statement, mut at: usize, outline: &Outline<'_>) -> Option<(Range<u
 }
 
 fn columns(it: &Statement, mut at: usize, outline: &mut Outline<'_>) {
-    const CONSTRAINTS: &[&[u8]] = &[
-        b"constraint",
-        b"primary",
-        b"foreign",
-        b"unique",
-        b"check",
-        b"key",
-        b"index",
-        b"like",
-        b"exclude",
-        b"period",
-        b"fulltext",
-        b"spatial",
-    ];
     let mut is_begin = true;
     while let Some(token) = it.get(at).filter(|token| !token.is(b')')) {
         let word = it.word(at, outline);
-        let is_constraint = CONSTRAINTS.iter().any(|it| it.eq_ignore_ascii_case(word));
+        let is_constraint = is_any(CONSTRAINTS, word);
         if is_begin
             && !is_constraint
             && let Some((name, _)) = name(it, at, outline)

@@ -1,9 +1,7 @@
 //! CSS, SCSS, Less, Sass and Stylus: `.a .b.c > d:hover, #e` defines `d` and `e`, the last parts of
 //! selectors; classes go before elements.
 
-use super::super::Kind;
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 use std::ops::Range;
 
 const NAMES_MAX: usize = 64;
@@ -33,7 +31,7 @@ struct Head {
     variable: Option<Range<u32>>,
     /// Name without `$`: `a:hover` is none.
     is_plain: bool,
-    last: Option<Piece>,
+    last: Option<Token>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -42,20 +40,6 @@ enum AtRule {
     None,
     Function,
     Other,
-}
-
-#[derive(Clone, Copy)]
-struct Piece {
-    start: u32,
-    end: u32,
-    sign: u8,
-}
-
-impl Piece {
-    fn new(range: Range<u32>, sign: u8) -> Piece {
-        let Range { start, end } = range;
-        Piece { start, end, sign }
-    }
 }
 
 impl Parser for Style {
@@ -94,7 +78,7 @@ impl Style {
             return;
         };
         let column = line.indent(outline);
-        let continues = self.head.last.is_some_and(|last| last.sign == b',');
+        let continues = self.head.last.is_some_and(|last| last.is(b','));
         if continues || self.head.brackets > 0 && column > 0 {
             return;
         }
@@ -131,7 +115,7 @@ impl Style {
             b';' if head.brackets == 0 => return head.clear(),
             _ => head.sign(at, sign, outline),
         }
-        head.last = Some(Piece::new(at..at + 1, sign));
+        head.last = Some(Token::new(at..at + 1, Role::Sign(sign)));
     }
 
     /// Splits a token: `.a:hover` may be a key.
@@ -145,10 +129,7 @@ impl Style {
         let mut at = 0;
         while let Some(byte) = text.get(at) {
             let start = token.start + at as u32;
-            let length = text[at..]
-                .iter()
-                .take_while(|byte| is_of_word(byte))
-                .count();
+            let length = text[at..].iter().take_while(|it| is_of_word(it)).count();
             if length == 0 {
                 self.sign(start, *byte, outline);
                 at += 1;
@@ -174,7 +155,7 @@ impl Head {
 
     fn open(&mut self, outline: &mut Outline<'_>) {
         // `font: { family: a }`
-        let is_property = self.last.is_some_and(|last| last.sign == b':');
+        let is_property = self.last.is_some_and(|last| last.is(b':'));
         if let Some(name) = self.function.take() {
             let index = outline.define(name, Kind::Function);
             return outline.enter(index);
@@ -191,12 +172,12 @@ impl Head {
 
     fn skip(&mut self, token: Token) {
         self.variable = None;
-        self.last = Some(Piece::new(token.range(), b'0'));
+        self.last = Some(Token::new(token.range(), Role::Number));
     }
 
     fn is_interpolation(&self, at: u32) -> bool {
         let last = self.last.filter(|last| last.end == at);
-        last.is_some_and(|last| b"#@".contains(&last.sign))
+        last.is_some_and(|last| last.is_of(b"#@"))
     }
 
     fn sign(&mut self, at: u32, sign: u8, outline: &mut Outline<'_>) {
@@ -236,7 +217,7 @@ impl Head {
 
     fn word(&mut self, word: Range<u32>, is_keyword: bool, outline: &mut Outline<'_>) {
         let last = self.last;
-        self.last = Some(Piece::new(word.clone(), 0));
+        self.last = Some(Token::new(word.clone(), Role::Word));
         if self.brackets > 0 || self.interpolations > 0 {
             return;
         }
@@ -262,17 +243,17 @@ impl Head {
         &mut self,
         word: Range<u32>,
         text: &[u8],
-        last: Piece,
+        last: Token,
         is_keyword: bool,
         outline: &Outline<'_>,
     ) {
         let is_adjacent = last.end == word.start;
-        let starts_class = is_adjacent && b".#%".contains(&last.sign);
+        let starts_class = is_adjacent && last.is_of(b".#%");
         let is_start = match starts_class {
             true => before(last.start, outline).is_none_or(begins_part),
-            false => !is_adjacent || b">+~,".contains(&last.sign),
+            false => !is_adjacent || last.is_of(b">+~,"),
         };
-        if is_start && last.sign != b',' {
+        if is_start && !last.is(b',') {
             self.begin_part();
         }
         if starts_class {

@@ -1,68 +1,46 @@
 //! WGSL.
 
-use super::super::Kind;
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
+use crate::symbols::blocks::{Grammar, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline};
 
-#[derive(Default)]
-pub(crate) struct Wgsl {
-    /// Kind of the next word.
-    kind: Option<Kind>,
-    /// Definition before its body.
-    definition: Option<u32>,
-    brackets: usize,
-    last: Option<Token>,
-}
+pub(crate) struct Wgsl;
 
-impl Parser for Wgsl {
-    fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
-        for token in line.tokens {
-            self.token(*token, outline);
-            self.last = Some(*token);
+impl Grammar for Wgsl {
+    const COMMAS: &'static [Scope] = &[Scope::Record];
+
+    fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
+        let definition = define(it, outline);
+        if it.tokens().iter().any(|it| it.text(outline) == b"struct") {
+            Open::Scope(definition, Scope::Record)
+        } else {
+            Open::Ignored(definition)
+        }
+    }
+
+    fn end(&mut self, it: &Statement, _sign: u8, outline: &mut Outline<'_>) {
+        if it.scope == Scope::Top {
+            define(it, outline);
+        } else {
+            outline.define_token(it.word_before(it.find(b":").unwrap_or(0)), Kind::Field);
         }
     }
 }
 
-impl Wgsl {
-    fn token(&mut self, token: Token, outline: &mut Outline<'_>) {
-        match token.role {
-            Role::Sign(b'(' | b'[' | b'<') => self.brackets += 1,
-            Role::Sign(b'>') if self.last.is_some_and(|last| last.is(b'-')) => {}
-            Role::Sign(b')' | b']' | b'>') => self.brackets = self.brackets.saturating_sub(1),
-            Role::Sign(b'{') => {
-                outline.enter(self.definition.take());
-                self.brackets = 0;
-            }
-            Role::Sign(b'}') => {
-                outline.leave(token.end);
-                self.brackets = 0;
-            }
-            Role::Sign(b';') => (self.kind, self.definition, self.brackets) = (None, None, 0),
-            Role::Sign(b':') if self.brackets == 0 => {
-                let is_field = outline.innermost_kind() == Some(Kind::Struct);
-                if let Some(name) = self.last.filter(|last| is_field && last.is_word()) {
-                    outline.define(name.range(), Kind::Field);
-                }
-            }
-            _ if token.is_word() && self.brackets == 0 => self.word(token, outline),
-            _ => {}
-        }
-    }
-
-    fn word(&mut self, token: Token, outline: &mut Outline<'_>) {
-        if let Some(kind) = self.kind.take() {
-            self.definition = outline.define(token.range(), kind);
-        } else if outline.depth() == 0 && token.role == Role::Keyword {
-            self.kind = match token.text(outline) {
-                b"fn" => Some(Kind::Function),
-                b"struct" => Some(Kind::Struct),
-                b"alias" => Some(Kind::Type),
-                b"const" | b"override" => Some(Kind::Constant),
-                b"var" => Some(Kind::Variable),
-                _ => None,
-            };
-        }
-    }
+/// `@group(0) var<uniform> name`
+fn define(it: &Statement, outline: &mut Outline<'_>) -> Option<u32> {
+    let mut kinds = it.tokens().iter().enumerate().filter_map(|(at, token)| {
+        let kind = match token.text(outline) {
+            b"fn" => Kind::Function,
+            b"struct" => Kind::Struct,
+            b"alias" => Kind::Type,
+            b"const" | b"override" => Kind::Constant,
+            b"var" => Kind::Variable,
+            _ => return None,
+        };
+        Some((at, kind))
+    });
+    let (at, kind) = kinds.next()?;
+    outline.define_token(it.name(it.behind(at + 1)), kind)
 }
 
 #[cfg(test)]

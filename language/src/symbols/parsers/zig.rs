@@ -1,26 +1,26 @@
 //! Zig, whose containers are values of constants.
 
-use super::super::Kind;
-use super::super::blocks::{Grammar, Open, Scope, Statement};
-use super::super::outline::Outline;
-use super::super::parser::{Role, Token};
+use crate::symbols::blocks::{Grammar, Heads, Open, Scope, Statement};
+use crate::symbols::{Kind, Outline, Role, Token};
 
 pub(crate) struct Zig;
 
 impl Grammar for Zig {
+    const HEADS: Heads = &[(Scope::Top, "pub fn const export test")];
+    const COMMAS: &'static [Scope] = &[Scope::Record, Scope::Values];
+
     fn open(&mut self, it: &Statement, outline: &mut Outline<'_>) -> Open {
         let at = modifiers(it, outline);
         let container = container(it, outline);
         let word = it.word(at, outline);
-        let name = it.get(at + 1).filter(Token::is_word);
+        let name = it.name(at + 1);
         match (word, container) {
             // `fn f() error{A}!void {`
             (b"fn", Some(_)) => Open::Part,
             (b"fn", None) => Open::Scope(function(it, name, outline), Scope::Body),
             (b"const" | b"var", Some((kind, scope))) => {
                 let name = name.filter(|_| it.is(at + 2, b'=') || it.scope != Scope::Body);
-                let definition = name.and_then(|name| outline.define(name.range(), kind));
-                Open::Scope(definition, scope)
+                Open::Scope(outline.define_token(name, kind), scope)
             }
             (_, Some((_, scope))) if is_members(it.scope) => {
                 Open::Scope(field(it, at, outline), scope)
@@ -37,13 +37,11 @@ impl Grammar for Zig {
             return;
         }
         let at = modifiers(it, outline);
-        let name = it.get(at + 1).filter(Token::is_word);
+        let name = it.name(at + 1);
         let kind = match it.word(at, outline) {
             b"fn" => {
-                if let Some(function) = function(it, name, outline) {
-                    outline.definition(function).is_declaration = true;
-                }
-                return;
+                let function = function(it, name, outline);
+                return outline.set_declaration(function);
             }
             b"const" => Kind::Constant,
             b"var" => Kind::Variable,
@@ -55,17 +53,7 @@ impl Grammar for Zig {
         };
         let value = it.get(at + 3).filter(|value| value.role == Role::Meta);
         let is_import = value.is_some_and(|value| value.text(outline) == b"@import");
-        name.filter(|_| !is_import)
-            .and_then(|name| outline.define(name.range(), kind));
-    }
-
-    fn is_end(&self, it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {
-        sign == b';' || sign == b',' && is_members(it.scope)
-    }
-
-    fn restart(&self, word: &[u8]) -> Option<Scope> {
-        let is_head = matches!(word, b"pub" | b"fn" | b"const" | b"export" | b"test");
-        is_head.then_some(Scope::Top)
+        outline.define_token(name.filter(|_| !is_import), kind);
     }
 }
 
@@ -74,19 +62,11 @@ fn is_members(scope: Scope) -> bool {
 }
 
 fn function(it: &Statement, name: Option<Token>, outline: &mut Outline<'_>) -> Option<u32> {
-    let is_method = is_members(it.scope);
-    let kind = if is_method {
-        Kind::Method
-    } else {
-        Kind::Function
-    };
-    outline.define(name?.range(), kind)
+    outline.define_token(name, Kind::of_function(is_members(it.scope)))
 }
 
 fn field(it: &Statement, at: usize, outline: &mut Outline<'_>) -> Option<u32> {
-    let name = it
-        .get(at)
-        .filter(|name| name.role != Role::Keyword && name.is_word())?;
+    let name = it.name(at).filter(|name| name.role != Role::Keyword)?;
     match it.scope {
         Scope::Values => outline.define(name.range(), Kind::Enumerator),
         _ if it.is(at + 1, b':') || it.tokens().len() == at + 1 => {

@@ -1,10 +1,8 @@
 //! Perl, Raku and Pod.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Role};
-use super::super::super::scopes::{Head, define_qualified, unquoted};
-use super::super::super::{Kind, Parent};
 use super::{Braces, Dialect};
+use crate::symbols::scopes::{Head, define_qualified, unquoted};
+use crate::symbols::{Kind, Line, Outline, Parent, Role, is_of};
 use std::ops::Range;
 
 /// Signs in names: `A::B`, and `a-b` of Raku.
@@ -44,6 +42,13 @@ impl Braces {
             }
             b"my" | b"our" | b"state" => return self.variables(line, at, outline),
             b"has" => return self.attribute(line, at, outline),
+            b"before" | b"after" | b"around" | b"override" | b"augment"
+                if line.is(at + 2, b'=') && line.text(at + 4, outline) == b"sub" =>
+            {
+                let name = unquoted(&line.tokens[at + 1], outline);
+                self.function(at, name, Kind::Method, outline);
+                return at + 2;
+            }
             _ if self.constants.is_some() => {
                 self.constant(line, at, outline);
                 return at + 1;
@@ -79,11 +84,9 @@ impl Braces {
         self.align(if line.is_head(at) { 0 } else { at }, outline);
         let rest = line.tokens.get(next..).unwrap_or_default();
         if kind == Kind::Module || kind == Kind::Class || kind == Kind::Interface {
-            let is_statement = rest
-                .iter()
-                .take(HEAD_TOKENS_MAX)
-                .find(|it| it.is(b'{') || it.is(b';'));
-            if is_statement.is_some_and(|it| it.is(b';')) {
+            let mut rest = rest.iter().take(HEAD_TOKENS_MAX);
+            let end = rest.find(|it| it.is(b'{') || it.is(b';'));
+            if end.is_some_and(|it| it.is(b';')) {
                 self.package(name, kind, outline);
                 return next;
             }
@@ -166,9 +169,8 @@ impl Braces {
         if self.dialect == Dialect::Raku {
             let rest = line.tokens.iter().skip(at + 1).take(HEAD_TOKENS_MAX);
             let mut names = rest.skip_while(|it| !it.is(b'.') && !it.is(b'!'));
-            if let Some(name) = names.nth(1).filter(|it| it.is_word()) {
-                outline.define(name.range(), Kind::Field);
-            }
+            let name = names.nth(1).filter(|it| it.is_word());
+            outline.define_token(name.copied(), Kind::Field);
             return at + 1;
         }
         let is_attribute = line.is(at + 2, b'=') || line.is(at + 2, b',') || line.is(at + 2, b'(');
@@ -181,10 +183,6 @@ impl Braces {
     }
 
     fn label(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {
-        let begins_loop = matches!(
-            line.text(2, outline),
-            b"for" | b"foreach" | b"while" | b"until"
-        );
         let is_label = at == 0
             && line.is(1, b':')
             && line.touches(1)
@@ -192,7 +190,8 @@ impl Braces {
             && line.tokens[0].role == Role::Word;
         let is_upper =
             |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
-        if is_label && (begins_loop || line.text(0, outline).iter().all(is_upper)) {
+        let begins_loop = || is_of("for foreach while until", line.text(2, outline));
+        if is_label && (begins_loop() || line.text(0, outline).iter().all(is_upper)) {
             outline.define(line.tokens[0].range(), Kind::Label);
         }
         at + 1

@@ -151,3 +151,14 @@ fn wrong_braces_are_corrected_by_indentation() {
          function P.d 11-12",
     );
 }
+
+#[test]
+fn modifiers_of_methods_are_methods() {
+    check(
+        "perl",
+        "package A;\naround 'new' => sub {\n    1;\n};\noverride get => sub { 2 };\nafter($x);\n",
+        "module A 1-6
+         method A.new 2-4
+         method A.get 5",
+    );
+}

@@ -1,10 +1,8 @@
 //! PowerShell.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Role, Token};
-use super::super::super::scopes::define_qualified;
 use super::Braces;
+use crate::symbols::scopes::define_qualified;
+use crate::symbols::{Kind, Line, Outline, Role, Token};
 
 impl Braces {
     pub(super) fn power_shell(
@@ -61,11 +59,8 @@ impl Braces {
     }
 
     fn property(&mut self, token: Token, kind: Kind, outline: &mut Outline<'_>) {
-        let is_plain = token
-            .text(outline)
-            .iter()
-            .skip(1)
-            .all(|byte| !b"{(".contains(byte));
+        let mut name = token.text(outline).iter().skip(1);
+        let is_plain = name.all(|byte| !b"{(".contains(byte));
         if is_plain {
             self.names.define(token.start + 1..token.end, kind, outline);
         }

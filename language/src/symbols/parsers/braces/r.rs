@@ -1,10 +1,8 @@
 //! R with classes of S4 and R6.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Role};
-use super::super::super::scopes::unquoted;
 use super::Braces;
+use crate::symbols::scopes::unquoted;
+use crate::symbols::{Kind, Line, Outline, Role};
 
 impl Braces {
     pub(super) fn r(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) -> usize {

@@ -1,11 +1,8 @@
 //! Directives: each branch begins with the scopes at its `#if`. Behind `#endif`, those of the last
 //! branch are open if they are as many as behind the first one, else those of the first.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::super::super::{Kind, Parent};
-use super::C;
-use super::state::{Block, Branch, Context};
+use super::{Block, Branch, C, Context};
+use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 /// Bound of nesting; deeper branches are only counted.
 const BRANCHES_MAX: usize = 64;
@@ -14,7 +11,13 @@ impl C {
     pub(super) fn directive(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
         let [meta, rest @ ..] = tokens else { return };
         match meta.text(outline)[1..].trim_ascii_start() {
-            b"define" if !self.branches.is_dead() => {
+            b"define"
+                if !self
+                    .branches
+                    .open
+                    .iter()
+                    .any(|it| it.is_dead && !it.is_over) =>
+            {
                 if let Some(name) = rest.first().filter(|name| name.is_word()) {
                     outline.define_in(Parent::None, name.range(), Kind::Macro);
                 }
@@ -72,9 +75,8 @@ impl C {
             }
             let scopes = self.scopes.get(branch.depth..).unwrap_or_default();
             let first = (self.scopes.len(), scopes);
-            branch
-                .first
-                .get_or_insert_with(|| (first.0, first.1.to_vec()));
+            let first = || (first.0, first.1.to_vec());
+            branch.first.get_or_insert_with(first);
             self.reopen(&branch, at, outline);
         }
         self.branches.open.push(branch);
@@ -110,11 +112,8 @@ impl C {
             let scope = Block {
                 context: Context::Body,
                 begin: self.tokens.len(),
-                brackets: 0,
-                opens: 0,
-                is_indented: false,
                 is_first_column: self.scopes.is_empty(),
-                nameless: None,
+                ..Block::default()
             };
             self.enter(scope, None, outline);
         }

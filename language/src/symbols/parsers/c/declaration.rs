@@ -1,52 +1,48 @@
 //! Definitions of a statement, at its `;` or where a brace opens.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::super::super::{Kind, Parent};
-use super::C;
-use super::brackets::closing;
-use super::declarator::{Declarator, Form, Name, Reader};
-use super::macros::{declares, is_macro, name_before_group, name_in_macro};
-use super::state::{Context, Opened};
+use super::declarator::{Declarator, Form, Name, Reader, closing};
+use super::group::{declares, is_macro, name_before_group, name_in_macro};
+use super::objective::method;
+use super::{C, Context};
+use crate::symbols::{Kind, Outline, Parent, Role, Token};
 use std::ops::Range;
+
+/// Scope and its definition.
+type Opened = (Context, Option<u32>);
 
 impl C {
     /// Reads the statement before a brace.
     pub(super) fn opened(&mut self, outline: &mut Outline<'_>) -> Opened {
         if self.is_method() {
-            return Opened {
-                definition: self.method(outline),
-                ..Opened::scope(Context::Body)
-            };
+            return (Context::Body, method(self.statement(), outline));
         }
         if self.context() == Context::Objective && self.statement().is_empty() {
-            return Opened::scope(Context::Type);
+            return (Context::Type, None);
         }
         let mut reader = Reader::new(self.statement(), true, outline);
-        let mut opened = Opened::scope(Context::Body);
+        let mut context = Context::Body;
         while let Some(Declarator { name, form }) = reader.next() {
             let is_type = matches!(form, Form::Type(_));
             if self.context() == Context::Body && !is_type {
-                return opened;
+                return (context, None);
             }
             let is_value = matches!(form, Form::Variable { .. } | Form::Alias | Form::Concept);
             if let (Form::Variable { has_value: false }, Some(name), true) =
                 (&form, &name, self.is_shader)
             {
-                opened.context = Context::Type;
-                opened.definition = define(name, Kind::Struct, outline);
+                let block = define(name, Kind::Struct, outline);
                 self.end();
-                return opened;
+                return (Context::Type, block);
             }
             if !is_value {
                 return self.opened_by(&reader, name, form, outline);
             }
-            opened.context = Context::Value;
+            context = Context::Value;
         }
         if reader.is_linkage() {
-            opened.context = Context::File;
+            context = Context::File;
         }
-        opened
+        (context, None)
     }
 
     fn opened_by(
@@ -60,39 +56,31 @@ impl C {
             Form::Function(inside) if reader.is_typedef => {
                 // `typedef NS_ENUM(type, name) {`
                 let name = reader.inside(&inside).last();
-                return Opened {
-                    definition: name.and_then(|it| outline.define(it.range(), Kind::Enum)),
-                    ..Opened::scope(Context::Enum)
-                };
+                let definition = name.and_then(|it| outline.define(it.range(), Kind::Enum));
+                return (Context::Enum, definition);
             }
-            Form::Function(_) if self.is_value(reader) => return Opened::scope(Context::Value),
+            Form::Function(_) if self.is_value(reader) => return (Context::Value, None),
             Form::Function(inside) => {
                 let name = match name {
                     Some(name) if is_macro(reader, &name) => name_in_macro(reader, inside, name),
                     name => name,
                 };
-                return Opened {
-                    definition: name.and_then(|name| self.function(&name, outline)),
-                    ..Opened::scope(Context::Body)
-                };
+                return (
+                    Context::Body,
+                    name.and_then(|name| self.function(&name, outline)),
+                );
             }
             Form::Type(Kind::Enum) => (Context::Enum, Kind::Enum),
             Form::Type(kind) => (Context::Type, kind),
             _ => (Context::File, Kind::Module),
         };
-        Opened {
-            context,
-            is_nameless: name.is_none() && context != Context::File,
-            definition: name.and_then(|name| define(&name, kind, outline)),
-        }
+        (context, name.and_then(|name| define(&name, kind, outline)))
     }
 
     /// Recognises a brace of a constructor's initialiser.
     fn is_value(&self, reader: &Reader<'_>) -> bool {
-        let is_open = reader
-            .tokens
-            .last()
-            .is_some_and(|last| last.is_word() || last.is(b'>'));
+        let last = reader.tokens.last();
+        let is_open = last.is_some_and(|last| last.is_word() || last.is(b'>'));
         if self.is_shader || !is_open {
             return false;
         }
@@ -111,12 +99,7 @@ impl C {
 
     fn function(&self, name: &Name, outline: &mut Outline<'_>) -> Option<u32> {
         let is_method = self.context() == Context::Type || name.qualifier.is_some();
-        let kind = if is_method {
-            Kind::Method
-        } else {
-            Kind::Function
-        };
-        define(name, kind, outline)
+        define(name, Kind::of_function(is_method), outline)
     }
 
     /// Defines a function whose body is behind the branch of `#if`.
@@ -151,16 +134,14 @@ impl C {
     fn declare_all(&mut self, statement: &[Token], outline: &mut Outline<'_>) -> usize {
         let context = self.context();
         let is_local = context == Context::Body;
-        if context == Context::Enum || self.objective_declaration(statement, outline) {
+        if context == Context::Enum || self.objective_end(statement, outline) {
             return 0;
         }
-        let is_property = statement
-            .first()
-            .is_some_and(|it| it.text(outline) == b"@property");
-        let statement = if is_property {
-            behind_property(statement)
-        } else {
-            statement
+        let first = statement.first().map(|it| it.text(outline));
+        let is_property = first == Some(b"@property");
+        let statement = match is_property {
+            true => behind_property(statement),
+            false => statement,
         };
         let mut reader = Reader::new(statement, false, outline);
         while let Some(found) = reader.next() {
@@ -197,7 +178,7 @@ fn declare_one(
         Form::Type(_) | Form::Namespace if reader.is_typedef || reader.is_friend => {}
         Form::Type(kind) => {
             let index = define(name, kind, outline);
-            set_declaration(index, outline);
+            outline.set_declaration(index);
         }
         Form::Namespace => {}
         Form::Function(inside) => prototype(reader, name, inside, is_field, outline),
@@ -210,7 +191,7 @@ fn declare_one(
             };
             let index = define(name, kind, outline);
             if reader.is_extern && !has_value {
-                set_declaration(index, outline);
+                outline.set_declaration(index);
             }
         }
     }
@@ -242,16 +223,14 @@ fn prototype(
         Kind::Type
     } else if !is_function {
         Kind::Variable
-    } else if is_method || name.qualifier.is_some() {
-        Kind::Method
     } else {
-        Kind::Function
+        Kind::of_function(is_method || name.qualifier.is_some())
     };
     let index = define(&name, kind, outline);
     let last = reader.tokens.last();
     let is_default = last.is_some_and(|last| reader.bytes(&last.range()) == b"default");
     if !is_default && matches!(kind, Kind::Function | Kind::Method) {
-        set_declaration(index, outline);
+        outline.set_declaration(index);
     }
     reader.skip_to_next();
 }
@@ -263,18 +242,8 @@ fn define(name: &Name, kind: Kind, outline: &mut Outline<'_>) -> Option<u32> {
     }
 }
 
-fn set_declaration(index: Option<u32>, outline: &mut Outline<'_>) {
-    if let Some(index) = index {
-        outline.definition(index).is_declaration = true;
-    }
-}
-
 fn behind_property(statement: &[Token]) -> &[Token] {
     let has_group = statement.get(1).is_some_and(|it| it.is(b'('));
-    let skipped = if has_group {
-        closing(statement, 1) + 1
-    } else {
-        1
-    };
-    statement.get(skipped..).unwrap_or_default()
+    let skipped = usize::from(has_group) * closing(statement, 1);
+    statement.get(skipped + 1..).unwrap_or_default()
 }

@@ -2,10 +2,7 @@
 //! the end is the name, if a type comes before it. Macros are recognised by their place:
 //! `EXPORT(int) f(int a)`, `int EXPORT(f)(int a)`, `int f OF((int a))`.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::brackets::closing;
+use crate::symbols::{Kind, Outline, Role, Token};
 use std::ops::{ControlFlow, Range};
 
 #[derive(Clone, Debug)]
@@ -42,6 +39,7 @@ pub(super) type Step = ControlFlow<Option<Declarator>>;
 pub(super) const STOP: Step = ControlFlow::Break(None);
 pub(super) const GO: Step = ControlFlow::Continue(());
 
+#[derive(Default)]
 pub(super) struct Reader<'a> {
     text: &'a [u8],
     pub(super) tokens: &'a [Token],
@@ -71,22 +69,9 @@ impl<'a> Reader<'a> {
         Reader {
             text: outline.text,
             tokens,
-            at: 0,
             is_opening,
             class: outline.innermost_name().unwrap_or_default(),
-            is_typedef: false,
-            is_extern: false,
-            is_const: false,
-            is_friend: false,
-            has_string: false,
-            types: 0,
-            is_prefixed: false,
-            key: None,
-            qualifier: None,
-            before: None,
-            last: None,
-            is_named: false,
-            is_done: false,
+            ..Reader::default()
         }
     }
 
@@ -142,11 +127,6 @@ impl<'a> Reader<'a> {
 
     pub(super) fn is_at(&self, at: usize, sign: u8) -> bool {
         self.tokens.get(at).is_some_and(|token| token.is(sign))
-    }
-
-    pub(super) fn next_is_word(&self, word: &[u8]) -> bool {
-        self.peek()
-            .is_some_and(|next| self.bytes(&next.range()) == word)
     }
 
     pub(super) fn inside(&self, range: &Range<usize>) -> &'a [Token] {
@@ -248,11 +228,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn skip_to_next(&mut self) {
-        if self
-            .at
-            .checked_sub(1)
-            .is_some_and(|before| self.is_at(before, b','))
-        {
+        if self.at > 0 && self.is_at(self.at - 1, b',') {
             return;
         }
         while let Some(token) = self.peek() {
@@ -296,4 +272,20 @@ impl<'a> Reader<'a> {
             }
         }
     }
+}
+
+/// Index of the closing bracket, or the number of tokens.
+pub(super) fn closing(tokens: &[Token], open: usize) -> usize {
+    let mut depth = 0_usize;
+    for (at, token) in tokens.iter().enumerate().skip(open) {
+        match token.role {
+            Role::Sign(b'(' | b'[') => depth += 1,
+            Role::Sign(b')' | b']') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    tokens.len()
 }

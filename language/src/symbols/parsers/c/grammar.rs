@@ -1,18 +1,18 @@
 //! Files with C in parts: Yacc, Lex, SWIG, XS of Perl.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Parser, Role, Token};
 use super::C;
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Host {
+    #[default]
     Yacc,
     Lex,
     Swig,
     Xs,
 }
 
+#[derive(Default)]
 pub(crate) struct Grammar {
     host: Host,
     c: C,
@@ -36,14 +36,14 @@ impl Parser for Grammar {
         }
         let is_c = match self.host {
             Host::Swig => true,
-            Host::Xs | Host::Yacc | Host::Lex => self.is_literal || self.section == 2,
+            _ => self.is_literal || self.section == 2,
         };
         if is_c || self.c.in_directive || self.is_directive(line, outline) {
             self.c.line(line, outline);
         } else if self.host == Host::Yacc && self.section == 1 {
-            line.tokens
-                .iter()
-                .for_each(|token| self.rule(*token, outline));
+            for token in line.tokens {
+                self.rule(*token, outline);
+            }
         } else if self.host == Host::Yacc && self.braces > 0 {
             self.block(line.tokens);
         }
@@ -54,12 +54,7 @@ impl Grammar {
     pub(crate) fn new(host: Host) -> Grammar {
         Grammar {
             host,
-            c: C::default(),
-            section: 0,
-            is_literal: false,
-            braces: 0,
-            rule: None,
-            is_in_rule: false,
+            ..Grammar::default()
         }
     }
 
@@ -82,9 +77,8 @@ impl Grammar {
         } else if text.starts_with(b"%%") {
             (self.section, self.braces, self.is_in_rule) = (self.section + 1, 0, false);
         } else if !self.is_literal {
-            if let (true, Some(name)) = (text.starts_with(b"%module"), line.tokens.last()) {
-                outline.define(name.range(), Kind::Module);
-            }
+            let name = line.tokens.last().copied();
+            outline.define_token(name.filter(|_| text.starts_with(b"%module")), Kind::Module);
             self.block(line.tokens);
         }
         true
@@ -135,10 +129,8 @@ impl Grammar {
             self.c.leave_to(0, line.range.start, outline);
             self.c.end();
             self.section = 1;
-            let mut words = line
-                .tokens
-                .iter()
-                .skip_while(|it| it.text(outline) != b"PACKAGE");
+            let is_before = |it: &&Token| it.text(outline) != b"PACKAGE";
+            let mut words = line.tokens.iter().skip_while(is_before);
             if let [Some(_), Some(_), Some(first)] = [words.next(), words.next(), words.next()] {
                 let end = words.take_while(|it| it.is_word() || it.is(b':'));
                 let last = end.take_while(|it| it.text(outline) != b"PREFIX").last();

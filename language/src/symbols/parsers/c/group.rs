@@ -1,9 +1,8 @@
 //! Round brackets of a declarator: parameters, `(*name)`, `MACRO(name)`, or arguments of a macro.
 
-use super::super::super::parser::{Role, Token};
-use super::brackets::closing;
-use super::declarator::{Form, GO, Name, Reader, STOP, Step};
+use super::declarator::{Form, GO, Name, Reader, STOP, Step, closing};
 use super::words::{Word, is_upper};
+use crate::symbols::{Role, Token};
 use std::ops::Range;
 
 /// Lookahead for the `*` of `(WINAPI *name)`.
@@ -22,14 +21,21 @@ impl Reader<'_> {
         if self.is_named {
             return GO;
         }
+        let is_special = self.last.as_ref().is_some_and(|last| last.is_special);
+        // `(WINAPI *name) OF((int a))`
+        let is_macro = |next: &Token| Word::of(self.bytes(&next.range())) == Word::Name;
+        let is_called = has_parameters
+            || (self.types == 0 || self.last.is_none())
+                && self.peek().is_some_and(is_macro)
+                && self.is_at(self.at + 1, b'(')
+                && self.is_at(self.at + 2, b'(');
+        let is_behind = is_called || self.next_is(b'[') || self.last.is_none();
+        if is_behind && !is_special && self.is_pointer(inside.clone(), is_called) {
+            return self.pointer(inside);
+        }
         if self.key.is_some() && self.types == 0 {
             self.last = None;
             return GO;
-        }
-        let is_special = self.last.as_ref().is_some_and(|last| last.is_special);
-        let is_behind = has_parameters || self.next_is(b'[') || self.last.is_none();
-        if is_behind && !is_special && self.is_pointer(inside.clone(), has_parameters) {
-            return self.pointer(inside);
         }
         let words = self.inside(&inside);
         if has_parameters
@@ -61,7 +67,8 @@ impl Reader<'_> {
         let is_macro = is_upper(name) || name.starts_with(b"_");
         let first = self.inside(&inside).first().map(|first| first.role);
         let is_value = matches!(first, Some(Role::Number | Role::String));
-        if is_nested && is_macro && self.before.is_some() && self.types > 1 {
+        let names = |before: &Name| self.peek().is_none() || !is_upper(self.bytes(&before.range));
+        if is_nested && is_macro && self.before.as_ref().is_some_and(names) && self.types > 1 {
             self.last = self.before.take();
         } else if self.is_prefix(last, is_value || is_nested) && !self.is_old_style(inside.clone())
         {
@@ -95,7 +102,7 @@ impl Reader<'_> {
             return is_word || next.is(b'*') || next.is(b'&');
         }
         let begins_type = match word {
-            Word::Name => !is_upper(text) && self.is_at(self.at + 1, b'('),
+            Word::Name => (is_value || !is_upper(text)) && self.is_at(self.at + 1, b'('),
             Word::BuiltIn | Word::Specifier | Word::Const | Word::Key(_) | Word::Access => true,
             _ => false,
         };
@@ -189,4 +196,62 @@ impl Reader<'_> {
         self.is_named = true;
         GO
     }
+}
+
+/// `DEFUN(name)`
+pub(super) fn is_macro(reader: &Reader<'_>, name: &Name) -> bool {
+    !reader.is_typed() && name.qualifier.is_none() && is_upper(reader.bytes(&name.range))
+}
+
+/// `EXPORT(int, name, (int a));`
+pub(super) fn declares(name: &[u8]) -> bool {
+    let words: [&[u8]; 3] = [b"EXPORT", b"FUNCTION", b"METHOD"];
+    let has = |word: &&[u8]| name.windows(word.len()).any(|part| part == *word);
+    is_upper(name) && words.iter().any(has)
+}
+
+/// `TEST(Class, name)`, `FUNCTION(int, name, (int a))`, `DEFUN("text", name, …)`
+pub(super) fn name_in_macro(reader: &Reader<'_>, inside: Range<usize>, of: Name) -> Option<Name> {
+    let arguments = reader.inside(&inside);
+    let mut parts = reader.bytes(&of.range).windows(4);
+    let is_test = parts.any(|part| part == b"TEST");
+    let mut name = Name {
+        qualifier: None,
+        ..of
+    };
+    match arguments {
+        [] => {}
+        [class, comma, test] if is_test && comma.is(b',') && class.is_word() && test.is_word() => {
+            name.qualifier = Some(class.range());
+            name.range = test.range();
+        }
+        _ => {
+            let first = || arguments.iter().find(|it| it.is_word()).map(Token::range);
+            let inner = || name_before_group(reader, inside).or_else(|| name_of_call(arguments));
+            name.range = inner().or_else(first)?;
+        }
+    }
+    Some(name)
+}
+
+/// `UNUSED(static int name(void))`
+fn name_of_call(arguments: &[Token]) -> Option<Range<u32>> {
+    let mut triples = arguments.windows(3);
+    let found = triples.find(|it| it[0].is_word() && it[1].is_word() && it[2].is(b'('))?;
+    Some(found[1].range())
+}
+
+/// Word before `, (` or `), (`.
+pub(super) fn name_before_group(reader: &Reader<'_>, inside: Range<usize>) -> Option<Range<u32>> {
+    let is_name = |it: &&Token| it.is_word() && Word::of(reader.bytes(&it.range())) == Word::Name;
+    let mut parts = reader.inside(&inside).windows(4);
+    parts.find_map(|it| match it {
+        [name, close, comma, open] if close.is(b')') && comma.is(b',') && open.is(b'(') => {
+            Some(name).filter(is_name).map(Token::range)
+        }
+        [_, name, comma, open] if comma.is(b',') && open.is(b'(') => {
+            Some(name).filter(is_name).map(Token::range)
+        }
+        _ => None,
+    })
 }

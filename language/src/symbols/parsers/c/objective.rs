@@ -1,11 +1,8 @@
 //! Objective-C.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Role, Token};
-use super::C;
-use super::brackets::closing;
-use super::state::{Block, Context};
+use super::declarator::closing;
+use super::{Block, C, Context};
+use crate::symbols::{Kind, Line, Outline, Role, Token};
 
 impl C {
     /// Returns false for other lines.
@@ -36,23 +33,11 @@ impl C {
             return true;
         }
         let definition = outline.define(name.range(), kind);
-        self.enter(self.scope(Context::Objective), definition, outline);
+        self.enter_context(Context::Objective, definition, outline);
         if rest.last().is_some_and(|last| last.is(b'{')) {
-            self.enter(self.scope(Context::Type), None, outline);
+            self.enter_context(Context::Type, None, outline);
         }
         true
-    }
-
-    fn scope(&self, context: Context) -> Block {
-        Block {
-            context,
-            begin: self.tokens.len(),
-            brackets: 0,
-            opens: 0,
-            is_indented: false,
-            is_first_column: false,
-            nameless: None,
-        }
     }
 
     fn leave_objective(&mut self, end: u32, outline: &mut Outline<'_>) {
@@ -69,11 +54,7 @@ impl C {
         }
     }
 
-    pub(super) fn objective_declaration(
-        &self,
-        statement: &[Token],
-        outline: &mut Outline<'_>,
-    ) -> bool {
+    pub(super) fn objective_end(&self, statement: &[Token], outline: &mut Outline<'_>) -> bool {
         let Some(first) = statement.first() else {
             return false;
         };
@@ -82,9 +63,8 @@ impl C {
             (Role::Meta, b"@property") => return false,
             (Role::Meta, _) if self.context() == Context::Objective => {}
             (Role::Sign(b'-' | b'+'), _) if self.context() == Context::Objective => {
-                if let Some(index) = method(statement, outline) {
-                    outline.definition(index).is_declaration = true;
-                }
+                let method = method(statement, outline);
+                outline.set_declaration(method);
             }
             _ => return false,
         }
@@ -96,20 +76,12 @@ impl C {
         let is_sign = first.is_some_and(|first| first.is(b'-') || first.is(b'+'));
         is_sign && self.context() == Context::Objective
     }
-
-    pub(super) fn method(&self, outline: &mut Outline<'_>) -> Option<u32> {
-        method(self.statement(), outline)
-    }
 }
 
 /// Takes the first part of a method's name.
-fn method(statement: &[Token], outline: &mut Outline<'_>) -> Option<u32> {
+pub(super) fn method(statement: &[Token], outline: &mut Outline<'_>) -> Option<u32> {
     let has_type = statement.get(1).is_some_and(|it| it.is(b'('));
-    let at = if has_type {
-        closing(statement, 1) + 1
-    } else {
-        1
-    };
-    let name = statement.get(at).filter(|name| name.is_word())?;
+    let at = usize::from(has_type) * closing(statement, 1);
+    let name = statement.get(at + 1).filter(|name| name.is_word())?;
     outline.define(name.range(), Kind::Method)
 }

@@ -1,29 +1,14 @@
 //! Directives such as `#if`, and their branches.
 
+use crate::symbols::is_of;
+
 const BRANCHES_MAX: usize = 16;
 
 pub(super) fn is_directive(text: &[u8]) -> bool {
-    let Some(word) = text.strip_prefix(b"#") else {
-        return false;
-    };
-    matches!(
-        word.trim_ascii(),
-        b"if"
-            | b"elif"
-            | b"elseif"
-            | b"else"
-            | b"endif"
-            | b"end"
-            | b"region"
-            | b"endregion"
-            | b"define"
-            | b"undef"
-            | b"pragma"
-            | b"line"
-            | b"nullable"
-            | b"error"
-            | b"warning"
-    )
+    let words = "if elif elseif else endif end region endregion define undef pragma line nullable \
+                 error warning";
+    let word = text.strip_prefix(b"#");
+    word.is_some_and(|word| is_of(words, word.trim_ascii()))
 }
 
 /// Depths of scopes around the branches of `#if`: those of the first count.

@@ -1,23 +1,14 @@
 //! Lines that end statements, blocks by indentation, and recovery from unbalanced braces.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::head::{Form, Head};
-use super::{Dialect, Java, Place};
+use super::{Dialect, Form, Head, Java, Place};
+use crate::symbols::{Kind, Outline, Role, Token, is_of};
 
 impl Java {
-    pub(super) fn begin_line(
-        &mut self,
-        first: Token,
-        next: Option<&Token>,
-        indent: usize,
-        outline: &mut Outline<'_>,
-    ) {
+    pub(super) fn begin_line(&mut self, first: Token, indent: usize, outline: &mut Outline<'_>) {
         if self.dialect.has_lines() && self.head.brackets == 0 {
             if self.dialect == Dialect::Scala && self.opens_block(indent) {
                 self.open_indented(outline);
-            } else if !self.continues(first, outline) && !self.is_constructor_of(next, outline) {
+            } else if !self.continues(first, outline) && !self.is_constructor_of(outline) {
                 self.end_statement(false, outline);
             }
             self.pop_indented(Some(indent), outline);
@@ -47,8 +38,7 @@ impl Java {
         if head.angles > 0 && !head.in_value {
             return true;
         }
-        let is_open =
-            |last: Token| matches!(last.role, Role::Sign(sign) if b"=,:.<&|+".contains(&sign));
+        let is_open = |last: Token| last.is_of(b"=,:.<&|+");
         if self.last.is_some_and(is_open) && head.tick.is_none() {
             return true;
         }
@@ -56,25 +46,18 @@ impl Java {
             Role::Sign(b'{') => head.definition.is_some() || head.name.is_some(),
             Role::Sign(b'(') => self.dialect == Dialect::Scala && head.definition.is_some(),
             Role::Sign(sign) => b".?:=,)]&|-".contains(&sign),
-            Role::Keyword | Role::Word => matches!(
+            Role::Keyword | Role::Word => is_of(
+                "where extends implements with throws rethrows by constructor",
                 first.text(outline),
-                b"where"
-                    | b"extends"
-                    | b"implements"
-                    | b"with"
-                    | b"throws"
-                    | b"rethrows"
-                    | b"by"
-                    | b"constructor"
             ),
             _ => false,
         }
     }
 
     /// True for Kotlin's `constructor` of a class in an earlier line.
-    fn is_constructor_of(&self, next: Option<&Token>, outline: &Outline<'_>) -> bool {
-        matches!(self.head.form, Form::Type(_))
-            && next.is_some_and(|next| next.text(outline) == b"constructor")
+    fn is_constructor_of(&self, outline: &Outline<'_>) -> bool {
+        let next = self.next.map(|next| next.text(outline));
+        matches!(self.head.form, Form::Type(_)) && next == Some(b"constructor")
     }
 
     fn opens_block(&self, indent: usize) -> bool {

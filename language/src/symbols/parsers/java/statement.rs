@@ -1,10 +1,7 @@
 //! Signs of a statement, and definitions from its head.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::super::super::{Kind, Parent};
-use super::head::{Form, Head};
-use super::{Dialect, Java, Place};
+use super::{Dialect, Form, Head, Java, Place};
+use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 impl Java {
     pub(super) fn sign(&mut self, token: Token, sign: u8, outline: &mut Outline<'_>) {
@@ -43,8 +40,8 @@ impl Java {
     }
 
     fn touches_word(&self, token: Token) -> bool {
-        self.last
-            .is_some_and(|last| last.is_word() && last.end == token.start)
+        let last = self.last.filter(Token::is_word);
+        last.is_some_and(|last| last.end == token.start)
     }
 
     /// Takes a backtick, which quotes names in Kotlin, Scala and Swift.
@@ -52,11 +49,7 @@ impl Java {
         match self.head.tick.take() {
             None => self.head.tick = Some(tick.end),
             Some(start) if self.head.form != Form::Plain => {
-                self.head.name = Some(Token {
-                    start,
-                    end: tick.start,
-                    role: Role::Word,
-                });
+                self.head.name = Some(Token::new(start..tick.start, Role::Word));
             }
             Some(_) => {}
         }
@@ -145,14 +138,10 @@ impl Java {
             Form::Plain if head.is_function() => self.define_function(false, outline),
             Form::Plain => self.define_variable(outline),
             Form::Function if !head.in_value && head.kind.is_none() => {
-                if let Some(index) = head.definition {
-                    outline.definition(index).is_declaration = true;
-                }
+                outline.set_declaration(head.definition);
             }
             Form::Type(kind) if self.dialect == Dialect::D && kind.is_type() && !head.in_value => {
-                if let Some(index) = head.definition {
-                    outline.definition(index).is_declaration = true;
-                }
+                outline.set_declaration(head.definition);
             }
             _ => {}
         }
@@ -188,12 +177,7 @@ impl Java {
         if !is_enough {
             return;
         }
-        let kind = if of_type {
-            Kind::Method
-        } else {
-            Kind::Function
-        };
-        let kind = head.kind.unwrap_or(kind);
+        let kind = head.kind.unwrap_or(Kind::of_function(of_type));
         let is_complete =
             has_body || head.kind.is_some() || is_constructor && self.dialect == Dialect::Dart;
         self.head.definition = if is_complete {

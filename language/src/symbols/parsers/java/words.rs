@@ -1,26 +1,23 @@
 //! Words of a statement's head.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::super::super::{Kind, Parent};
-use super::head::{Form, Head};
-use super::{Dialect, Java, Place};
+use super::{Dialect, Form, Head, Java, Place};
+use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 impl Java {
-    pub(super) fn word(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+    pub(super) fn word(&mut self, token: Token, outline: &mut Outline<'_>) {
         if self.head.tick.is_some() {
             return;
         }
         if token.role == Role::Keyword {
             let text = token.text(outline);
             let is_extension = text == b"extension" && self.dialect == Dialect::Scala;
-            let is_keyword = next.is_some_and(|next| next.is_word()) || is_extension;
+            let is_keyword = self.next.is_some_and(|next| next.is_word()) || is_extension;
             if is_keyword || !is_contextual(text) {
-                return self.keyword(token, text, next, outline);
+                return self.keyword(token, text, outline);
             }
         }
         if self.head.brackets == 1 {
-            self.parameter(token, next, outline);
+            self.parameter(token, outline);
         } else if self.head.is_outside() && !self.head.in_value {
             self.name(token, outline);
         }
@@ -64,15 +61,9 @@ impl Java {
         }
     }
 
-    fn keyword(
-        &mut self,
-        token: Token,
-        text: &[u8],
-        next: Option<&Token>,
-        outline: &mut Outline<'_>,
-    ) {
+    fn keyword(&mut self, token: Token, text: &[u8], outline: &mut Outline<'_>) {
         let created = self.head.brackets + 1;
-        let is_anonymous = || next.is_none_or(|next| !next.is_word());
+        let is_anonymous = || self.next.is_none_or(|next| !next.is_word());
         let is_name = self.head.form == Form::Function && self.head.name.is_none();
         if is_name && text == b"new" {
             self.head.name = Some(token);
@@ -94,14 +85,15 @@ impl Java {
         let is_template = text == b"template" && self.head.form == Form::Other;
         let Head { form, has_type, .. } = self.head;
         // An unknown modifier: `base class A`.
-        let is_unknown = form == Form::Plain && !has_type && next.is_some_and(Token::is_word);
+        let is_unknown =
+            form == Form::Plain && !has_type && self.next.is_some_and(|next| next.is_word());
         let is_begin = self.head.name.is_none() || is_unknown;
         let is_form = is_begin && form != Form::Other || is_template;
-        if is_form && let Some(form) = self.form(text, next) {
+        if is_form && let Some(form) = self.form(text) {
             self.begin(form, token, text, outline);
         } else if self.dialect == Dialect::D
             && text == b"this"
-            && next.is_some_and(|it| it.is(b'('))
+            && self.next.is_some_and(|it| it.is(b'('))
         {
             self.head.name = Some(token);
         } else {
@@ -109,7 +101,7 @@ impl Java {
         }
     }
 
-    fn form(&self, text: &[u8], next: Option<&Token>) -> Option<Form> {
+    fn form(&self, text: &[u8]) -> Option<Form> {
         use Dialect::{CSharp, D, Dart, Haxe, Kotlin, Scala, Solidity, Swift};
         let (dialect, before) = (self.dialect, self.head.form);
         let is_enum = before == Form::Type(Kind::Enum);
@@ -117,7 +109,7 @@ impl Java {
             b"class" | b"record" | b"object" | b"actor" | b"contract" if is_enum => return None,
             b"class" | b"record" | b"object" | b"actor" | b"contract" => Form::Type(Kind::Class),
             b"abstract" if dialect == Haxe => {
-                let is_type = !is_enum && next.is_some_and(|next| next.role == Role::Word);
+                let is_type = !is_enum && self.next.is_some_and(|next| next.role == Role::Word);
                 return is_type.then_some(Form::Type(Kind::Type));
             }
             b"interface" | b"trait" | b"protocol" => Form::Type(Kind::Interface),
@@ -198,13 +190,15 @@ impl Java {
     }
 
     /// Takes a field in the brackets of a head: `class A(val b: Int)`.
-    fn parameter(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+    fn parameter(&mut self, token: Token, outline: &mut Outline<'_>) {
         let (Form::Type(_), Some(of), Role::Word) =
             (self.head.form, self.head.definition, token.role)
         else {
             return;
         };
-        let (last, is_next) = (self.last, |sign| next.is_some_and(|next| next.is(sign)));
+        let (last, is_next) = (self.last, |sign| {
+            self.next.is_some_and(|next| next.is(sign))
+        });
         let is_word = |last: Token| last.is_word() || last.is(b'>') || last.is(b']');
         let is_field = match self.dialect {
             Dialect::Kotlin | Dialect::Scala => {

@@ -1,9 +1,8 @@
-//! Lines that end statements, recovery from unbalanced braces, and tags of scripts.
+//! Lines that end statements, recovery from unbalanced braces, tags of scripts; members of classes
+//! and objects.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Role, Token};
-use super::JavaScript;
-use super::head::{Form, Head, Place};
+use super::{Dialect, Form, Head, JavaScript, Place, Value};
+use crate::symbols::{Kind, Line, Outline, Role, Token, is_of};
 
 impl JavaScript {
     pub(super) fn begin_line(&mut self, first: Token, indent: usize, outline: &mut Outline<'_>) {
@@ -27,24 +26,9 @@ impl JavaScript {
             return true;
         }
         if let Some(last) = self.last.filter(|last| last.role == Role::Keyword) {
-            let ends = matches!(
-                last.text(outline),
-                b"return"
-                    | b"break"
-                    | b"continue"
-                    | b"this"
-                    | b"null"
-                    | b"true"
-                    | b"false"
-                    | b"undefined"
-                    | b"super"
-                    | b"get"
-                    | b"set"
-                    | b"of"
-                    | b"from"
-                    | b"debugger"
-                    | b"void"
-            );
+            let words = "return break continue this null true false undefined super get set of \
+                         from debugger void";
+            let ends = is_of(words, last.text(outline));
             let is_name = self.head.name.is_some_and(|name| Some(name) == self.last);
             if !ends && !is_name {
                 return true;
@@ -65,23 +49,12 @@ impl JavaScript {
 
     fn is_declaration(&self, first: Token, outline: &Outline<'_>) -> bool {
         let is_open = self.head.brackets > 0 || !self.scopes.is_empty();
-        is_open
-            && first.role == Role::Keyword
-            && matches!(
-                first.text(outline),
-                b"function"
-                    | b"class"
-                    | b"export"
-                    | b"import"
-                    | b"interface"
-                    | b"namespace"
-                    | b"abstract"
-                    | b"declare"
-            )
+        let words = "function class export import interface namespace abstract declare";
+        is_open && first.role == Role::Keyword && is_of(words, first.text(outline))
     }
 
     /// Closes scopes that a declaration in column 0 cannot be in.
-    pub(super) fn close_nested(&mut self, outline: &mut Outline<'_>) {
+    fn close_nested(&mut self, outline: &mut Outline<'_>) {
         let holds = |scope: &super::Scope| {
             let Head {
                 form, definition, ..
@@ -112,4 +85,138 @@ impl JavaScript {
         }
         is_tag || !self.in_script
     }
+
+    /// True if a keyword before `next` is a member's name.
+    pub(super) fn is_member_name(&self) -> bool {
+        let has_name = self.head.name.is_some() || self.head.is_call;
+        let is_at_name = self.is_in_members() && self.head.is_outside_value() && !has_name;
+        let is_object = !matches!(self.place(), Place::Class | Place::Interface);
+        let ends = |next: Token| match next.role {
+            Role::Sign(b'(') => !is_object,
+            Role::Sign(sign) => b":=;,?".contains(&sign),
+            _ => false,
+        };
+        is_at_name && self.next.is_none_or(ends)
+    }
+
+    /// True for the `(` of a method without a class around it.
+    pub(super) fn is_fragment_of_class(&self, bracket: Token) -> bool {
+        let is_behind = self.last == self.head.name || self.last_is(b'>') && !self.is_arrow;
+        let is_name = self.head.name.is_some() && self.head.qualifier.is_none();
+        let is_statement = self.head.form == Form::Statement && is_name;
+        self.place() == Place::Top && is_statement && is_behind && bracket.is(b'(')
+    }
+
+    pub(super) fn is_key_of_function(&self, outline: &Outline<'_>) -> bool {
+        let is_function = self.next.is_some_and(|next| {
+            next.is(b'(') || matches!(next.text(outline), b"function" | b"async")
+        });
+        let name = self.head.name.filter(|_| self.last == self.head.name);
+        is_function && name.is_some_and(|name| outline.begins_line(name.start))
+    }
+
+    pub(super) fn member(&mut self, token: Token, text: &[u8]) {
+        if self.head.name.is_some() || self.head.is_call {
+            return;
+        }
+        let ends = self.next.is_none_or(|next| next.is_of(b"(=:;,?!<}"));
+        let is_statement = token.role == Role::Keyword
+            && match self.place() {
+                Place::Class => false,
+                Place::Interface => text == b"new",
+                _ => is_of("if for while switch catch with return new", text),
+            };
+        let is_computed = self.next.is_some_and(|next| next.is(b'['));
+        if ends && !is_statement && !is_computed {
+            self.head.name = Some(token);
+        }
+    }
+
+    pub(super) fn literal(&mut self, token: Token, outline: &mut Outline<'_>) {
+        if token.role == Role::Meta {
+            return;
+        }
+        let is_member = self.is_in_members() || self.place() == Place::Enum;
+        if self.head.value != Value::None {
+            if matches!(self.head.value, Value::Start | Value::Word | Value::Group) {
+                self.head.value = Value::Other;
+            }
+        } else if is_member && token.role == Role::String && self.head.name.is_none() {
+            let is_key = self.next.is_some_and(|next| next.is_of(b":(="));
+            match (unquoted(token, outline).filter(|_| is_key), self.place()) {
+                (Some(name), Place::Enum) => self.enumerator(name, outline),
+                (Some(name), _) => self.head.name = Some(name),
+                (None, _) => self.head.is_call |= is_key,
+            }
+        } else if self.head.form == Form::Statement && !is_member {
+            self.head.name = None;
+        }
+    }
+
+    pub(super) fn enumerator(&mut self, token: Token, outline: &mut Outline<'_>) {
+        if self.head.name.is_none() {
+            self.head.name = Some(token);
+            outline.define(token.range(), Kind::Enumerator);
+        }
+    }
+
+    pub(super) fn method(&mut self, has_body: bool, outline: &mut Outline<'_>) -> Option<u32> {
+        let name = self.head.name?;
+        let index = self.define_member(name, Kind::Method, outline)?;
+        outline.definition(index).is_declaration = !has_body;
+        Some(index)
+    }
+
+    pub(super) fn define_field(&mut self, outline: &mut Outline<'_>) {
+        if let (Some(name), None) = (self.head.name, self.head.definition) {
+            self.head.definition = self.define_member(name, Kind::Field, outline);
+        }
+    }
+
+    pub(super) fn end_member(&mut self, outline: &mut Outline<'_>) {
+        if self.head.is_call {
+            self.method(false, outline);
+        } else {
+            self.define_field(outline);
+        }
+    }
+
+    pub(super) fn component_word(&mut self, text: &[u8]) -> bool {
+        if self.dialect != Dialect::Qml || self.head.form != Form::Statement {
+            return false;
+        }
+        match text {
+            b"property" => self.head.form = Form::Property(Kind::Field),
+            b"signal" => self.head.form = Form::Property(Kind::Method),
+            b"component" => self.head.form = Form::Property(Kind::Type),
+            b"readonly" => {}
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn component_colon(&mut self, outline: &mut Outline<'_>) {
+        if matches!(self.head.form, Form::Property(_)) {
+            self.end_statement(outline);
+        }
+        let name = self.head.name.map(|name| outline.bytes(name.range()));
+        if name == Some(b"id") {
+            (self.head.form, self.head.name) = (Form::Property(Kind::Id), None);
+        } else {
+            self.head.value = Value::Other;
+        }
+    }
+}
+
+/// Content of a string that could be a name.
+fn unquoted(token: Token, outline: &Outline<'_>) -> Option<Token> {
+    let inside = token.start + 1..token.end.saturating_sub(1);
+    let inside = Token::new(inside, Role::Word);
+    if inside.start >= inside.end {
+        return None;
+    }
+    let is_of_name =
+        |byte: &u8| byte.is_ascii_alphanumeric() || b"_$-".contains(byte) || *byte >= 0x80;
+    let is_name = inside.text(outline).iter().all(is_of_name);
+    is_name.then_some(inside)
 }

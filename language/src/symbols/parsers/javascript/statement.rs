@@ -1,15 +1,12 @@
 //! Words of a statement: declarations and paths.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::super::super::{Kind, Parent};
-use super::head::{Awaited, Form, Head, Place, Value};
-use super::{Dialect, JavaScript};
+use super::{Awaited, Dialect, Form, Head, JavaScript, Place, Value};
+use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 impl JavaScript {
-    pub(super) fn word(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+    pub(super) fn word(&mut self, token: Token, outline: &mut Outline<'_>) {
         let text = token.text(outline);
-        if token.role == Role::Keyword && !self.is_member_name(next) {
+        if token.role == Role::Keyword && !self.is_member_name() {
             match text {
                 b"function" => return self.function(outline),
                 b"class" => return self.declare(Place::Class, outline),
@@ -24,11 +21,11 @@ impl JavaScript {
         }
         match self.place() {
             Place::Class | Place::Interface | Place::Object | Place::NamedObject => {
-                self.member(token, text, next);
+                self.member(token, text);
             }
             Place::Enum => self.enumerator(token, outline),
             Place::Component if self.component_word(text) => {}
-            _ => self.statement_word(token, text, next, outline),
+            _ => self.statement_word(token, text, outline),
         }
     }
 
@@ -108,19 +105,14 @@ impl JavaScript {
         true
     }
 
-    fn statement_word(
-        &mut self,
-        token: Token,
-        text: &[u8],
-        next: Option<&Token>,
-        outline: &mut Outline<'_>,
-    ) {
+    fn statement_word(&mut self, token: Token, text: &[u8], outline: &mut Outline<'_>) {
         if !matches!(self.head.form, Form::Statement | Form::Variable(_)) {
             return self.other_name(token, outline);
         }
         if self.head.is_call || self.head.angles > 0 && self.head.form == Form::Statement {
             return;
         }
+        let next = self.next;
         let before_word = next.is_some_and(|next| next.is_word() || next.role == Role::String);
         match text {
             _ if token.role == Role::Word && (text != b"module" || !before_word) => {
@@ -190,15 +182,9 @@ impl JavaScript {
         match (head.form, head.awaited) {
             (Form::Variable(_), _) => self.define_variable(outline),
             (Form::Declaration, Some(awaited)) if awaited.place == Place::Body => {
-                if let Some(index) = awaited.definition {
-                    outline.definition(index).is_declaration = true;
-                }
+                outline.set_declaration(awaited.definition);
             }
-            (Form::Property(kind), _) => {
-                if let Some(name) = head.name {
-                    outline.define(name.range(), kind);
-                }
-            }
+            (Form::Property(kind), _) => drop(outline.define_token(head.name, kind)),
             (Form::Statement, _) if matches!(self.place(), Place::Class | Place::Interface) => {
                 self.end_member(outline);
             }

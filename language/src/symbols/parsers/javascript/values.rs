@@ -1,25 +1,16 @@
 //! Values: a function or class gives its kind to the name before `=` or `:`.
 
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Role, Token};
-use super::super::super::{Kind, Parent};
-use super::JavaScript;
-use super::head::{Form, Head, Place, Value};
+use super::{Form, Head, JavaScript, Place, Value};
+use crate::symbols::{Kind, Outline, Parent, Role, Token};
 
 impl JavaScript {
-    pub(super) fn sign(
-        &mut self,
-        token: Token,
-        sign: u8,
-        next: Option<&Token>,
-        outline: &mut Outline<'_>,
-    ) {
+    pub(super) fn sign(&mut self, token: Token, sign: u8, outline: &mut Outline<'_>) {
         let in_type = matches!(
             self.head.value,
             Value::None | Value::Generic | Value::Annotation | Value::Start
         );
         match sign {
-            b'=' => self.equals(token, next, outline),
+            b'=' => self.equals(token, outline),
             b'>' if self.last_is(b'=') => self.arrow(outline),
             b'<' if in_type => {
                 self.head.angles = self.head.angles.saturating_add(1);
@@ -29,7 +20,7 @@ impl JavaScript {
             }
             b'>' => self.head.angles = self.head.angles.saturating_sub(1),
             b',' if self.head.angles == 0 || !in_type => self.comma(outline),
-            b':' => self.colon(next, outline),
+            b':' => self.colon(outline),
             b'.' if self.head.is_call && !self.is_in_members() => self.other_value(),
             b'.' | b'?' | b'!' | b'*' | b'@' | b'#' if self.head.value == Value::None => {}
             b'.' if self.head.value == Value::Word => {}
@@ -55,9 +46,9 @@ impl JavaScript {
         )
     }
 
-    fn equals(&mut self, token: Token, next: Option<&Token>, outline: &mut Outline<'_>) {
+    fn equals(&mut self, token: Token, outline: &mut Outline<'_>) {
         let touches = |other: &Token| other.start == token.end;
-        let next = next.filter(|next| touches(next));
+        let next = self.next.filter(touches);
         if next.is_some_and(|next| next.is(b'>')) {
             return;
         }
@@ -108,20 +99,13 @@ impl JavaScript {
 
     /// Defines the name, or changes the kind of its definition.
     pub(super) fn define_value(&mut self, kind: Kind, outline: &mut Outline<'_>) -> Option<u32> {
-        let name = self
-            .head
-            .name
-            .filter(|name| name.text(outline) != b"exports")?;
+        let is_exports = |name: &Token| name.text(outline) == b"exports";
+        let name = self.head.name.filter(|name| !is_exports(name))?;
         let is_member = self.is_in_members();
         let kind_of = |of: Kind| if kind == Kind::Class { kind } else { of };
         if let Some(index) = self.head.definition {
             if self.head.form != Form::Alias {
-                let kind = if is_member {
-                    Kind::Method
-                } else {
-                    Kind::Function
-                };
-                outline.definition(index).kind = kind_of(kind);
+                outline.definition(index).kind = kind_of(Kind::of_function(is_member));
             }
         } else if is_member {
             self.head.definition = self.define_member(name, kind_of(Kind::Method), outline);
@@ -174,7 +158,7 @@ impl JavaScript {
         }
     }
 
-    fn colon(&mut self, next: Option<&Token>, outline: &mut Outline<'_>) {
+    fn colon(&mut self, outline: &mut Outline<'_>) {
         match (self.head.value, self.place()) {
             (Value::None, Place::Object | Place::NamedObject) if !self.head.is_call => {
                 self.head.value = Value::Start;
@@ -189,7 +173,7 @@ impl JavaScript {
             (Value::Group, _) => self.head.value = Value::Annotation,
             // The type of a method.
             (Value::None, Place::Top) if self.head.is_call => {}
-            (Value::None, Place::Top) if self.is_key_of_function(next, outline) => {
+            (Value::None, Place::Top) if self.is_key_of_function(outline) => {
                 self.head.value = Value::Start;
             }
             _ => self.other_value(),

@@ -207,3 +207,48 @@ int after_split(void);
          function after_split; 40",
     );
 }
+
+#[test]
+fn macros_and_keywords_do_not_hide_names() {
+    check(
+        "C",
+        r#"typedef enum result (*merge)(const struct driver *, int a);
+typedef int (ZCALLBACK *close_file) OF((voidpf opaque));
+typedef __INT_LEAST8_TYPE__ small;
+typedef list_head(tsd_t) tsd_list;
+static void FORMAT (3, 0) NONNULL ((3))
+tail (int a)
+{
+}
+INLINE
+MALLOC SIZE ((2))
+void *
+aligned (int a)
+{
+}
+HANDLER(a, (b), ("()"))
+static int behind(int a)
+{
+}
+struct class { int field; };
+"#,
+        "type merge 1
+         type close_file 2
+         type small 3
+         type tsd_list 4
+         function tail 6-8
+         function aligned 12-14
+         function behind 16-18
+         struct class 19
+         field class.field 19",
+    );
+}
+
+#[test]
+fn macros_of_all_branches_are_found() {
+    check(
+        "C",
+        "int a\n#ifdef A\n;\n#define B 1\n#else\n#define B 2\n#endif\n",
+        "variable a 1\nmacro B 4\nmacro B 6",
+    );
+}
