@@ -34,8 +34,8 @@ class Tag(typing.NamedTuple):
 
     def definition(self) -> Definition:
         group = group_of(self.language, self.kind)
-        return Definition(self.line, compared_name(ctags_errors.part(self.language, self.name), group), self.kind, group,
-                          group == "prototype")
+        name = compared_name(ctags_errors.part(self.language, self.name), group)
+        return Definition(self.line, name, self.kind, group, group == "prototype")
 
 
 class File(typing.NamedTuple):

@@ -16,13 +16,13 @@ PARTS: Mapping[str, re.Pattern[str]] = {
 }
 
 # Lines whose definitions ctags does not know: functions of Go's assembler (1,260); macros of M4 by functions other than
-# AC_DEFUN, or inside of the quotes of another one (1,840), and variables, constants and options of Autoconf in files of M4 (4,960); `+=`, and
-# conditions of Automake before a name (1,290); subsections of manual pages (1,280).
+# AC_DEFUN, or in the quotes of another one (1,840); variables, constants and options of Autoconf in files of M4
+# (4,960); `+=`, and conditions of Automake before a name (1,290); subsections of manual pages (1,280).
 UNKNOWN: Mapping[str, re.Pattern[str]] = {
     "Asm": re.compile(r"\s*(TEXT|GLOBL)\s"),
     "Autoconf": re.compile(r".*\b(AC_SUBST|AC_ARG_VAR|AC_DEFINE|AC_DEFINE_UNQUOTED|AM_CONDITIONAL)\("),
     "M4": re.compile(r".*\b(m4_defun\w*|m4_define\w*|m4_copy|AU_DEFUN|AU_ALIAS)\(|.*\[.*\b(AC_DEFUN\w*|define)\("
-                     r"|.*\b(AC_SUBST|AC_SUBST_FILE|AC_ARG_\w+|AC_DEFINE|AC_DEFINE_UNQUOTED|AH_TEMPLATE|AM_CONDITIONAL)\("),
+                     r"|.*\b(AC_SUBST|AC_SUBST_FILE|AC_ARG_\w+|AC_DEFINE\w*|AH_TEMPLATE|AM_CONDITIONAL)\("),
     "Make": re.compile(r"\s*(@\w+@)+\w|.*\+="),
     "Automake": re.compile(r"\s*(@\w+@)+\w|.*\+="),
     "Iniconf": re.compile(r".*\+="),
