@@ -38,8 +38,8 @@ GROUPS: Mapping[str, str] = {
 # The same for one language.
 OF_LANGUAGE: Mapping[str, Mapping[str, str]] = {
     "Asm": {"define": "constant"},
-    "Autoconf": {"condition": "key", "definition": "constant", "optenable": "key", "optwith": "key", "subst": "variable",
-                 "template": "constant"},
+    "Autoconf": {"condition": "key", "definition": "constant", "optenable": "key", "optwith": "key",
+                 "subst": "variable", "template": "constant"},
     "C++": {"alias": "type"},
     "CMake": {"option": "variable", "project": "module"},
     "CSS": {"class": "selector", "id": "selector"},

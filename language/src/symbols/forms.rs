@@ -11,7 +11,7 @@ mod statements;
 mod tests;
 
 pub(super) use lines::Lines;
-pub(super) use statements::{Ends, Statements};
+pub(super) use statements::{Endings, Statements};
 
 use super::Kind;
 use regex_automata::meta::{Config, Regex};
@@ -24,21 +24,18 @@ use std::sync::OnceLock;
 /// Bound of a table's automaton; the largest has a quarter of it.
 const AUTOMATON_BYTES_MAX: usize = 4 << 20;
 
-/// Groups of a pattern, with the whole.
 const GROUPS_MAX: usize = 4;
 
 /// Pattern, with `scopes~` before it if it is for these scopes only.
 pub(super) type Row = (&'static str, Act);
 
-/// Name of a part of patterns, and the part.
-pub(super) type Part = (&'static str, &'static str);
+pub(super) type Piece = (&'static str, &'static str);
 
 pub(super) struct Table {
     flags: u32,
-    /// End of a line that goes on in the next one.
     goes_on: &'static [u8],
     /// Parts of patterns: `{NAME}`.
-    parts: &'static [Part],
+    parts: &'static [Piece],
     rows: &'static [Row],
     patterns: OnceLock<Patterns>,
 }
@@ -57,27 +54,21 @@ struct Pattern {
     list: Option<usize>,
 }
 
-/// Letters of any case match.
 pub(super) const FOLD: u32 = 1;
 /// The first pattern may match several times, and another one behind it.
 pub(super) const REPEATED: u32 = 1 << 1;
-/// Patterns match anywhere in a line.
 pub(super) const ANYWHERE: u32 = 1 << 2;
-/// Patterns see the next line too.
 pub(super) const NEXT: u32 = 1 << 3;
 /// Brackets may go over lines, which define nothing.
 pub(super) const BRACKETS: u32 = 1 << 4;
-/// Tabs begin commands behind a target.
 pub(super) const RECIPES: u32 = 1 << 5;
 /// Settings come between rows before the text.
 pub(super) const SETTINGS: u32 = 1 << 6;
-/// Bodies end with blank lines.
 pub(super) const BLANKS: u32 = 1 << 7;
 /// Texts have `scope>` before them.
 pub(super) const SCOPES: u32 = 1 << 8;
 /// Statements without indentation have `-` before them.
 pub(super) const MARGIN: u32 = 1 << 9;
-/// Functions of classes are methods.
 pub(super) const METHODS: u32 = 1 << 10;
 
 /// Effect of a row. Words name scopes.
@@ -86,58 +77,37 @@ pub(super) enum Act {
     Skip,
     Define(Kind),
     Declare(Kind),
-    /// First of the name in the text.
     First(Kind),
-    /// Like [`Act::First`], outside of scopes.
     Outer(Kind),
-    /// Without a parent.
     Root(Kind),
-    /// Each word before a `=`.
     Words(Kind),
-    /// Names between commas.
     List(Kind),
-    /// Header with lists of parameters and ports.
     Ports(Kind, &'static str),
-    /// First indentation of a scope.
     Margin(Kind),
-    /// Closes scopes of this level or deeper.
     Level(Kind, u8),
-    /// Like [`Act::Level`], if the row below, which is `of`, has the name's length.
+    /// [`Act::Level`], if the row `of` below has the name's length.
     Underlined(Kind, u8),
-    /// Level is the count of the line's first byte.
     Depth(Kind),
-    /// Level is the column.
     Column(Kind),
-    /// Body in brackets.
     Braced(Kind),
-    /// Closes all scopes, and opens one.
     Unit(Kind, &'static str),
     Open(Kind, &'static str),
-    /// Declaration with a scope.
     Prototype(Kind, &'static str),
-    /// Scope without a definition.
     Enter(&'static str),
     Close,
-    /// Closes the scope that is captured.
     CloseTo,
-    /// Closes a scope, and matches again.
     Leave,
     /// Closes a scope, whose definition is a declaration.
     Forward,
     Rename(&'static str),
-    /// Renames, and matches again.
     Retry(&'static str),
-    /// Replaces a list of declarations, which has no definition.
     Group(&'static str),
-    /// Changes the scope's kind and word, or closes it.
     Turn(Kind, &'static str),
-    /// Changes the last definition's kind.
     Become(Kind),
     /// Kind of the definition that this name gets later.
     Later(Kind),
     /// Skips lines up to one with this begin; an empty one has no indentation.
     Until(&'static str),
-    /// Skips lines up to the same one.
     Fence,
 }
 
@@ -162,7 +132,7 @@ impl Table {
         self
     }
 
-    pub(super) const fn parts(mut self, parts: &'static [Part]) -> Table {
+    pub(super) const fn parts(mut self, parts: &'static [Piece]) -> Table {
         self.parts = parts;
         self
     }
@@ -198,7 +168,6 @@ impl Table {
         builder.build_many(patterns).expect("tables are tested")
     }
 
-    /// First row that matches.
     fn find(&self, text: &[u8], from: usize) -> Option<Match> {
         let patterns = self.patterns();
         let anchored = if self.has(ANYWHERE) {
@@ -258,7 +227,6 @@ impl Table {
     }
 }
 
-/// Row of a match, and ranges of its groups.
 struct Match {
     row: usize,
     act: Act,

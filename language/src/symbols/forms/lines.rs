@@ -7,17 +7,14 @@ use super::{ANYWHERE, Act, BLANKS, BRACKETS, NEXT, RECIPES, REPEATED, SCOPES, SE
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Bound of lines that [`Act::Until`] skips.
 const SKIPPED_LINES_MAX: usize = 1_000;
 
-pub(in super::super) struct Lines {
+pub(crate) struct Lines {
     table: &'static Table,
     scopes: Scopes,
     is_continued: bool,
     in_recipes: bool,
-    /// Open brackets.
     depth: usize,
-    /// Begin of the line that ends the skipped ones, and their number.
     until: Option<(Vec<u8>, usize)>,
 }
 
@@ -49,7 +46,7 @@ impl Parser for Lines {
 }
 
 impl Lines {
-    pub(in super::super) fn of(table: &'static Table) -> Lines {
+    pub(crate) fn of(table: &'static Table) -> Lines {
         Lines {
             table,
             scopes: Scopes::default(),
@@ -96,7 +93,6 @@ impl Lines {
         self.depth > 0 || self.in_recipes && text.starts_with(b"\t")
     }
 
-    /// Range to search: a part of a long line is searched once.
     fn searched(&self, line: &Line<'_>, outline: &Outline<'_>) -> Option<Range<u32>> {
         let mut range = line.range.clone();
         match line.tokens {
@@ -212,7 +208,6 @@ impl Lines {
     }
 }
 
-/// Compares name and row by width, as for [`Act::Underlined`].
 fn is_underlined(found: &Found, outline: &Outline<'_>) -> bool {
     let width = |part: &Option<Range<u32>>| {
         let part = part.clone().map_or(&b""[..], |part| outline.bytes(part));

@@ -9,18 +9,14 @@ use std::ops::Range;
 
 const SCOPES_MAX: usize = 64;
 
-/// Bound of memory; later names all look new.
 const NAMES_MAX: usize = 1 << 16;
 
-/// Level of deeper ones; the level above is of scopes without one.
 const LEVEL_MAX: usize = 254;
 
-/// Match in the text.
 pub(super) struct Found {
     pub(super) act: Act,
     pub(super) name: Option<Range<u32>>,
     pub(super) of: Option<Range<u32>>,
-    /// Line or statement.
     pub(super) start: u32,
     pub(super) end: u32,
 }
@@ -29,14 +25,10 @@ pub(super) struct Found {
 pub(super) struct Scopes {
     open: Vec<Scope>,
     deeper: usize,
-    /// Hashes of kinds and names.
     names: FnvHashSet<u64>,
-    /// Functions of types are methods.
     has_methods: bool,
-    /// Last definition.
     pub(super) last: Option<u32>,
     margin: Option<u32>,
-    /// Name with a kind that its next definition has.
     later: Option<(Range<u32>, Kind)>,
     /// End of the last line with code; 0 if bodies end where others begin.
     pub(super) end: u32,
@@ -56,7 +48,6 @@ impl Scopes {
         }
     }
 
-    /// Returns true if the statement is to be matched again.
     pub(super) fn apply(&mut self, found: &Found, outline: &mut Outline<'_>) -> bool {
         let name = found.name.clone().unwrap_or(0..0);
         match found.act {
@@ -95,7 +86,6 @@ impl Scopes {
         false
     }
 
-    /// Opens, closes or renames scopes.
     fn change(&mut self, act: Act, found: &Found, outline: &mut Outline<'_>) -> bool {
         match act {
             Act::Enter(word) => self.enter(word, None, outline),
@@ -176,7 +166,6 @@ impl Scopes {
         }
     }
 
-    /// Words between blanks, but for variables and special targets.
     fn words(&mut self, list: Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
         let text = outline.bytes(list.clone());
         let mut end = 0;
@@ -299,7 +288,6 @@ impl Scopes {
         }
     }
 
-    /// Word of the innermost scope.
     pub(super) fn innermost(&self) -> &'static str {
         match self.open.last() {
             Some(scope) if self.deeper == 0 => scope.word,
@@ -309,14 +297,12 @@ impl Scopes {
     }
 }
 
-/// Count of the first sign of a line.
 fn depth(found: &Found, outline: &Outline<'_>) -> u8 {
     let text = outline.bytes(found.start..found.end);
     let signs = text.iter().take_while(|byte| **byte == text[0]);
     signs.take(LEVEL_MAX).count() as u8
 }
 
-/// Column of a name, or of its quote.
 fn column(found: &Found, outline: &Outline<'_>) -> u8 {
     let name = found.name.as_ref().map_or(found.start, |name| name.start);
     let before = outline.bytes(found.start..name);

@@ -7,36 +7,28 @@ use super::scopes::{Found, Scopes};
 use super::{Act, MARGIN, METHODS, Match, Table};
 use std::ops::Range;
 
-/// Bound of a statement; the rest of a longer one is dropped.
 const TOKENS_MAX: usize = 4096;
 
-/// Bound of matches of a statement, as scopes may be left before it.
 const MATCHES_MAX: usize = 4;
 
 /// Column of a continuation's sign in Fortran's fixed form.
 const CONTINUATION: u32 = 5;
 
-/// Words and signs between statements.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Ends {
-    /// Signs outside of brackets.
-    pub(in super::super) signs: &'static [u8],
+pub(crate) struct Endings {
+    pub(crate) signs: &'static [u8],
     /// A line ends a statement, unless this sign goes before it.
-    pub(in super::super) lines: Option<u8>,
-    /// Words that are a statement each.
-    pub(in super::super) alone: &'static str,
-    /// Words that begin a statement.
-    pub(in super::super) before: &'static str,
+    pub(crate) lines: Option<u8>,
+    pub(crate) alone: &'static str,
+    pub(crate) before: &'static str,
     /// Words that end a statement, unless it begins with `end`.
-    pub(in super::super) after: &'static str,
-    /// First word of statements that end with a brace.
-    pub(in super::super) block: &'static [u8],
-    /// Begin of lines for a preprocessor.
-    pub(in super::super) directive: u8,
+    pub(crate) after: &'static str,
+    pub(crate) block: &'static [u8],
+    pub(crate) directive: u8,
 }
 
-impl Ends {
-    pub(in super::super) const NONE: Ends = Ends {
+impl Endings {
+    pub(crate) const NONE: Endings = Endings {
         signs: b";",
         lines: None,
         alone: "",
@@ -47,14 +39,12 @@ impl Ends {
     };
 }
 
-pub(in super::super) struct Statements {
+pub(crate) struct Statements {
     table: &'static Table,
-    ends: &'static Ends,
+    ends: &'static Endings,
     scopes: Scopes,
     tokens: Vec<Token>,
-    /// Open brackets.
     depth: usize,
-    /// Scope and words, with the offset of each.
     text: Vec<u8>,
     starts: Vec<usize>,
     in_directive: bool,
@@ -82,7 +72,7 @@ impl Parser for Statements {
 }
 
 impl Statements {
-    pub(in super::super) fn of(table: &'static Table, ends: &'static Ends) -> Statements {
+    pub(crate) fn of(table: &'static Table, ends: &'static Endings) -> Statements {
         Statements {
             table,
             ends,
@@ -95,7 +85,6 @@ impl Statements {
         }
     }
 
-    /// Returns false for a line that is code.
     fn directive(&mut self, tokens: &[Token], outline: &mut Outline<'_>) -> bool {
         let code = std::mem::replace(&mut self.tokens, tokens.to_vec());
         let is_known = self.find(outline);
@@ -103,7 +92,6 @@ impl Statements {
         is_known
     }
 
-    /// Ends the statement before a line, and returns the line's words.
     fn begin_line<'l>(&mut self, line: &Line<'l>, outline: &mut Outline<'_>) -> &'l [Token] {
         let begin = self
             .tokens
@@ -190,7 +178,6 @@ impl Statements {
         true
     }
 
-    /// Writes scope and words, with a blank behind each.
     fn write(&mut self, outline: &Outline<'_>) {
         self.text.clear();
         self.text.extend(self.scopes.innermost().as_bytes());
@@ -214,7 +201,6 @@ impl Statements {
         }
     }
 
-    /// Returns true if the statement is to be matched again.
     fn apply(&mut self, found: &Match, outline: &mut Outline<'_>) -> bool {
         let words = |part: &Option<Range<usize>>| {
             let place = |at: usize| self.starts.partition_point(|start| *start <= at);
@@ -258,7 +244,6 @@ impl Statements {
     }
 }
 
-/// Bytes of words; a string's are without its quotes.
 fn range(tokens: &[Token]) -> Range<u32> {
     match tokens {
         [it] if it.role == Role::String && it.end - it.start > 2 => it.start + 1..it.end - 1,
@@ -268,7 +253,6 @@ fn range(tokens: &[Token]) -> Range<u32> {
     }
 }
 
-/// Last word of each part, before its value or type.
 fn define_list(tokens: &[Token], kind: Kind, outline: &mut Outline<'_>) {
     let (mut depth, mut name, mut is_value) = (0_usize, None, false);
     for token in tokens {

@@ -5,21 +5,20 @@ mod tests;
 
 use super::super::Kind::*;
 use super::super::forms::Act::*;
-use super::super::forms::{Ends, FOLD, SCOPES, Table};
+use super::super::forms::{Endings, FOLD, SCOPES, Table};
 
-pub(super) static ADA_ENDS: Ends = Ends {
+pub(super) static ADA_ENDS: Endings = Endings {
     alone: "generic",
     after: "is begin then else loop do declare record",
-    ..Ends::NONE
+    ..Endings::NONE
 };
 
-pub(super) static VHDL_ENDS: Ends = Ends {
+pub(super) static VHDL_ENDS: Endings = Endings {
     before: "port generic",
     after: "is begin then else loop record generate",
-    ..Ends::NONE
+    ..Endings::NONE
 };
 
-/// The statement behind `is` tells a body.
 #[rustfmt::skip]
 pub(super) static ADA: Table = Table::of(&[
     (r"end (?:if|loop|case|select|return)\b", Skip),

@@ -7,7 +7,6 @@ use super::super::Kind::*;
 use super::super::forms::Act::*;
 use super::super::forms::{REPEATED, Table};
 
-/// GNU, NASM, MASM, macros of Linux, and `TEXT package·name(SB)` of Go.
 #[rustfmt::skip]
 pub(super) static ASSEMBLY: Table = Table::of(&[
     (r"[ \t]*([A-Za-z_$?][\w.$?@]*):", Define(Label)),

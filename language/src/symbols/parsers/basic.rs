@@ -5,12 +5,12 @@ mod tests;
 
 use super::super::Kind::*;
 use super::super::forms::Act::*;
-use super::super::forms::{Ends, FOLD, MARGIN, METHODS, SCOPES, Table};
+use super::super::forms::{Endings, FOLD, MARGIN, METHODS, SCOPES, Table};
 
-pub(super) static BASIC_ENDS: Ends = Ends {
+pub(super) static BASIC_ENDS: Endings = Endings {
     signs: b"",
     lines: Some(b'_'),
-    ..Ends::NONE
+    ..Endings::NONE
 };
 
 #[rustfmt::skip]
@@ -42,10 +42,10 @@ pub(super) static BASIC: Table = Table::of(&[
     ("{MODIFIER}", r"(?:(?:public|private|protected|friend|global|dim|static|shared|partial|mustinherit|notinheritable|shadows|default|overridable|overrides|notoverridable|overloads|async|iterator|readonly|writeonly|withevents|ptrsafe|widening|narrowing|custom) )"),
 ]);
 
-pub(super) static MATLAB_ENDS: Ends = Ends {
+pub(super) static MATLAB_ENDS: Endings = Endings {
     signs: b";,",
     lines: Some(b'\n'),
-    ..Ends::NONE
+    ..Endings::NONE
 };
 
 /// A function without indentation ends all before it, as functions of a file may have no `end`.

@@ -5,12 +5,12 @@ mod tests;
 
 use super::super::Kind::*;
 use super::super::forms::Act::*;
-use super::super::forms::{Ends, FOLD, SCOPES, Table};
+use super::super::forms::{Endings, FOLD, SCOPES, Table};
 
-pub(super) static ENDS: Ends = Ends {
+pub(super) static ENDS: Endings = Endings {
     lines: Some(b'&'),
     directive: b'#',
-    ..Ends::NONE
+    ..Endings::NONE
 };
 
 #[rustfmt::skip]

@@ -36,7 +36,6 @@ pub(super) static TEXINFO: Table = Table::of(&[
 .with(BLANKS)
 .parts(&[("{TITLE}", r"\s+(\S.*\S|\S)\s*$")]);
 
-/// A heading may be in the line after its request.
 #[rustfmt::skip]
 pub(super) static ROFF: Table = Table::of(&[
     (r#"\.[ \t]*(?:TH|Dt)[ \t]+"([^"\n]+)"#, Level(Section, 0)),
@@ -65,7 +64,6 @@ pub(super) static MARKDOWN: Table = Table::of(&[
 ])
 .with(BLANKS | NEXT | SETTINGS);
 
-/// Rows below headings are about as long; others are around blocks.
 #[rustfmt::skip]
 pub(super) static ASCIIDOC: Table = Table::of(&[
     (r"(?:-{4,}|\.{4,}|\+{4,}|/{4,})[ \t]*\r?$|```", Fence),

@@ -5,14 +5,14 @@ mod tests;
 
 use super::super::Kind::*;
 use super::super::forms::Act::*;
-use super::super::forms::{Ends, FOLD, METHODS, SCOPES, Table};
+use super::super::forms::{Endings, FOLD, METHODS, SCOPES, Table};
 
-pub(super) static ENDS: Ends = Ends {
+pub(super) static ENDS: Endings = Endings {
     alone: "begin end try asm type const resourcestring var threadvar implementation \
         initialization finalization private public protected published strict",
     before: "procedure function constructor destructor property case uses label exports",
     after: "class record object interface dispinterface",
-    ..Ends::NONE
+    ..Endings::NONE
 };
 
 /// Lists of an interface are `itypes` and so on: its routines are declarations. The statement

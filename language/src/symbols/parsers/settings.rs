@@ -44,7 +44,6 @@ pub(super) static CABAL: Table = Table::of(&[
 pub(super) static OPAM: Table =
     Table::of(&[(r"([\w-]+)\s*:(?:[^:=~]|$)", Define(Key))]).with(BRACKETS);
 
-/// Keys nested by columns, also in lists.
 #[rustfmt::skip]
 pub(super) static YAML: Table = Table::of(&[
     (r#" *(?:- +)*"([^"]*)"\s*:(?:\s|$)"#, Column(Key)),

@@ -5,15 +5,15 @@ mod tests;
 
 use super::super::Kind::*;
 use super::super::forms::Act::*;
-use super::super::forms::{Ends, METHODS, SCOPES, Table};
+use super::super::forms::{Endings, METHODS, SCOPES, Table};
 
-pub(super) static ENDS: Ends = Ends {
+pub(super) static ENDS: Endings = Endings {
     alone: "begin fork end join join_any join_none endmodule endinterface endprogram endpackage \
         endclass endfunction endtask endcase endgenerate generate endproperty endsequence \
         endgroup endclocking endspecify",
     block: b"constraint",
     directive: b'`',
-    ..Ends::NONE
+    ..Endings::NONE
 };
 
 /// `begin : name` and `endmodule : name` leave `: name` before a statement.
