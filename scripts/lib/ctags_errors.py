@@ -72,6 +72,8 @@ ERRORS = [
     Error(JAVA, "extra", "member of such a class", line(JAVA_METHOD, "method")),
     Error(JAVASCRIPT, "missed", "object or variable as a class", line(r"(?!.*\bclass\s+NAME\b)", "type")),
     Error(JAVASCRIPT, "missed", "module.exports as a function", line(r".*\bmodule\.NAME\s*=", "function")),
+    Error(JAVASCRIPT, "missed", "computed key as its object", line(r".*\bNAME(?:\.\w+)*\s*\[.*\]\s*=", "function")),
+    Error(JAVASCRIPT, "missed", "value of a call", line(r".*\bNAME = \( ?function", "function")),
     Error(JAVASCRIPT, "extra", "function in a function or behind =", line(r".*\bfunction\s*\*?\s*NAME\s*\(")),
     Error(JAVASCRIPT, "extra", "function as a value", line(rf".*\bNAME[\"']?\s*[:=]\s*{FUNCTION}")),
     Error(PERL, "missed", "package of a function as its name", line(r"sub\s+NAME::", "function")),
