@@ -16,7 +16,7 @@ use crate::rank::{self, Tier};
 use index::document;
 use index::filter::Filters;
 use index::plan::{DocumentQuery, TrigramQuery};
-use schema::message::{Expr, Field, Pattern};
+use schema::message::{Expr, Field, Pattern, Role};
 
 /// A compiled expression.
 pub struct CompiledQuery {
@@ -37,6 +37,7 @@ pub struct CompiledQuery {
     pub phrase: Option<Phrase>,
     /// A pattern asks for the names of parents.
     pub(crate) has_parents: bool,
+    pub(crate) finds_symbols: bool,
     /// Without `filters`.
     rest: Expr,
     compiler: Compiler,
@@ -105,6 +106,7 @@ impl CompiledQuery {
             pattern_plans,
             phrase: None,
             has_parents: rest.patterns().iter().any(|it| !it.place.parent.is_empty()),
+            finds_symbols: (rest.patterns().iter()).any(|it| it.place.role == Role::Definition),
             rest,
             compiler: compiler.clone(),
         })

@@ -31,6 +31,8 @@ pub struct Match {
     pub offset: u64,
     /// Part of the line in `text`, if not the whole.
     pub window: Option<Window>,
+    /// In a search for symbols: bits of the kinds of the names in `ranges`.
+    pub kinds: u32,
     /// Copies of its document; `None` if there are none or they are unknown.
     pub copies: Option<Copies>,
 }
@@ -165,6 +167,7 @@ impl Match {
             rank: line.rank,
             offset: line.offset,
             window: Window::of(line),
+            kinds: line.kinds,
             copies: None,
         })
     }
@@ -303,6 +306,7 @@ mod tests {
             revisions: &[],
             revision_count: 0,
             commit: "",
+            kinds: &[],
         };
         let mut bytes = Vec::new();
         batch.encode(&mut bytes).unwrap();
@@ -344,6 +348,7 @@ mod tests {
             revisions: &[],
             revision_count: 0,
             commit: "",
+            kinds: &[],
         };
         let mut bytes = Vec::new();
         batch.encode(&mut bytes).unwrap();

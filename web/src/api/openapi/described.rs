@@ -76,7 +76,7 @@ parameters! {
         #[param(explode = true)]
         branch: Option<Vec<String>>,
         /// Documents of these kinds: `source`, `documentation`, `tests` or `vendored`; with a
-        /// leading `-`, of others.
+        /// leading `-`, of others. Or symbols of these kinds: `function`, `type`, `macro` and others.
         #[param(explode = true)]
         kind: Option<Vec<String>>,
         /// Lines of context before and after each match (2).
@@ -129,6 +129,8 @@ parameters! {
         wait: Option<WaitChoice>,
         /// Report the use of the index.
         explain: Option<bool>,
+        /// Name the definition around each match.
+        enclosing: Option<bool>,
         /// `next` of an earlier page, to continue the same answer; `q` may be omitted.
         cursor: Option<String>,
     }
