@@ -26,7 +26,7 @@ pub fn add(reply: &mut FileReply, text: &[u8], symbols: &Symbols, inside: &[u32]
     };
 }
 
-/// `None` without one of the lines, if there are any, in the body below the name.
+/// `None` if no line of `inside` is below the name in the body.
 fn define(
     it: &Definition,
     symbols: &Symbols,

@@ -1,5 +1,5 @@
-//! Counts matches by language, kind, kind of symbol and directory: the first one of the path, or below the
-//! `path:^DIRECTORY/` that the query selects.
+//! Counts matches by language, kind, kind of symbol and directory: the first one of the path, or
+//! below the `path:^DIRECTORY/` that the query selects.
 //!
 //! Only directories with the smallest name hashes are listed, so arrival order does not matter. The
 //! rest is one number, so the sum is exact.
@@ -57,12 +57,12 @@ impl Facets {
         self.add_directory(directory(path, self.below.len()), matches);
     }
 
-    /// Adds a match with these bits of kinds of symbols.
+    /// Adds the kinds of a match.
     pub fn add_symbols(&mut self, kinds: u32) {
         for_each_bit(kinds, |kind| self.symbols[kind] += 1);
     }
 
-    /// Removes a match that was added.
+    /// Removes the kinds of a match.
     pub fn remove_symbols(&mut self, kinds: u32) {
         for_each_bit(kinds, |kind| {
             self.symbols[kind] = self.symbols[kind].saturating_sub(1)

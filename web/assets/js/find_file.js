@@ -1,6 +1,5 @@
 // @ts-check
-// The key `t` finds a file by a part of its name, or a symbol by its beginning, from every page: it begins such a search
-// in the search box.
+// The key `t` finds a file or symbol by its name, from every page: it begins such a search in the search box.
 import { register } from './keys.js';
 
 /** What makes a query search in the names of files. */

@@ -1,4 +1,4 @@
-//! Completion of a query: keys and values, and names of symbols; for names (`type:path`) also files.
+//! Completion of a query: keys, values and symbols; for names (`type:path`) also files.
 //!
 //! Only visible names are offered. Packages come from a list by prefix, symbols and files from a
 //! search with a short timeout.
@@ -100,7 +100,6 @@ fn wants_names(q: &str) -> bool {
     q.split_whitespace().any(|term| term == "type:path")
 }
 
-/// Keys and symbols; for names also files, and symbols lead to their definitions.
 async fn words(call: &Call, scope: &Scope, typed: &str, wants_names: bool) -> Vec<Completion> {
     let files = async {
         if !wants_names {
@@ -194,7 +193,7 @@ async fn packages(call: &Call, scope: &Scope, typed: &str) -> Vec<Completion> {
     named("=", names.into_iter(), CompletionKind::Package)
 }
 
-/// Names of definitions that begin with a word, each at its best place.
+/// Each name at its best place.
 async fn symbols(
     call: &Call,
     scope: &Scope,

@@ -27,7 +27,7 @@ use frontend::{Match, SearchHandle, SearchResult, metrics};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Wait for the definitions around the matches of a file.
+/// For each file.
 const ENCLOSING_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]

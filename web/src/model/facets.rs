@@ -150,7 +150,6 @@ pub(crate) fn kind_counts(kinds: [u64; DocumentKind::ALL.len()]) -> Vec<KindCoun
     counts.map(count).collect()
 }
 
-/// Symbols by kind, most first, named as in queries.
 pub(crate) fn symbol_counts(kinds: &[u64; SYMBOL_KINDS_MAX]) -> Vec<Facet> {
     let counts = Kind::ALL.into_iter().zip(*kinds);
     let named = |(kind, count)| Some((*Kind::names_of(1 << kind as u32).first()?, count));

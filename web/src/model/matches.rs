@@ -34,8 +34,7 @@ shapes! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[schema(required = false)]
         kinds: Vec<Cow<'a, str>>,
-        /// Present with `enclosing=yes`: the innermost definition with this line in its body, if
-        /// there is one.
+        /// Present with `enclosing=true`: the innermost definition around this line.
         enclosing?: OutlineDefinition,
         context: Context<'a>,
         /// Language; empty if unknown.

@@ -190,7 +190,6 @@ pub(super) struct LineView {
     /// Follows lines that are not shown.
     pub(super) gap: bool,
     pub(super) hit: bool,
-    /// Definition around it, unless the one before has the same.
     pub(super) inside: Option<InsideView>,
     pub(super) shown: VisibleLine,
 }

@@ -34,7 +34,7 @@ const WAIT: Duration = Duration::from_millis(300);
 /// Wait for the best files once there are matches: early ones come from the first packages.
 const BEST_WAIT: Duration = Duration::from_millis(150);
 
-/// Wait for the definitions around the matches of a file.
+/// For each file.
 const ENCLOSING_WAIT: Duration = Duration::from_millis(100);
 
 pub(crate) async fn search(call: Call, tags: KnownTags) -> Response {

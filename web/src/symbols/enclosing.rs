@@ -14,7 +14,6 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// Files asked at once.
 const READ_AT_ONCE_MAX: usize = 16;
 
 #[derive(Debug, Default)]
@@ -42,14 +41,14 @@ impl Enclosing {
         Enclosing(files.filter_map(async |file| file).collect().await)
     }
 
-    /// Innermost definition with this line of a match in its body, below its name.
+    /// Innermost definition with the line below its name.
     pub(crate) fn at(&self, document: &Document, line: u32) -> Option<&FileDefinition> {
         let mut around = self.0.get(document)?.iter().rev();
         around.find(|it| it.line < line && line <= it.end_line)
     }
 }
 
-/// Looks up definitions, on a thread that may block.
+/// Blocks.
 pub(crate) fn enclosing(
     app: &App,
     search: &SearchHandle,

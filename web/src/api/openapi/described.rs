@@ -75,8 +75,8 @@ parameters! {
         /// Documents of these branches; written like `rev`.
         #[param(explode = true)]
         branch: Option<Vec<String>>,
-        /// Documents of these kinds: `source`, `documentation`, `tests` or `vendored`; with a
-        /// leading `-`, of others. Or symbols of these kinds: `function`, `type`, `macro` and others.
+        /// Documents of these kinds: `source`, `documentation`, `tests` or `vendored`, or symbols:
+        /// `function`, `type`, `macro` and others; with a leading `-`, of others.
         #[param(explode = true)]
         kind: Option<Vec<String>>,
         /// Lines of context before and after each match (2).
