@@ -188,7 +188,7 @@ async fn answer(
     let view = is_grouped.then(|| request.rendered_view());
     let whole = Arc::clone(&answer);
     let encloses = request.enclosing;
-    let enclose = enclosing(app, &search, ENCLOSING_WAIT);
+    let enclose = enclosing(&app.coordinator, &search, ENCLOSING_WAIT);
     let render = move || done(&whole, &request, &enclose);
     let rendered = match view {
         _ if encloses => blocking(render).await?,
@@ -244,7 +244,7 @@ fn done(
     let mut results = results(&items);
     if request.enclosing {
         let matches = items.matches();
-        results.enclose(&matches, &enclose(&matches));
+        enclose(&matches).mark(&mut results, &matches);
     }
     let timings = Timings::new(answer, started.elapsed());
     let page = Page {

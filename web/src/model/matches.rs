@@ -5,7 +5,6 @@
 
 use super::OutlineDefinition;
 use super::bytes::{Malformed, exact, from_hex, hex, readable};
-use crate::symbols::Enclosing;
 use frontend::{Copies, Document, DocumentRevisions};
 use language::symbols::Kind;
 use serde::{Deserialize, Serialize};
@@ -129,20 +128,6 @@ shapes! {
         /// Best matches: of a package by rank, of a document by line. Context lines of a document
         /// never overlap.
         matches: Vec<Match<'a>>,
-    }
-}
-
-impl Results<'_> {
-    /// Names the definitions around these matches, which are all.
-    pub(crate) fn enclose(&mut self, matches: &[&frontend::Match], enclosing: &Enclosing) {
-        let shown: Vec<_> = match self {
-            Results::Matches(matches) => matches.iter_mut().collect(),
-            Results::Groups(groups) => (groups.iter_mut()).flat_map(|it| &mut it.matches).collect(),
-        };
-        for (shown, found) in shown.into_iter().zip(matches) {
-            let around = enclosing.at(&found.document, found.line);
-            shown.enclosing = around.map(Into::into);
-        }
     }
 }
 

@@ -92,7 +92,7 @@ async fn page(call: &Call, tags: KnownTags) -> Result<Response, Problem> {
             let is_fast = view.group == Group::None || answer.is_in_memory();
             let about_files = (
                 colours(app, &search),
-                enclosing(app, &search, ENCLOSING_WAIT),
+                enclosing(&app.coordinator, &search, ENCLOSING_WAIT),
             );
             let shown = tags.address().to_owned();
             let (whole, is_settled) = (Arc::clone(&answer), about.pending == 0);

@@ -3,9 +3,9 @@
 //! **Invariant:** a match without an answer has none: no page fails for them.
 
 use super::definitions_of;
-use crate::state::App;
+use crate::model::Results;
 use crate::suggest::Corpus;
-use frontend::{Document, Match, SearchHandle};
+use frontend::{Coordinator, Document, Match, SearchHandle};
 use futures_util::stream::{self, StreamExt};
 use schema::message::{FileDefinition, FileRange, FileRequest};
 use std::collections::{BTreeSet, HashMap};
@@ -41,6 +41,18 @@ impl Enclosing {
         Enclosing(files.filter_map(async |file| file).collect().await)
     }
 
+    /// `matches` are all of the results.
+    pub(crate) fn mark(&self, results: &mut Results<'_>, matches: &[&Match]) {
+        let shown: Vec<_> = match results {
+            Results::Matches(matches) => matches.iter_mut().collect(),
+            Results::Groups(groups) => (groups.iter_mut()).flat_map(|it| &mut it.matches).collect(),
+        };
+        for (shown, found) in shown.into_iter().zip(matches) {
+            let around = self.at(&found.document, found.line);
+            shown.enclosing = around.map(Into::into);
+        }
+    }
+
     /// Innermost definition with the line below its name.
     pub(crate) fn at(&self, document: &Document, line: u32) -> Option<&FileDefinition> {
         let mut around = self.0.get(document)?.iter().rev();
@@ -50,11 +62,11 @@ impl Enclosing {
 
 /// Blocks.
 pub(crate) fn enclosing(
-    app: &App,
+    coordinator: &Arc<Coordinator>,
     search: &SearchHandle,
     wait: Duration,
 ) -> impl Fn(&[&Match]) -> Enclosing + use<> {
-    let coordinator = Arc::clone(&app.coordinator);
+    let coordinator = Arc::clone(coordinator);
     let (scope, runtime) = (search.scope().clone(), Handle::current());
     move |matches| {
         let (coordinator, scope) = (&coordinator, &scope);
