@@ -197,6 +197,8 @@ struct Batch {
   revisionCount @12 :UInt32; # all of them
   commit @13 :Text;          # the id of the commit at which the first of them was indexed
   kind @14 :DocumentKind;
+  kinds @15 :List(UInt32);   # in a search for symbols, for each line: bits of the kinds of the matching
+                             # definitions (crate `language`); else empty
 }
 
 struct TextBatch {
@@ -346,6 +348,7 @@ struct FileRequest {
   source @8 :Source;
   restricted @9 :Bool;       # only what `visible` lists is read; else all packages are visible
   definitions @10 :Bool;     # also the definitions of the whole document are wanted
+  inside @11 :List(UInt32);  # lines, ascending: only definitions whose bodies have one of them; empty: all
 
   enum Source {
     text @0;                 # the text that is indexed; of a revision that is not, the text that would be
@@ -654,6 +657,7 @@ struct SpoolFacets {
   otherDirectories @2 :UInt64;
                              # matches in directories that are not listed
   kinds @3 :List(UInt64);    # matches by kind of document, in the order of DocumentKind
+  symbols @4 :List(UInt64);  # matches by kind of symbol
 }
 
 struct Facet {

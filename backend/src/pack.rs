@@ -72,6 +72,8 @@ pub(crate) struct Match<'l> {
     /// 0 until known.
     pub(crate) rank: f32,
     pub(crate) ranges: &'l [(usize, usize)],
+    /// Bits of the kinds of the definitions at `ranges`.
+    pub(crate) kinds: u32,
 }
 
 impl<'l> Match<'l> {
@@ -85,6 +87,7 @@ impl<'l> Match<'l> {
             line,
             rank: 0.0,
             ranges,
+            kinds: 0,
         }
     }
 }
@@ -124,6 +127,7 @@ pub(crate) struct PackBuffers {
     ranges: Vec<Range>,
     windows: Vec<Window>,
     spans: Vec<Span>,
+    kinds: Vec<u32>,
 }
 
 #[derive(Default)]
@@ -268,6 +272,10 @@ impl<'a> Packer<'a> {
             revisions: &self.revisions.names,
             revision_count: self.revisions.count,
             commit: self.revisions.commit,
+            kinds: match buffers.kinds.iter().max() {
+                Some(1..) => &buffers.kinds,
+                _ => &[],
+            },
         };
         batch.encode(out).expect("a batch is smaller than a frame");
         buffers.text.clear();
@@ -275,6 +283,7 @@ impl<'a> Packer<'a> {
         buffers.ranges.clear();
         buffers.windows.clear();
         buffers.spans.clear();
+        buffers.kinds.clear();
         self.last = None;
     }
 
@@ -389,6 +398,7 @@ impl<'a> Packer<'a> {
             text_bytes: window.len() as u32,
             ranges: (buffers.ranges.len() - first) as u32,
         });
+        buffers.kinds.push(found.kinds);
         self.last = Some(position);
     }
 }

@@ -53,7 +53,8 @@ pub(crate) struct QueryFlags {
     /// Search files in this language, such as c or Python; -NAME excludes
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     lang: Vec<String>,
-    /// Search files of this kind: source, tests, documentation or vendored; -KIND excludes
+    /// Search files of this kind (source, tests, documentation, vendored), or symbols (function,
+    /// type, macro …); -KIND excludes
     #[arg(long, value_name = "KIND", allow_hyphen_values = true)]
     kind: Vec<String>,
     /// Search this revision of git repositories (branch, tag, commit id or glob); -NAME excludes

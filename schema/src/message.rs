@@ -29,7 +29,7 @@ pub use lookup::{
     Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
     Reference, ReferenceKind, ReferenceList, Signature,
 };
-pub use manifest::{Facet, SPOOL_VERSION, SpoolFacets, SpoolManifest};
+pub use manifest::{Facet, SPOOL_VERSION, SYMBOL_KINDS_MAX, SpoolFacets, SpoolManifest};
 pub use recorded::{
     Recorded, RecordedError, RecordedRepository, RecordedRevision, RecordedSource, SourceKind,
 };

@@ -38,6 +38,8 @@ before(async () => {
   });
   write([corpus, Buffer.from('markdown_1.0'), Buffer.from('README.md')], HOSTILE.map((text) => `${text}\n`).join('\n'));
   HOSTILE.forEach((text, at) => write([corpus, Buffer.from('markdown_1.0'), Buffer.from(`${at}.md`)], `# a\n\n${text}\n\n[x](${text})\n\n![y](${text})\n\nend\n`));
+  const headings = HOSTILE.map((text) => `# ${text.replaceAll('\n', ' ')}\n\nhostileheading\n`);
+  write([corpus, Buffer.from('lines_1.0'), Buffer.from('headings.md')], headings.join('\n'));
   write([corpus, Buffer.from('names_1.0'), Buffer.from('a\nb\r\nc\t"<i>\xff.c', 'latin1')], 'hostilename\n');
   const index = join(directory, 'index');
   buildIndex(join(directory, 'corpus'), index);
@@ -74,7 +76,7 @@ async function faults(page, further = '') {
 
 test('hostile lines, names of files and names of packages are only shown', async () => {
   await withPage({ baseURL: server.url }, async (page) => {
-    for (const q of ['hostileline', 'hostilename', 'hostilepackage', 'hostilelong', 'hostilebytes', 'type:path e']) {
+    for (const q of ['hostileline', 'hostilename', 'hostilepackage', 'hostilelong', 'hostilebytes', 'hostileheading', 'type:path e']) {
       for (const view of ['', '&group=none', '&group=package', '&group=document']) {
         await page.goto(`/search?q=${encodeURIComponent(q)}&per_page=250${view}`);
         assert.deepEqual(await faults(page), [], `${q}${view}`);

@@ -7,11 +7,13 @@
 //! **Invariant:** an answer takes at most two searches, with a limit, and [`found::FILES_MAX`]
 //! reads of files.
 
+mod enclosing;
 mod file;
 mod found;
 mod imports;
 mod word;
 
+pub(crate) use enclosing::{Enclosing, enclosing};
 pub(crate) use file::definitions_of;
 pub use file::outline;
 pub use found::{LIMIT_MAX, SymbolRequest, definitions, references};

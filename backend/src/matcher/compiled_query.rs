@@ -16,7 +16,7 @@ use crate::rank::{self, Tier};
 use index::document;
 use index::filter::Filters;
 use index::plan::{DocumentQuery, TrigramQuery};
-use schema::message::{Expr, Field, Pattern};
+use schema::message::{Expr, Field, Pattern, Role};
 
 pub struct CompiledQuery {
     pub filters: Filters,
@@ -36,6 +36,7 @@ pub struct CompiledQuery {
     /// A pattern asks for the names of parents.
     pub(crate) has_parents: bool,
     pub(crate) is_placed: bool,
+    pub(crate) finds_symbols: bool,
     /// Without `filters`.
     rest: Expr,
     compiler: Compiler,
@@ -101,6 +102,7 @@ impl CompiledQuery {
             phrase: None,
             is_placed: rest.patterns().iter().any(|it| !it.place.is_anywhere()),
             has_parents: rest.patterns().iter().any(|it| !it.place.parent.is_empty()),
+            finds_symbols: (rest.patterns().iter()).any(|it| it.place.role == Role::Definition),
             rest,
             compiler: compiler.clone(),
         })

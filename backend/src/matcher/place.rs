@@ -39,6 +39,17 @@ impl TextSymbols {
         }
     }
 
+    /// Bits of the kinds of definitions with these names in a line at `offset`.
+    pub(crate) fn kinds(&self, offset: u32, names: &[(usize, usize)]) -> u32 {
+        let at = |place: usize| offset.saturating_add(u32::try_from(place).unwrap_or(u32::MAX));
+        let kinds = names.iter().flat_map(|&(start, end)| {
+            let named = self.definitions(at(start)..at(end)).iter();
+            let named = named.filter(move |it| it.name == (at(start)..at(end)));
+            named.map(|it| 1 << it.kind as u32)
+        });
+        kinds.fold(0, |bits, kind: u32| bits | kind)
+    }
+
     /// Definitions whose names begin in a range, ascending.
     pub(crate) fn definitions(&self, range: Range<u32>) -> &[Definition] {
         let all = &self.symbols.definitions;

@@ -152,20 +152,24 @@ impl<'a> DocumentMatches<'a> {
         if !may_define {
             return Ok(Defined::default());
         }
-        let shard = self.task.shard;
-        if self.symbols.get().is_none() {
-            let _ = self
-                .symbols
-                .set(symbols::read(shard, &self.document, false, &self.texts)?);
-        }
-        let start = shard.text_range(self.document.blocks.clone())?.start;
-        let offset = u32::try_from(position.start.saturating_sub(start)).unwrap_or(u32::MAX);
-        let symbols = self.symbols.get();
-        let best = symbols.and_then(|symbols| symbols.best_of(line, offset, words));
+        let (symbols, offset) = self.symbols_at(position)?;
+        let best = symbols.best_of(line, offset, words);
         Ok(best.map_or(Defined::default(), |(level, at)| Defined {
             level,
             favour: rank::favour(query.is_own(self.package, path), is_local(line, at), path),
         }))
+    }
+
+    /// Symbols of the document, and offset of a line in it.
+    fn symbols_at(&self, position: LinePosition) -> Result<(&TextSymbols, u32), ShardError> {
+        let shard = self.task.shard;
+        let start = shard.text_range(self.document.blocks.clone())?.start;
+        let offset = u32::try_from(position.start.saturating_sub(start)).unwrap_or(u32::MAX);
+        if let Some(symbols) = self.symbols.get() {
+            return Ok((symbols, offset));
+        }
+        let symbols = symbols::read(shard, &self.document, false, &self.texts)?;
+        Ok((self.symbols.get_or_init(|| symbols), offset))
     }
 
     fn defer(
@@ -225,7 +229,12 @@ impl<'a> DocumentMatches<'a> {
     }
 
     pub(super) fn pack(&mut self, found: &Match<'_>, out: &mut Packed) -> Result<(), ShardError> {
-        self.packer()?.push(found, out)
+        let mut kinds = 0;
+        if self.task.request.query.finds_symbols {
+            let (symbols, offset) = self.symbols_at(found.position)?;
+            kinds = symbols.kinds(offset, found.ranges);
+        }
+        self.packer()?.push(&Match { kinds, ..*found }, out)
     }
 
     #[inline]

@@ -134,7 +134,7 @@ impl FileVersion<'_> {
                 [] => Vec::new(),
                 _ => shard.text(whole, &texts)?.to_vec(),
             };
-            definitions::add(&mut reply, &text, &symbols);
+            definitions::add(&mut reply, &text, &symbols, &request.inside);
         }
         shard.intact()?;
         Ok(reply)

@@ -261,7 +261,8 @@ fn part(commit: String, text: &[u8], request: &FileRequest) -> FileReply {
         ..part_reply(commit, text, start..end)
     };
     if request.definitions {
-        definitions::add(&mut reply, text, &Symbols::of(language, text));
+        let symbols = Symbols::of(language, text);
+        definitions::add(&mut reply, text, &symbols, &request.inside);
     }
     reply
 }
@@ -295,6 +296,7 @@ mod tests {
                 source: FileSource::Text,
                 visible: None,
                 definitions: false,
+                inside: Vec::new(),
             };
             let reply = part("12".to_owned(), text, &request);
             assert_eq!(
@@ -356,6 +358,7 @@ mod tests {
                         source: FileSource::Original,
                         visible: None,
                         definitions: false,
+                        inside: Vec::new(),
                     };
                     files
                         .answer(&generation, Some(&repository), &request)

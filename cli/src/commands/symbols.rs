@@ -79,7 +79,7 @@ fn of_file(path: &OsStr) -> Result<FileOutline> {
         language: language.map_or("", |language| language.name).to_owned(),
         ..FileReply::default()
     };
-    add_definitions(&mut reply, &text, &Symbols::of(language, &text));
+    add_definitions(&mut reply, &text, &Symbols::of(language, &text), &[]);
     Ok(FileOutline::new(b"", reply))
 }
 

@@ -260,6 +260,7 @@ mod tests {
             rank: 1.0,
             offset: 40,
             window: None,
+            kinds: 0,
             copies: None,
         }
     }

@@ -199,6 +199,7 @@ fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
         rank,
         offset,
         window: is_cut.then_some(Window { start, line_bytes }),
+        kinds: 0,
         copies: None,
     }
 }
@@ -253,6 +254,7 @@ mod tests {
                 start: 1,
                 line_bytes: 1 << 33,
             }),
+            kinds: 0,
             copies: None,
         }
     }

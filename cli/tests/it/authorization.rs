@@ -9,6 +9,7 @@ fn home() -> Home {
     let home = Home::new();
     home.write("src/open_1/x.c", "needle open\n");
     home.write("src/closed_1/x.c", "needle closed\n");
+    home.write("src/closed_1/y.c", "int hidden_name(int);\n");
     home.ok("index --each --index I src");
     home
 }
@@ -39,6 +40,13 @@ fn a_service_says_who_sees_what() {
         )
     };
     assert_eq!(raw("secret-of-ann").text(), "needle closed\n");
+    let completed = |cookie| {
+        let path = "/api/v2/complete?q=hidden_n";
+        let found = get_with(&server.address, path, &[("cookie", cookie)]).json();
+        found["completions"][0]["text"].clone()
+    };
+    assert_eq!(completed("secret-of-ann"), "hidden_name");
+    assert_eq!(completed("secret-of-bob"), json!(null));
     let (hidden, status) = (raw("secret-of-bob"), "/api/v2/status");
     assert_eq!(hidden.status, 404, "{}", hidden.text());
     let status = get_with(&server.address, status, &[("cookie", "secret-of-bob")]);

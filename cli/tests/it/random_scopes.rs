@@ -338,6 +338,7 @@ impl<'a> World<'a> {
                     source,
                     visible: None,
                     definitions: false,
+                    inside: Vec::new(),
                 };
                 let file = frontend.file(scope, &request);
                 let file = self.runtime.block_on(file).unwrap();

@@ -169,10 +169,10 @@ fn exports_and_commands_name_revisions() {
     );
     let csv = export("csv");
     assert!(
-        csv.contains("text_base64,commit,revision_count,revisions\r\n"),
+        csv.contains("text_base64,commit,revision_count,revisions,kinds\r\n"),
         "{csv}"
     );
-    assert!(csv.ends_with(&format!(",,,,{v1},1,v1\r\n")), "{csv}");
+    assert!(csv.ends_with(&format!(",,,,{v1},1,v1,\r\n")), "{csv}");
     assert_eq!(export("text"), "tool/a.c:1:int wanted_v1;\n");
     for place in [
         format!("--server {}", server.address),

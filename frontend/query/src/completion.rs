@@ -20,6 +20,8 @@ pub enum PartOf {
     /// A key, or text.
     Word,
     Filter(Field),
+    /// The name of a definition, with this mark before a whole name.
+    Symbol(&'static str),
     /// One of these option values.
     Option(&'static [&'static str]),
 }
@@ -58,7 +60,9 @@ fn value_of(key: Key) -> Option<PartOf> {
             Setting::Count | Setting::Context | Setting::Timeout => return None,
         })),
         Key::In => Some(PartOf::Option(&["code", "comment", "string", "text"])),
-        Key::Content | Key::Line | Key::Symbol | Key::Uses | Key::Parent => None,
+        Key::Symbol | Key::Parent => Some(PartOf::Symbol("=")),
+        Key::Uses => Some(PartOf::Symbol("")),
+        Key::Content | Key::Line => None,
     }
 }
 
@@ -94,6 +98,8 @@ mod tests {
             "case:n",
             Some((5, "n", PartOf::Option(&["auto", "yes", "no"]))),
         );
+        check("sym:=ab", Some((4, "=ab", PartOf::Symbol("="))));
+        check("a uses:x", Some((7, "x", PartOf::Symbol(""))));
         check("ü kind:t", Some((8, "t", PartOf::Filter(Field::Kind))));
         for nothing in ["\"a b", "x /la", "std::st", "count:1", "http:x"] {
             check(nothing, None);

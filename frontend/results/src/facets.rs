@@ -1,5 +1,5 @@
-//! Counts matches by language, kind and directory: the first one of the path, or below the
-//! `path:^DIRECTORY/` that the query selects.
+//! Counts matches by language, kind, kind of symbol and directory: the first one of the path, or
+//! below the `path:^DIRECTORY/` that the query selects.
 //!
 //! Only directories with the smallest name hashes are listed, so arrival order does not matter. The
 //! rest is one number, so the sum is exact.
@@ -8,7 +8,7 @@ use crate::order::StringPool;
 use fnv::FnvHasher;
 use query::Query;
 use rustc_hash::FxHashMap;
-use schema::message::{DocumentKind, Facet, SpoolFacets};
+use schema::message::{DocumentKind, Facet, SYMBOL_KINDS_MAX, SpoolFacets};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::hash::Hasher;
@@ -33,6 +33,7 @@ pub struct Facets {
     by_hash: BTreeSet<(u64, Box<[u8]>)>,
     other_directories: u64,
     kinds: [u64; DocumentKind::ALL.len()],
+    symbols: [u64; SYMBOL_KINDS_MAX],
     /// Directory (with slash) below which to count; empty for the package's root.
     below: Vec<u8>,
 }
@@ -53,6 +54,18 @@ impl Facets {
         self.add_language(language.as_bytes(), matches);
         self.kinds[kind as usize] += matches;
         self.add_directory(directory(path, self.below.len()), matches);
+    }
+
+    /// Adds the kinds of a match.
+    pub fn add_symbols(&mut self, kinds: u32) {
+        for_each_bit(kinds, |kind| self.symbols[kind] += 1);
+    }
+
+    /// Removes the kinds of a match.
+    pub fn remove_symbols(&mut self, kinds: u32) {
+        for_each_bit(kinds, |kind| {
+            self.symbols[kind] = self.symbols[kind].saturating_sub(1)
+        });
     }
 
     fn add_language(&mut self, language: &[u8], matches: u64) {
@@ -114,9 +127,8 @@ impl Facets {
             self.add_directory(name, *count);
         }
         self.other_directories += other.other_directories;
-        for (count, more) in self.kinds.iter_mut().zip(other.kinds) {
-            *count += more;
-        }
+        add_all(&mut self.kinds, &other.kinds);
+        add_all(&mut self.symbols, &other.symbols);
     }
 
     pub fn finish(self) -> SpoolFacets {
@@ -125,7 +137,21 @@ impl Facets {
             directories: ordered(self.directories),
             other_directories: self.other_directories,
             kinds: self.kinds,
+            symbols: self.symbols,
         }
+    }
+}
+
+fn add_all(sums: &mut [u64], counts: &[u64]) {
+    for (sum, count) in sums.iter_mut().zip(counts) {
+        *sum += count;
+    }
+}
+
+fn for_each_bit(mut bits: u32, mut each: impl FnMut(usize)) {
+    while bits > 0 {
+        each(bits.trailing_zeros() as usize);
+        bits &= bits - 1;
     }
 }
 
@@ -174,6 +200,7 @@ impl FacetsSoFar {
                 directories: of_names(&facets.directories),
                 other_directories: facets.other_directories,
                 kinds: facets.kinds,
+                symbols: facets.symbols,
             },
         }
     }
@@ -194,9 +221,8 @@ impl FacetsSoFar {
                 }
             }
             others.other_directories += stream.others.other_directories;
-            for (sum, count) in others.kinds.iter_mut().zip(stream.others.kinds) {
-                *sum += count;
-            }
+            add_all(&mut others.kinds, &stream.others.kinds);
+            add_all(&mut others.symbols, &stream.others.symbols);
         }
         let [packages, languages, directories] = sums.map(ordered);
         FacetsSoFar {
@@ -304,6 +330,9 @@ mod tests {
         let mut facets = Facets::default();
         let document = document("src/x.c");
         facets.add(document, 5);
+        facets.add_symbols(1 << 31 | 3);
+        facets.add_symbols(2);
+        facets.remove_symbols(1);
         let one = FacetsSoFar::of_stream(&facets, &[2, 3], &names);
         let sum = FacetsSoFar::sum([one.clone(), one].into_iter());
         let facet = |name: &str, count| (name.as_bytes().to_vec(), count);
@@ -311,6 +340,8 @@ mod tests {
         assert_eq!(sum.others.languages, [facet("C", 10)]);
         assert_eq!(sum.others.directories, [facet("src", 10)]);
         assert_eq!(sum.others.kinds, [0, 0, 10, 0]);
+        assert_eq!(sum.others.symbols[..2], [0, 4]);
+        assert_eq!(sum.others.symbols[31], 2);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub struct Match {
     pub offset: u64,
     /// Part of the line in `text`, if not the whole.
     pub window: Option<Window>,
+    /// In a search for symbols: bits of the kinds of the names in `ranges`.
+    pub kinds: u32,
     /// Copies of its document; `None` if there are none or they are unknown.
     pub copies: Option<Copies>,
 }
@@ -154,6 +156,7 @@ impl Match {
             rank: line.rank,
             offset: line.offset,
             window: Window::of(line),
+            kinds: line.kinds,
             copies: None,
         })
     }
@@ -292,6 +295,7 @@ mod tests {
             revisions: &[],
             revision_count: 0,
             commit: "",
+            kinds: &[],
         };
         let mut bytes = Vec::new();
         batch.encode(&mut bytes).unwrap();
@@ -333,6 +337,7 @@ mod tests {
             revisions: &[],
             revision_count: 0,
             commit: "",
+            kinds: &[],
         };
         let mut bytes = Vec::new();
         batch.encode(&mut bytes).unwrap();

@@ -262,6 +262,7 @@ impl<'a> Ingest<'a> {
                 self.collector.uncollected += 1;
                 continue;
             }
+            self.collector.facets.add_symbols(line.kinds);
             let pointer = origin.pointer(line.rank, line.number, index);
             document.add(&pointer, line.number);
             keep_best(&mut self.best, BEST_MAX, pointer);
@@ -425,7 +426,10 @@ fn uncount(facets: &mut Facets, mut frames: &[u8]) {
             && let Ok(batch) = BatchReader::new(frame.payload)
             && let Ok(view) = batch.view()
         {
-            let matches = view.lines().filter(LineView::is_match).count() as u64;
+            let matches = view.lines().filter(LineView::is_match);
+            let matches = matches
+                .inspect(|line| facets.remove_symbols(line.kinds))
+                .count() as u64;
             facets.remove((view.language, view.kind, view.path), matches);
         }
     }

@@ -164,6 +164,7 @@ impl Document {
             rank,
             offset: self.offset(line),
             window: None,
+            kinds: 0,
             copies: None,
         })
     }
@@ -222,6 +223,7 @@ impl Document {
             revisions: &[],
             revision_count: 0,
             commit: "",
+            kinds: &[],
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).unwrap();

@@ -14,7 +14,7 @@ use crate::trawl_capnp::{batch, line, range, span, window};
 use capnp::message::Reader;
 use capnp::private::layout::StructSize;
 use capnp::traits::HasStructSize;
-use capnp::{struct_list, text_list};
+use capnp::{primitive_list, struct_list, text_list};
 
 /// Revision names in a batch, at most. A repository may have thousands of tags.
 pub const REVISIONS_MAX: usize = 64;
@@ -93,6 +93,8 @@ pub struct Batch<'a> {
     pub revision_count: u32,
     /// Commit id at which the first revision was indexed, or empty.
     pub commit: &'a str,
+    /// In a search for symbols: for each line the bits of the kinds that it defines.
+    pub kinds: &'a [u32],
 }
 
 impl Batch<'_> {
@@ -119,6 +121,9 @@ impl Batch<'_> {
             root.set_revision_count(self.revision_count);
             root.set_commit(self.commit);
             encode_values!(root.init_revisions, self.revisions);
+        }
+        if !self.kinds.is_empty() {
+            root.set_kinds(self.kinds)?;
         }
         finish(Kind::Batch, &message, out)
     }
@@ -155,7 +160,9 @@ impl Batch<'_> {
         let ranges = structs(self.ranges, range::Builder::STRUCT_SIZE);
         let windows = if_any(self.windows, window::Builder::STRUCT_SIZE);
         let spans = if_any(self.spans, span::Builder::STRUCT_SIZE);
-        root + names + language + bytes(self.text) + lines + ranges + windows + spans + revisions
+        let kinds = self.kinds.len().div_ceil(2);
+        let lists = lines + ranges + windows + spans + kinds;
+        root + names + language + bytes(self.text) + lists + revisions
     }
 }
 
@@ -194,6 +201,7 @@ impl<'a> BatchReader<'a> {
         let windows = root.has_windows().then(|| root.get_windows());
         let spans = root.has_spans().then(|| root.get_spans());
         let revisions = root.has_revisions().then(|| root.get_revisions());
+        let kinds = root.has_kinds().then(|| root.get_kinds());
         Ok(BatchView {
             shard: root.get_shard(),
             document: root.get_document(),
@@ -210,6 +218,7 @@ impl<'a> BatchReader<'a> {
             revisions: revisions.transpose()?,
             revision_count: root.get_revision_count(),
             commit: root.get_commit()?.to_str()?,
+            kinds: kinds.transpose()?,
             best_rank: f32::INFINITY,
         })
     }
@@ -233,6 +242,7 @@ pub struct BatchView<'a> {
     /// Highest rank of a match, a number; infinite if the message was not checked.
     pub best_rank: f32,
     revisions: Option<text_list::Reader<'a>>,
+    kinds: Option<primitive_list::Reader<'a, u32>>,
     text: &'a [u8],
     lines: struct_list::Reader<'a, line::Owned>,
     ranges: struct_list::Reader<'a, range::Owned>,
@@ -256,6 +266,8 @@ pub struct LineView<'a> {
     pub start: u64,
     /// Bytes of the whole line, without line end.
     pub line_bytes: u64,
+    /// Bits of the kinds of matching definitions.
+    pub kinds: u32,
     all_ranges: struct_list::Reader<'a, range::Owned>,
     first_range: u32,
     range_count: u32,
@@ -347,6 +359,12 @@ impl<'a> BatchView<'a> {
         if spans.next().is_some() {
             return Err(MessageError::Impossible("span of lines"));
         }
+        if self
+            .kinds
+            .is_some_and(|kinds| kinds.len() != self.lines.len())
+        {
+            return Err(MessageError::Impossible("number of kinds"));
+        }
         self.check_windows()?;
         self.check_revisions()?;
         Ok(best_rank)
@@ -419,6 +437,11 @@ impl<'a> Iterator for Lines<'a> {
             text,
             start,
             line_bytes,
+            kinds: self
+                .batch
+                .kinds
+                .and_then(|all| all.try_get(self.next))
+                .unwrap_or_default(),
             all_ranges: self.batch.ranges,
             first_range: self.range_at,
             range_count: line.get_ranges(),

@@ -8,7 +8,7 @@ use super::request::Search;
 use crate::trawl_capnp::{facet, spool_facets, spool_manifest};
 
 /// Version of a spool's files. Other versions are removed, and their queries rerun.
-pub const SPOOL_VERSION: u32 = 4;
+pub const SPOOL_VERSION: u32 = 5;
 
 record! {
     /// The MANIFEST frame: a complete result without its matches.
@@ -73,9 +73,10 @@ impl Read<facet::Reader<'_>> for Facet {
     }
 }
 
-type Kinds = [u64; DocumentKind::ALL.len()];
+/// Kinds of symbols, as many as bits of [`LineView::kinds`](super::LineView::kinds).
+pub const SYMBOL_KINDS_MAX: usize = 32;
 
-impl<L: IntoIterator<Item = u64>> Read<capnp::Result<L>> for Kinds {
+impl<const N: usize, L: IntoIterator<Item = u64>> Read<capnp::Result<L>> for [u64; N] {
     fn read(list: capnp::Result<L>) -> Result<Self, MessageError> {
         let kinds: Vec<u64> = list?.into_iter().collect();
         let kinds = kinds.try_into();
@@ -94,7 +95,9 @@ record! {
         /// Matches in directories not listed.
         pub other_directories: u64 = [get_other_directories, set_other_directories],
         /// Matches by document kind, in the order of [`DocumentKind::ALL`].
-        pub kinds: Kinds = [get_kinds, numbers set_kinds],
+        pub kinds: [u64; DocumentKind::ALL.len()] = [get_kinds, numbers set_kinds],
+        /// Matches by kind of symbol.
+        pub symbols: [u64; SYMBOL_KINDS_MAX] = [get_symbols, numbers set_symbols],
     }
 }
 

@@ -227,6 +227,8 @@ record! {
         pub source: FileSource = [get_source, set_source],
         /// Also the definitions of the whole document are wanted.
         pub definitions: bool = [get_definitions, set_definitions],
+        /// Only definitions whose bodies have one of these lines, ascending; empty for all.
+        pub inside: Vec<u32> = [get_inside, numbers set_inside],
     }
 
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -252,6 +254,7 @@ impl FileRequest {
             visible: None,
             source: FileSource::Text,
             definitions: false,
+            inside: Vec::new(),
         }
     }
 }

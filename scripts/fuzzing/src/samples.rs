@@ -84,6 +84,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         source: FileSource::Original,
         visible: None,
         definitions: false,
+        inside: Vec::new(),
     };
     let reply = FileReply {
         found: true,
@@ -337,6 +338,7 @@ pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), MessageError> {
         revisions: &["main", "v1.0"],
         revision_count: 3,
         commit: "5555555555555555555555555555555555555555",
+        kinds: &[],
     };
     batch.encode(out)
 }

@@ -154,6 +154,7 @@ struct OwnedBatch {
     revisions: Vec<String>,
     revision_count: u32,
     commit: String,
+    kinds: Vec<u32>,
 }
 
 impl OwnedBatch {
@@ -172,6 +173,7 @@ impl OwnedBatch {
             revisions: view.revisions().map(str::to_owned).collect(),
             revision_count: view.revision_count,
             commit: view.commit.to_owned(),
+            kinds: view.lines().map(|line| line.kinds).collect(),
         };
         assert_eq!(view.lines().len(), view.lines().count());
         view.lines().for_each(|line| batch.push(&line));
@@ -223,6 +225,7 @@ impl OwnedBatch {
             revisions: &revisions,
             revision_count: self.revision_count,
             commit: &self.commit,
+            kinds: &self.kinds,
         };
         batch.encode(out)
     }

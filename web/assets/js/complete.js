@@ -66,11 +66,22 @@ async function ask(box, list, href) {
   const { signal } = request;
   try {
     const response = isCompleted && (await fetch(`${href}?q=${encodeURIComponent(box.value)}&at=${bytes}`, { signal }));
-    if (response && response.ok) found = await response.json();
+    if (response && response.ok) found = inSite(await response.json(), href);
   } catch {
     // The server is gone, or a newer request has taken the place of this one.
   }
   if (!signal.aborted) show(box, list, { ...found, completions: [...found.completions, ...last] }, whole);
+}
+
+/**
+ * Addresses in JSON lack the path of the site, which that of the completions has.
+ * @param {Completions} found
+ * @param {string} own
+ */
+function inSite(found, own) {
+  const base = own.replace(/\/api\/v2\/complete$/, '');
+  for (const each of found.completions) if (each.href) each.href = base + each.href;
+  return found;
 }
 
 /**

@@ -17,6 +17,7 @@ const LISTS = [
   ['f l', 'lang', 'Narrow by language'],
   ['f d', 'path', 'Narrow by directory'],
   ['f k', 'kind', 'Narrow by kind of file'],
+  ['f s', 'symbol', 'Narrow by kind of symbol'],
 ];
 
 /** Whether counts are asked for. */

@@ -1,5 +1,5 @@
 // @ts-check
-// The key `t` finds a file by a part of its name, from every page: it begins such a search in the search box.
+// The key `t` finds a file or symbol by its name, from every page: it begins such a search in the search box.
 import { register } from './keys.js';
 
 /** What makes a query search in the names of files. */
@@ -8,7 +8,7 @@ const BY_NAME = 'type:path ';
 export function start() {
   const box = document.getElementById('q');
   if (!(box instanceof HTMLInputElement)) return;
-  register('t', 'Find a file by a part of its name', () => {
+  register('t', 'Find a file or symbol by name', () => {
     const words = box.form?.elements.namedItem('mode');
     if (words instanceof HTMLSelectElement) words.value = words.dataset.default ?? words.value;
     box.value = BY_NAME;

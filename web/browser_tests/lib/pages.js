@@ -10,6 +10,7 @@ export const PAGES = [
   { name: 'nothing-found', path: '/search?q=nosuchword+lang%3Ac' },
   { name: 'unknown-package', path: '/search?q=TCP_NODELAY+package%3Anetlub' },
   { name: 'narrowed', path: '/search?q=TCP_NODELAY+-tests&lang=c&kind=-tests' },
+  { name: 'symbols', path: '/search?q=sym%3Aconnection' },
   { name: 'copies', path: '/search?q=TCP_NODELAY+lang%3Ac&copies=all' },
   { name: 'bad-query', path: '/search?q=%28&mode=regexp' },
   { name: 'no-such-page', path: '/search?q=open_connection&page=99' },

@@ -1,23 +1,31 @@
-//! Completion of a query: keys and values; for names (`type:path`) also files.
+//! Completion of a query: keys, values and symbols; for names (`type:path`) also files.
 //!
-//! Only visible names are offered. Packages come from a list by prefix, files from a search with a
-//! short timeout.
+//! Only visible names are offered. Packages come from a list by prefix, symbols and files from a
+//! search with a short timeout.
 
 use super::call::Call;
 use super::openapi::described as doc;
 use crate::http::blocking;
+use crate::http::links::FileAddress;
 use crate::http::response::{self, no_store};
 use crate::model::{Completion, CompletionKind, Completions};
 use crate::problem::Problem;
 use axum::response::Response;
 use frontend::query::{PartOf, Query, TypedPart, keys_with};
-use frontend::{Scope, SearchRequest};
+use frontend::{Document, Match, Scope, SearchRequest};
+use futures_util::future::join;
+use language::words::is_word;
 use language::{Language, symbols};
-use schema::message::{DocumentKind, Expr, Field, ListEntry, ListKind, ListRequest, Pattern, Want};
+use schema::message::{
+    DocumentKind, Expr, Field, ListEntry, ListKind, ListRequest, Pattern, Place, Role, Syntax, Want,
+};
 use std::time::Duration;
 use tokio::time::timeout;
 
 const COMPLETIONS_MAX: usize = 10;
+
+/// Matches for symbols: many define one name.
+const SYMBOLS_MAX: u64 = 40;
 
 /// Shorter texts are in most paths.
 const PATH_LETTERS_MIN: usize = 3;
@@ -67,13 +75,8 @@ async fn completions(
     let typed = part.text;
     let mut found: Vec<Completion> = match part.of {
         PartOf::Word if typed.is_empty() => Vec::new(),
-        PartOf::Word => {
-            let mut found: Vec<_> = keys_with(typed).map(key).collect();
-            if wants_names {
-                found.extend(files(call, scope, typed).await.into_iter().map(filter));
-            }
-            found
-        }
+        PartOf::Word => words(call, scope, typed, wants_names).await,
+        PartOf::Symbol(mark) => symbols(call, scope, name_of(typed), (mark, false)).await,
         PartOf::Option(values) => {
             let values = values.iter().filter(|value| value.starts_with(typed));
             named("", values.copied(), CompletionKind::Value)
@@ -97,6 +100,22 @@ fn wants_names(q: &str) -> bool {
     q.split_whitespace().any(|term| term == "type:path")
 }
 
+async fn words(call: &Call, scope: &Scope, typed: &str, wants_names: bool) -> Vec<Completion> {
+    let files = async {
+        if !wants_names {
+            return Vec::new();
+        }
+        files(call, scope, typed).await
+    };
+    let symbols = symbols(call, scope, typed, ("", wants_names));
+    let (mut files, mut symbols) = join(files, symbols).await;
+    symbols.retain(|it| is_name(&it.label));
+    let more_files = files.split_off(files.len().min(COMPLETIONS_MAX / 2));
+    let [files, more_files] = [files, more_files].map(|files| files.into_iter().map(filter));
+    let found = keys_with(typed).map(key).chain(files);
+    found.chain(symbols).chain(more_files).collect()
+}
+
 fn filter(value: Completion) -> Completion {
     Completion {
         text: format!("path:{}", value.text),
@@ -110,6 +129,7 @@ fn key((name, about): (&'static str, &'static str)) -> Completion {
         label: format!("{name}:"),
         kind: CompletionKind::Key,
         about: about.to_owned(),
+        href: None,
     }
 }
 
@@ -123,6 +143,7 @@ fn named<'a>(
         label: name.to_owned(),
         kind,
         about: String::new(),
+        href: None,
     };
     names.map(completion).collect()
 }
@@ -172,6 +193,77 @@ async fn packages(call: &Call, scope: &Scope, typed: &str) -> Vec<Completion> {
     named("=", names.into_iter(), CompletionKind::Package)
 }
 
+/// Each name at its best place.
+async fn symbols(
+    call: &Call,
+    scope: &Scope,
+    typed: &str,
+    (mark, leads): (&str, bool),
+) -> Vec<Completion> {
+    if typed.chars().count() < PATH_LETTERS_MIN || !is_name(typed) {
+        return Vec::new();
+    }
+    let pattern = Pattern {
+        text: format!("^{typed}"),
+        syntax: Syntax::Regexp,
+        ignore_case: !typed.contains(char::is_uppercase),
+        place: Place {
+            role: Role::Definition,
+            ..Place::default()
+        },
+        ..Pattern::default()
+    };
+    let query = Query::new(Expr::Pattern(pattern), 0);
+    let query = query.and_then(|it| it.wanting(Want::Matches, SYMBOLS_MAX));
+    let Ok(query) = query.and_then(Query::uncounted) else {
+        return Vec::new();
+    };
+    let found = timeout(TIME_MAX, best(call, scope, query)).await;
+    let mut symbols: Vec<Completion> = Vec::new();
+    for found in found.ok().flatten().unwrap_or_default() {
+        let names = found.ranges.iter();
+        let names = names.filter_map(|name| str::from_utf8(found.text.get(name.clone())?).ok());
+        for name in names {
+            if symbols.iter().all(|it| it.label != name) {
+                let href = leads.then(|| FileAddress::of(&found.document).show_href(found.line));
+                let text = quoted(mark, name);
+                symbols.push(Completion {
+                    text,
+                    label: name.to_owned(),
+                    kind: CompletionKind::Symbol,
+                    about: about(&found),
+                    href,
+                });
+            }
+        }
+    }
+    symbols.truncate(COMPLETIONS_MAX);
+    symbols
+}
+
+fn is_name(text: &str) -> bool {
+    text.bytes().all(|byte| is_word(byte) || !byte.is_ascii())
+}
+
+fn about(found: &Match) -> String {
+    let Document { package, path, .. } = &*found.document;
+    let [package, path] = [package, path].map(|bytes| String::from_utf8_lossy(bytes));
+    let kinds = symbols::Kind::names_of(found.kinds).join(", ");
+    format!("{kinds} · {package}/{path}:{}", found.line)
+}
+
+async fn best(call: &Call, scope: &Scope, query: Query) -> Option<Vec<Match>> {
+    let request = SearchRequest {
+        client: call.params.client.into(),
+        timeout: Some(TIME_MAX),
+        ..SearchRequest::new(scope, query)
+    };
+    let search = call.coordinator.search(request);
+    let answer = search.await.ok()?.finished().await.ok()?;
+    let matches = blocking(move || answer.matches(0..answer.len()));
+    matches.await.ok()
+}
+
 async fn files(call: &Call, scope: &Scope, typed: &str) -> Vec<Completion> {
     let paths = timeout(TIME_MAX, paths(call, scope, typed)).await;
     let paths = paths.ok().flatten().unwrap_or_default();
@@ -193,16 +285,7 @@ async fn paths(call: &Call, scope: &Scope, typed: &str) -> Option<Vec<String>> {
     let query = query
         .wanting(Want::Documents, COMPLETIONS_MAX as u64)
         .ok()?;
-    let request = SearchRequest {
-        client: call.params.client.into(),
-        timeout: Some(TIME_MAX),
-        ..SearchRequest::new(scope, query)
-    };
-    let search = call.coordinator.search(request);
-    let answer = search.await.ok()?.finished().await.ok()?;
-    let matches = blocking(move || answer.matches(0..answer.len()))
-        .await
-        .ok()?;
+    let matches = best(call, scope, query).await?;
     let mut paths: Vec<String> = Vec::new();
     for found in matches {
         if let Ok(path) = String::from_utf8(found.document.path.clone())

@@ -6,7 +6,7 @@ use super::openapi::described as doc;
 use crate::http::links::Path;
 use crate::http::response::KnownTags;
 use crate::http::{blocking, response};
-use crate::model::{CopyList, Facets, Packages, SummaryHead, Timings, kind_counts};
+use crate::model::{CopyList, Facets, Packages, SummaryHead, Timings, kind_counts, symbol_counts};
 use crate::problem::Problem;
 use crate::search::params::Params;
 use crate::search::rendered::Rendered;
@@ -180,6 +180,10 @@ pub(crate) fn facets_of(
         packages: packages.map(Into::into).collect(),
         languages: others.languages.iter().map(Into::into).collect(),
         kinds: kind_counts(others.kinds),
+        symbol_kinds: symbol_counts(&others.symbols)
+            .iter()
+            .map(Into::into)
+            .collect(),
         directories: others.directories.iter().map(Into::into).collect(),
         other_directories: others.other_directories,
     }))

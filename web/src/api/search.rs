@@ -17,20 +17,25 @@ use crate::search::params::Wait;
 use crate::search::rendered::Rendered;
 use crate::search::run::{self, Items, KEEP, Start, View};
 use crate::state::App;
+use crate::symbols::{Enclosing, enclosing};
 use access::{LinkKeys, Viewer};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use frontend::query::ParsedQuery;
-use frontend::{SearchHandle, SearchResult, metrics};
+use frontend::{Match, SearchHandle, SearchResult, metrics};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// For each file.
+const ENCLOSING_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]
 struct PageRequest {
     view: View,
     wait: Wait,
     explain: bool,
+    enclosing: bool,
     /// Changed files that the answer lacks; 0 with a link.
     pending: u64,
     /// `None` for a search by id.
@@ -51,6 +56,7 @@ impl PageRequest {
             view,
             wait: params.wait()?,
             explain: params.flag("explain", false)?,
+            enclosing: params.flag("enclosing", false)?,
             pending: 0,
             parsed: None,
             link: link.or(params.text("cursor")?).map(str::to_owned),
@@ -63,8 +69,8 @@ impl PageRequest {
     fn rendered_view(&self) -> String {
         let typed = self.parsed.as_ref().map(|parsed| &parsed.notices);
         format!(
-            "page {:?} {} {typed:?} {:?} {:?} {}",
-            self.view, self.explain, self.link, self.route, self.pending
+            "page {:?} {} {} {typed:?} {:?} {:?} {}",
+            self.view, self.explain, self.enclosing, self.link, self.route, self.pending
         )
     }
 
@@ -181,8 +187,11 @@ async fn answer(
     let is_grouped = request.view.group != Group::None;
     let view = is_grouped.then(|| request.rendered_view());
     let whole = Arc::clone(&answer);
-    let render = move || done(&whole, &request);
+    let encloses = request.enclosing;
+    let enclose = enclosing(&app.coordinator, &search, ENCLOSING_WAIT);
+    let render = move || done(&whole, &request, &enclose);
     let rendered = match view {
+        _ if encloses => blocking(render).await?,
         Some(view) => {
             let rendered = app.rendered.get(&search, &answer, view, Box::new(render));
             rendered.await?
@@ -215,7 +224,11 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
 }
 
 /// Leaves the id empty.
-fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Problem> {
+fn done(
+    answer: &SearchResult,
+    request: &PageRequest,
+    enclose: &dyn Fn(&[&Match]) -> Enclosing,
+) -> Result<Rendered, Problem> {
     let started = Instant::now();
     let count = request.view.items(answer)?;
     let slice = request.view.slice(answer, count)?;
@@ -228,6 +241,11 @@ fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Proble
     let cursor = || Cursor::new(answer, request.view.group, request.view.copies, next);
     let next = (next < count).then(|| encode(cursor()));
     let first = Cursor::new(answer, Group::None, Copies::All, 0);
+    let mut results = results(&items);
+    if request.enclosing {
+        let matches = items.matches();
+        enclose(&matches).mark(&mut results, &matches);
+    }
     let timings = Timings::new(answer, started.elapsed());
     let page = Page {
         id: "".into(),
@@ -253,7 +271,7 @@ fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Proble
         pages: slice.pages,
         link: Some(encode(first)),
         next,
-        results: results(&items),
+        results,
         timings: request.link.is_none().then_some(timings),
         progress: None,
         explain: request.explain.then(|| answer.explain().into()),

@@ -2,7 +2,8 @@
 //! that is being typed.
 
 use super::page::{Missing, Notice};
-use schema::message::{Estimate, Expr, Field, Filter, Pattern, Reading, Syntax};
+use language::symbols::{Class, Kind};
+use schema::message::{Estimate, Expr, Field, Filter, Pattern, Reading, Role, Syntax};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use utoipa::ToSchema;
@@ -103,6 +104,18 @@ shapes! {
         word: bool,
         /// Searches the path instead of the text.
         in_path: bool,
+        /// Present for names: `definition` or `use`.
+        role?: Cow<'static, str>,
+        /// Kinds of definitions; all if absent.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schema(required = false)]
+        kinds: Vec<Cow<'static, str>>,
+        /// Regular expression for the name of the definition around a name.
+        parent?: String,
+        /// Classes of bytes, as in `in:`; all if absent.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schema(required = false)]
+        classes: Vec<Cow<'static, str>>,
     }
 
     /// Condition on a document, checked without its text.
@@ -153,6 +166,12 @@ impl From<&Expr> for ExpressionTree {
     }
 }
 
+fn class_names(bits: u32) -> Vec<Cow<'static, str>> {
+    let named = Class::ALL.into_iter();
+    let named = named.filter(|class| bits >> *class as u32 & 1 == 1);
+    named.map(|class| class.name().into()).collect()
+}
+
 copied! {
     pattern: Pattern => PatternLeaf {
         text,
@@ -163,7 +182,15 @@ copied! {
         .into(),
         ignore_case,
         word,
-        in_path
+        in_path,
+        role: match pattern.place.role {
+            Role::Any => None,
+            Role::Definition => Some("definition".into()),
+            Role::Use => Some("use".into()),
+        },
+        kinds: Kind::names_of(pattern.place.kinds).into_iter().map(Cow::from).collect(),
+        parent: Some(pattern.place.parent.clone()).filter(|parent| !parent.is_empty()),
+        classes: class_names(pattern.place.classes)
     }
     filter: Filter => FilterLeaf {
         field: match filter.field {
@@ -210,6 +237,8 @@ shapes! {
         kind: CompletionKind,
         /// Effect in a few words; may be empty.
         about: String,
+        /// Present for a symbol: address of a definition, without the base path.
+        href?: String,
     }
 
     /// Kind of a completion.
@@ -222,5 +251,7 @@ shapes! {
         Package,
         /// Path of a file.
         File,
+        /// Name of a definition.
+        Symbol,
     }
 }

@@ -3,7 +3,9 @@
 
 use super::page::{Missing, Notice, notices};
 use frontend::{PackageGroup, SearchResult};
-use schema::message::{DocumentKind, Facet};
+use language::symbols::Kind;
+use schema::message::{DocumentKind, Facet, SYMBOL_KINDS_MAX};
+use std::cmp::Reverse;
 
 shapes! {
     /// Common head of the summaries of an answer.
@@ -33,6 +35,8 @@ shapes! {
         languages: Vec<LanguageCount>,
         /// Kinds of documents with a match.
         kinds: Vec<KindCount>,
+        /// Kinds of symbols with a match, in a search for symbols. A line may define several.
+        symbol_kinds: Vec<KindCount>,
         /// First directory of a path, empty without one. If the query selects a directory
         /// (`path:^src/`), the first one below it (`src/lib`), or it itself.
         directories: Vec<DirectoryCount>,
@@ -93,10 +97,10 @@ shapes! {
         total: u64,
     }
 
-    /// Matches in a kind of document.
+    /// Matches in a kind of document, or of a kind of symbol.
     struct KindCount {
         /// `source`, `documentation` (with configuration and others), `tests` (with examples and
-        /// benchmarks) or `vendored` (third-party or generated).
+        /// benchmarks) or `vendored` (third-party or generated); or `function` and others.
         kind: String,
         total: u64,
     }
@@ -124,6 +128,10 @@ copied! {
     facet: Facet => PackageCount { total: facet.1; package / package_base64: &facet.0 }
     facet: Facet => LanguageCount { total: facet.1; language / language_base64: &facet.0 }
     facet: Facet => DirectoryCount { total: facet.1; directory / directory_base64: &facet.0 }
+    facet: Facet => KindCount {
+        kind: String::from_utf8_lossy(&facet.0).into_owned(),
+        total: facet.1
+    }
     document: frontend::Document => CopyDocument {
         language,
         revisions: document.revisions.names.clone(),
@@ -140,4 +148,15 @@ pub(crate) fn kind_counts(kinds: [u64; DocumentKind::ALL.len()]) -> Vec<KindCoun
         total,
     };
     counts.map(count).collect()
+}
+
+pub(crate) fn symbol_counts(kinds: &[u64; SYMBOL_KINDS_MAX]) -> Vec<Facet> {
+    let counts = Kind::ALL.into_iter().zip(*kinds);
+    let named = |(kind, count)| Some((*Kind::names_of(1 << kind as u32).first()?, count));
+    let counts = counts.filter(|(_, count)| *count > 0).filter_map(named);
+    let mut counts: Vec<Facet> = counts
+        .map(|(name, count)| (name.as_bytes().to_vec(), count))
+        .collect();
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    counts
 }

@@ -3,8 +3,10 @@
 //! An export writes up to a million matches, so a match borrows from the spool, and none of its
 //! fields is flattened, which serde does through a slower path.
 
+use super::OutlineDefinition;
 use super::bytes::{Malformed, exact, from_hex, hex, readable};
 use frontend::{Copies, Document, DocumentRevisions};
+use language::symbols::Kind;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,6 +29,12 @@ shapes! {
         text / text_base64: Cow<'a, str>,
         /// Start and end of each matching part, in bytes of the text.
         ranges: Vec<[usize; 2]>,
+        /// Present in a search for symbols: their kinds, as in queries.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schema(required = false)]
+        kinds: Vec<Cow<'a, str>>,
+        /// Present with `enclosing=true`: the innermost definition around this line.
+        enclosing?: OutlineDefinition,
         context: Context<'a>,
         /// Language; empty if unknown.
         language: Cow<'a, str>,
@@ -146,6 +154,11 @@ impl<'a> From<&'a frontend::Match> for Match<'a> {
             text,
             text_base64,
             ranges: ranges.map(|range| [range.start, range.end]).collect(),
+            kinds: Kind::names_of(found.kinds)
+                .into_iter()
+                .map(Cow::from)
+                .collect(),
+            enclosing: None,
             context: Context {
                 before: found.before.iter().map(Into::into).collect(),
                 after: found.after.iter().map(Into::into).collect(),
@@ -192,6 +205,9 @@ impl TryFrom<Match<'_>> for frontend::Match {
             rank: read.rank,
             offset: read.offset,
             window: read.window.as_ref().map(Into::into),
+            kinds: (read.kinds.iter())
+                .filter_map(|kind| Kind::bits_of(kind))
+                .fold(0, |all, bits| all | bits),
             copies: read.copies.as_ref().map(Into::into),
         })
     }
@@ -304,6 +320,7 @@ mod tests {
                 start: 5,
                 line_bytes: 5_000_000_000,
             }),
+            kinds: 5,
             copies: None,
         }
     }
@@ -312,7 +329,7 @@ mod tests {
     fn bytes_are_written_and_read_exactly() {
         let found = example();
         let json = serde_json::to_string(&Match::from(&found)).unwrap();
-        expect![[r#"{"package":"p�","package_base64":"cP8=","path":"a/ü \"x\"","line":7,"text":"caf�","text_base64":"Y2Fm6Q==","ranges":[[0,3]],"context":{"before":[{"line":6,"text":"before"}],"after":[]},"language":"C","rank":1.1,"hash":"abab","offset":10,"window":{"start":5,"line_bytes":5000000000}}"#]]
+        expect![[r#"{"package":"p�","package_base64":"cP8=","path":"a/ü \"x\"","line":7,"text":"caf�","text_base64":"Y2Fm6Q==","ranges":[[0,3]],"kinds":["function","macro"],"context":{"before":[{"line":6,"text":"before"}],"after":[]},"language":"C","rank":1.1,"hash":"abab","offset":10,"window":{"start":5,"line_bytes":5000000000}}"#]]
             .assert_eq(&json);
         let read: Match<'_> = serde_json::from_str(&json).unwrap();
         assert_eq!(frontend::Match::try_from(read), Ok(found));

@@ -8,7 +8,9 @@ use super::form::Form;
 use super::visible::{self, Piece, SHORT, VisibleLine};
 use crate::http::links::FileAddress;
 use crate::http::site::Site;
+use crate::model::kind_name;
 use crate::source::colours::{ColouredParts, DocumentColours, PageColours};
+use crate::symbols::Enclosing;
 use askama::Template;
 use frontend::{ContextLine, Document, DocumentRevisions, Match, SearchResult, SpoolError, Window};
 use std::ops::Range;
@@ -101,6 +103,29 @@ impl BoxView {
         view
     }
 
+    /// Names the definitions around matches, once for those that follow each other.
+    pub(super) fn enclose(&mut self, form: &Form, document: &Document, enclosing: &Enclosing) {
+        let (mut first, mut last) = (0, None);
+        for at in 0..self.rows.len() {
+            if self.rows[at].gap {
+                first = at;
+            }
+            if !self.rows[at].hit {
+                continue;
+            }
+            let around = enclosing.at(document, self.rows[at].number);
+            let is_new = around != last;
+            last = around;
+            self.rows[first].inside = around.filter(|_| is_new).map(|it| InsideView {
+                kind: kind_name(it.kind),
+                parent: visible::plain(&it.parent),
+                name: visible::plain(&it.name),
+                href: form.address_of(document).show_href(it.line),
+            });
+            first = at + 1;
+        }
+    }
+
     pub(super) fn about_file(mut self, form: &Form, found: &Match) -> BoxView {
         self.key = form.address_of(&found.document).show_href(0);
         self.line = 0;
@@ -165,7 +190,15 @@ pub(super) struct LineView {
     /// Follows lines that are not shown.
     pub(super) gap: bool,
     pub(super) hit: bool,
+    pub(super) inside: Option<InsideView>,
     pub(super) shown: VisibleLine,
+}
+
+pub(super) struct InsideView {
+    pub(super) kind: &'static str,
+    pub(super) parent: String,
+    pub(super) name: String,
+    pub(super) href: String,
 }
 
 /// Lines of a match and its context; empty for a match of the name. `address` includes the query,
@@ -183,6 +216,7 @@ pub(super) fn match_lines(
         href: address.show_href(number),
         gap: false,
         hit,
+        inside: None,
         shown: shown((number, text), ranges, window, colours),
     };
     let beside = |line: &ContextLine| view(line.line, &line.text, &[], line.window, false);
@@ -317,6 +351,7 @@ mod tests {
             rank: 1.0,
             offset: 0,
             window: None,
+            kinds: 0,
             copies: None,
         }
     }

@@ -1,14 +1,15 @@
-//! Facets of a page of results: matches per package, language, kind and directory.
+//! Facets of a page of results: matches per package, language, kind, kind of symbol and directory.
 //!
 //! Counts of an answer are exact. Those of a running search cover the matches so far, and the
 //! script reloads them ([`fragment`]). A list with selected values lacks the other values, which
 //! the answer filters out; [`fragment`] counts them by a search without the filters of that list.
 
 use super::form::{Form, FormFilter};
-use super::selected::{Selection, TICKED, exactly, parameter};
+use super::selected::{Selection, Ticked, exactly, parameter};
 use super::{filters, visible};
 use crate::http::blocking;
 use crate::http::response::no_store;
+use crate::model::symbol_counts;
 use crate::problem::Problem;
 use crate::search::params::Params;
 use crate::search::run;
@@ -59,7 +60,7 @@ struct Fragment {
 }
 
 /// Counts of fields, without filters by them.
-type Wider = Vec<(Field, Vec<Facet>)>;
+type Wider = Vec<(Ticked, Vec<Facet>)>;
 
 impl FacetList {
     pub(super) fn first(&self) -> &[FacetRow] {
@@ -113,18 +114,18 @@ impl FacetsView {
         wider: &Wider,
     ) -> FacetsView {
         let mut query = Selection::new(form, directory);
-        let own = TICKED.map(|field| of_field(&counts, field));
-        for (field, own) in TICKED.into_iter().zip(&own) {
-            query.recognise(field, &names(own).collect::<Vec<_>>());
+        let own = Ticked::ALL.map(|list| of_list(&counts, list));
+        for (list, own) in Ticked::ALL.into_iter().zip(&own) {
+            query.recognise(list, &names(own).collect::<Vec<_>>());
         }
-        let of_field = |(field, own): (Field, &Vec<Facet>)| {
-            let wider = wider.iter().find(|(other, _)| *other == field);
+        let of_list = |(of, own): (Ticked, &Vec<Facet>)| {
+            let wider = wider.iter().find(|(other, _)| *other == of);
             let all = wider.map_or(own, |(_, facets)| facets);
-            list(&query, field, own, all)
+            list(&query, of, own, all)
         };
         let directory = |(name, count): &Facet| FacetRow::directory(&query, name, *count);
         let directories = &counts.others.directories;
-        let mut lists: Vec<_> = TICKED.into_iter().zip(&own).map(of_field).collect();
+        let mut lists: Vec<_> = Ticked::ALL.into_iter().zip(&own).map(of_list).collect();
         lists.push(FacetList {
             key: "path",
             title: "Directories",
@@ -149,11 +150,12 @@ fn counts(answer: &SearchResult) -> Result<Option<FacetsSoFar>, SpoolError> {
     run::facets(answer)
 }
 
-fn of_field(counts: &FacetsSoFar, field: Field) -> Vec<Facet> {
-    match field {
-        Field::Package => counts.packages.clone(),
-        Field::Language => counts.others.languages.iter().map(named).collect(),
-        _ => kinds(&counts.others),
+fn of_list(counts: &FacetsSoFar, list: Ticked) -> Vec<Facet> {
+    match list {
+        Ticked::Package => counts.packages.clone(),
+        Ticked::Language => counts.others.languages.iter().map(named).collect(),
+        Ticked::Kind => kinds(&counts.others),
+        Ticked::Symbol => symbol_counts(&counts.others.symbols),
     }
 }
 
@@ -201,12 +203,12 @@ pub(crate) async fn fragment(call: Call) -> Result<Response, Problem> {
 async fn wider(call: &Call, scope: &Scope, form: &Form) -> Wider {
     let selected = Selection::new(form, None);
     let mut found = Vec::new();
-    let ticked = TICKED.into_iter();
-    for field in ticked.filter(|&field| selected.count(field) > 0) {
-        let form = selected.without_all(field);
+    let ticked = Ticked::ALL.into_iter();
+    for list in ticked.filter(|&list| selected.count(list) > 0) {
+        let form = selected.without_all(list);
         let search = wider_counts(call, scope, &form);
         if let Ok(Some(counts)) = timeout(WIDER_MAX, search).await {
-            found.push((field, of_field(&counts, field)));
+            found.push((list, of_list(&counts, list)));
         }
     }
     found
@@ -229,30 +231,31 @@ fn names(facets: &[Facet]) -> impl Iterator<Item = &str> {
 }
 
 /// Values outside of the query's `own` are not selected.
-fn list(query: &Selection, field: Field, own: &[Facet], all: &[Facet]) -> FacetList {
-    let (key, title) = match field {
-        Field::Package => ("package", "Packages"),
-        Field::Language => ("lang", "Languages"),
-        _ => ("kind", "Kinds of file"),
+fn list(query: &Selection, of: Ticked, own: &[Facet], all: &[Facet]) -> FacetList {
+    let (key, title) = match of {
+        Ticked::Package => ("package", "Packages"),
+        Ticked::Language => ("lang", "Languages"),
+        Ticked::Kind => ("kind", "Kinds of file"),
+        Ticked::Symbol => ("symbol", "Kinds of symbol"),
     };
-    let ticked = query.count(field);
+    let ticked = query.count(of);
     let is_listed = |filter: &&FormFilter| {
-        let mut listed = names(all).filter_map(|name| exactly(field, name));
+        let mut listed = names(all).filter_map(|name| exactly(of, name));
         listed.any(|other| other == **filter)
     };
-    let others = query.by(field).filter(|filter| !is_listed(filter));
+    let others = query.by(of).filter(|filter| !is_listed(filter));
     let others = others.map(|filter| FacetRow::other(query, filter));
     let values = all.iter().map(|(name, count)| {
         let is_own = || names(own).any(|own| own.as_bytes() == name);
         let selected = ticked > 0 && is_own();
-        FacetRow::value(query, field, (name, *count), selected, ticked)
+        FacetRow::value(query, of, (name, *count), selected, ticked)
     });
     FacetList {
         key,
         title,
         rows: others.chain(values.take(LISTED_MAX)).collect(),
         behind: all.len().saturating_sub(LISTED_MAX) as u64,
-        all: (ticked > 0).then(|| query.without_all(field).href(0)),
+        all: (ticked > 0).then(|| query.without_all(of).href(0)),
     }
 }
 
@@ -271,16 +274,16 @@ pub(super) struct FacetRow {
 }
 
 impl FacetRow {
-    /// `ticked` values of the field are selected.
+    /// `ticked` values of the list are selected.
     fn value(
         query: &Selection,
-        field: Field,
+        list: Ticked,
         (name, count): (&[u8], u64),
         selected: bool,
         ticked: usize,
     ) -> FacetRow {
         let text = str::from_utf8(name).ok().filter(|name| !name.is_empty());
-        let filter = text.and_then(|text| exactly(field, text));
+        let filter = text.and_then(|text| exactly(list, text));
         let removes = selected && ticked == 1;
         let href = |filter| {
             if removes {
@@ -290,7 +293,7 @@ impl FacetRow {
             }
         };
         FacetRow {
-            label: label(field, name),
+            label: label(list, name),
             count: Some(count),
             only: filter.as_ref().and_then(href),
             others: (filter.as_ref())
@@ -354,9 +357,9 @@ impl FacetRow {
     }
 }
 
-fn label(field: Field, name: &[u8]) -> String {
+fn label(list: Ticked, name: &[u8]) -> String {
     let kind = str::from_utf8(name).ok().and_then(DocumentKind::named);
-    let label = match kind.filter(|_| field == Field::Kind) {
+    let label = match kind.filter(|_| list == Ticked::Kind) {
         None => return visible::plain(name),
         Some(DocumentKind::Source) => "source",
         Some(DocumentKind::Documentation) => "documentation, other",

@@ -380,7 +380,7 @@ mod tests {
         let kept = "q=x&mode=regexp&case=no&word=yes&exact=yes&lang=c&package=p&path=s&rev=v1&branch=main&kind=tests&context=1\
             &want=count&limit=7&total=exact&timeout=9&generation=g&group=package&copies=all&per_page=5&per_package=2&per_document=3";
         // `page` is a choice of each link; programs use the others.
-        let left_out = ["page", "wait", "explain", "cursor"];
+        let left_out = ["page", "wait", "explain", "enclosing", "cursor"];
         let names: Vec<&str> = kept
             .split('&')
             .map(|pair| pair.split('=').next().unwrap())

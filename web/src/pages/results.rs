@@ -12,6 +12,7 @@ use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
 use crate::search::run::{Items, View, in_line_order};
 use crate::source::colours::PageColours;
+use crate::symbols::Enclosing;
 use askama::Template;
 use frontend::page::PageRange;
 use frontend::query::Notice;
@@ -102,6 +103,9 @@ pub(super) struct AboutQuery {
     pub(super) pending: u64,
 }
 
+type Colours<'a> = &'a dyn Fn(Vec<Arc<Document>>) -> PageColours;
+type Definitions<'a> = &'a dyn Fn(&[&Match]) -> Enclosing;
+
 /// `first_line` begins an answer with one file.
 pub(super) fn finished_page(
     answer: &SearchResult,
@@ -109,7 +113,7 @@ pub(super) fn finished_page(
     mut view: View,
     first_line: u32,
     about: AboutQuery,
-    colours: &dyn Fn(Vec<Arc<Document>>) -> PageColours,
+    (colours, enclosing): (Colours<'_>, Definitions<'_>),
 ) -> Result<String, Problem> {
     let started = Instant::now();
     let unique = answer.unique().filter(|&unique| unique < answer.len());
@@ -133,6 +137,7 @@ pub(super) fn finished_page(
         form: &form,
         all_href: form.href_copies(Copies::All),
         colours,
+        enclosing,
     };
     let is_one_file = view.group == Group::Document && slice.pages == 1 && slice.range.len() == 1;
     let (boxes, packages) = if is_one_file {
@@ -175,18 +180,20 @@ struct Shown<'a> {
     answer: &'a SearchResult,
     form: &'a Form,
     all_href: String,
-    colours: &'a dyn Fn(Vec<Arc<Document>>) -> PageColours,
+    colours: Colours<'a>,
+    enclosing: Definitions<'a>,
 }
 
 impl Shown<'_> {
     fn items(&self, items: Items) -> Result<(Vec<BoxView>, Vec<PackageView>), SpoolError> {
         let (mut boxes, mut groups) = (Vec::new(), Vec::new());
         let colours = &(self.colours)(documents(&items));
+        let enclosing = &(self.enclosing)(&items.matches());
         match items {
-            Items::Matches(found) => boxes = self.one_by_one(&found, colours)?,
+            Items::Matches(found) => boxes = self.one_by_one(&found, colours, enclosing)?,
             Items::Packages(packages) => {
                 for (each, found) in &packages {
-                    let boxes = self.one_by_one(found, colours)?;
+                    let boxes = self.one_by_one(found, colours, enclosing)?;
                     let name = str::from_utf8(&each.name).ok();
                     groups.push(PackageView {
                         name: visible::plain(&each.name),
@@ -200,7 +207,8 @@ impl Shown<'_> {
             Items::Documents(documents) => {
                 let documents = documents.iter().filter(|(_, found)| !found.is_empty());
                 for (total, found) in documents {
-                    let view = BoxView::of_document(self.form, *total, found, colours);
+                    let mut view = BoxView::of_document(self.form, *total, found, colours);
+                    view.enclose(self.form, &found[0].document, enclosing);
                     boxes.push(self.with_copies(view, &found[0])?);
                 }
             }
@@ -212,9 +220,11 @@ impl Shown<'_> {
         &self,
         matches: &[Match],
         colours: &PageColours,
+        enclosing: &Enclosing,
     ) -> Result<Vec<BoxView>, SpoolError> {
         let view = |found: &Match| {
-            let view = BoxView::new(self.form, std::slice::from_ref(found), colours);
+            let mut view = BoxView::new(self.form, std::slice::from_ref(found), colours);
+            view.enclose(self.form, &found.document, enclosing);
             self.with_copies(view, found)
         };
         matches.iter().map(view).collect()
@@ -240,6 +250,8 @@ impl Shown<'_> {
         let left = total - by_line.before - matches.len() as u64;
         let colours = (self.colours)(vec![Arc::clone(&last.document)]);
         let mut view = BoxView::of_document(self.form, Some(total), &matches, &colours);
+        let enclosing = (self.enclosing)(&matches.iter().collect::<Vec<_>>());
+        view.enclose(self.form, &matches[0].document, &enclosing);
         view.more = (left > 0).then(|| More {
             count: Some(left),
             href: Some(self.form.href_with(|form| form.from = Some(last.line + 1))),
@@ -250,16 +262,8 @@ impl Shown<'_> {
 }
 
 fn documents(items: &Items) -> Vec<Arc<Document>> {
-    let matches: Vec<&Match> = match items {
-        Items::Matches(found) => found.iter().collect(),
-        Items::Packages(packages) => packages.iter().flat_map(|(_, found)| found).collect(),
-        Items::Documents(documents) => documents
-            .iter()
-            .flat_map(|(_, found)| found.first())
-            .collect(),
-    };
-    let documents = matches.into_iter().map(|found| &found.document);
-    documents.cloned().collect()
+    let matches = items.matches().into_iter();
+    matches.map(|found| Arc::clone(&found.document)).collect()
 }
 
 /// `42 ms`, `1.3 s`

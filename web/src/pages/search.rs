@@ -15,6 +15,7 @@ use crate::search::rendered::Rendered;
 use crate::search::run::{self, KEEP, View};
 use crate::source::colours::PageColours;
 use crate::state::{App, Call};
+use crate::symbols::enclosing;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use frontend::query::ParsedQuery;
 use frontend::{Document, Scope, SearchHandle, SearchRequest, SearchResult};
@@ -32,6 +33,9 @@ const WAIT: Duration = Duration::from_millis(300);
 
 /// Wait for the best files once there are matches: early ones come from the first packages.
 const BEST_WAIT: Duration = Duration::from_millis(150);
+
+/// For each file.
+const ENCLOSING_WAIT: Duration = Duration::from_millis(100);
 
 pub(crate) async fn search(call: Call, tags: KnownTags) -> Response {
     let form = Form::new(&call.params);
@@ -86,13 +90,23 @@ async fn page(call: &Call, tags: KnownTags) -> Result<Response, Problem> {
             };
             // Rendering from memory is fast, and its colours may come late.
             let is_fast = view.group == Group::None || answer.is_in_memory();
-            let colours = colours(app, &search);
+            let about_files = (
+                colours(app, &search),
+                enclosing(&app.coordinator, &search, ENCLOSING_WAIT),
+            );
             let shown = tags.address().to_owned();
             let (whole, is_settled) = (Arc::clone(&answer), about.pending == 0);
             let what = format!("html {shown} {:?} {:?}", about.of_revisions, form.site);
             let render = move || {
                 let started = Instant::now();
-                let page = finished_page(&whole, form, view, first_line, about, &colours)?;
+                let page = finished_page(
+                    &whole,
+                    form,
+                    view,
+                    first_line,
+                    about,
+                    (&about_files.0, &about_files.1),
+                )?;
                 let timings = Timings::new(&whole, started.elapsed());
                 Ok(Rendered::plain("text/html; charset=utf-8", page, timings))
             };

@@ -8,12 +8,48 @@ use super::form::{Form, FormFilter};
 use super::parts;
 use crate::search::choice::Mode;
 use frontend::query::filter;
-use schema::message::{Expr, Field, Filter, Reading};
+use language::symbols::Kind;
+use schema::message::{DocumentKind, Expr, Field, Filter, Reading};
 
-/// Fields with values to tick. Directories are steps of a path instead.
-pub(super) const TICKED: [Field; 3] = [Field::Package, Field::Language, Field::Kind];
+/// Lists of values to tick. Directories are steps of a path instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ticked {
+    Package,
+    Language,
+    Kind,
+    Symbol,
+}
 
-/// Query with its [`TICKED`] filters as parameters, after the others.
+impl Ticked {
+    pub(super) const ALL: [Ticked; 4] = [
+        Ticked::Package,
+        Ticked::Language,
+        Ticked::Kind,
+        Ticked::Symbol,
+    ];
+
+    pub(super) fn field(self) -> Field {
+        match self {
+            Ticked::Package => Field::Package,
+            Ticked::Language => Field::Language,
+            Ticked::Kind | Ticked::Symbol => Field::Kind,
+        }
+    }
+
+    fn of(filter: &FormFilter) -> Option<Ticked> {
+        let field = filter::field(filter.name)?;
+        let is_symbol = is_symbol_kind(filter.typed.trim_start_matches('-'));
+        let of_field = Ticked::ALL.into_iter().rev();
+        let mut of_field = of_field.filter(|it| it.field() == field);
+        of_field.find(|it| *it != Ticked::Symbol || is_symbol)
+    }
+}
+
+fn is_symbol_kind(name: &str) -> bool {
+    DocumentKind::named(name).is_none() && Kind::bits_of(name).is_some()
+}
+
+/// Query with its [`Ticked`] filters as parameters, after the others.
 #[derive(Clone, Debug)]
 pub(super) struct Selection {
     form: Form,
@@ -45,9 +81,9 @@ impl Selection {
         rest.fields()
     }
 
-    pub(super) fn without_all(&self, field: Field) -> Form {
+    pub(super) fn without_all(&self, list: Ticked) -> Form {
         let mut form = self.form.clone();
-        form.filters.retain(|filter| !is_exact(filter, field));
+        form.filters.retain(|filter| !is_exact(filter, list));
         form
     }
 
@@ -72,21 +108,20 @@ impl Selection {
         Some(self.form.href_without(&at))
     }
 
-    pub(super) fn by(&self, field: Field) -> impl Iterator<Item = &FormFilter> {
-        let name = filter::name(field);
+    pub(super) fn by(&self, list: Ticked) -> impl Iterator<Item = &FormFilter> {
         let filters = self.form.filters.iter();
-        filters.filter(move |filter| filter.name == name)
+        filters.filter(move |filter| Ticked::of(filter) == Some(list))
     }
 
-    pub(super) fn count(&self, field: Field) -> usize {
-        let all = self.by(field);
-        all.filter(|filter| is_exact(filter, field)).count()
+    pub(super) fn count(&self, list: Ticked) -> usize {
+        let all = self.by(list);
+        all.filter(|filter| is_exact(filter, list)).count()
     }
 
     /// Respells selected values like `values`, those of the matches: `lang:cpp` selects C++.
-    pub(super) fn recognise(&mut self, field: Field, values: &[&str]) {
+    pub(super) fn recognise(&mut self, list: Ticked, values: &[&str]) {
         let (mut known, mut others) = (Vec::new(), Vec::new());
-        for filter in self.by(field).filter(|filter| is_exact(filter, field)) {
+        for filter in self.by(list).filter(|filter| is_exact(filter, list)) {
             let text = parsed(filter).map_or_else(String::new, |found| found.text);
             let mut named = values.iter();
             match named.find(|value| value.eq_ignore_ascii_case(&text)) {
@@ -105,20 +140,21 @@ impl Selection {
             others.clear();
         }
         known.extend(aliases);
-        let named = known.into_iter().filter_map(|value| exactly(field, value));
+        let named = known.into_iter().filter_map(|value| exactly(list, value));
         let named: Vec<_> = named.chain(others).collect();
-        self.form.filters.retain(|filter| !is_exact(filter, field));
+        self.form.filters.retain(|filter| !is_exact(filter, list));
         self.form.filters.extend(named);
     }
 }
 
 fn is_ticked(filter: &FormFilter) -> bool {
-    filter::field(filter.name).is_some_and(|field| TICKED.contains(&field))
+    Ticked::of(filter).is_some()
 }
 
 /// True for an alternative of `filter`, or a directory above its path.
 fn gives_way(other: &FormFilter, filter: &FormFilter) -> bool {
-    let Some(found) = parsed(other).filter(|_| other.name == filter.name) else {
+    let is_of_same = other.name == filter.name && Ticked::of(other) == Ticked::of(filter);
+    let Some(found) = parsed(other).filter(|_| is_of_same) else {
         return false;
     };
     let Filter {
@@ -136,9 +172,9 @@ fn gives_way(other: &FormFilter, filter: &FormFilter) -> bool {
 }
 
 /// `None` if no parameter can select the value.
-pub(super) fn exactly(field: Field, value: &str) -> Option<FormFilter> {
+pub(super) fn exactly(list: Ticked, value: &str) -> Option<FormFilter> {
     parameter(&Expr::Filter(Filter {
-        field,
+        field: list.field(),
         reading: Reading::Exact,
         text: value.to_owned(),
     }))
@@ -150,15 +186,21 @@ pub(super) fn parameter(filter: &Expr) -> Option<FormFilter> {
 }
 
 fn parsed(filter: &FormFilter) -> Option<Filter> {
-    match filter::parse(filter::field(filter.name)?, &filter.typed) {
+    let field = filter::field(filter.name)?;
+    match filter::parse(field, &filter.typed) {
         Ok(Expr::Filter(found)) => Some(found),
+        _ if field == Field::Kind && is_symbol_kind(&filter.typed) => Some(Filter {
+            field,
+            reading: Reading::Exact,
+            text: filter.typed.clone(),
+        }),
         _ => None,
     }
 }
 
-fn is_exact(filter: &FormFilter, field: Field) -> bool {
-    let found = parsed(filter);
-    found.is_some_and(|found| found.field == field && found.reading == Reading::Exact)
+fn is_exact(filter: &FormFilter, list: Ticked) -> bool {
+    let found = parsed(filter).filter(|_| Ticked::of(filter) == Some(list));
+    found.is_some_and(|found| found.reading == Reading::Exact)
 }
 
 /// Splits typed filters off a query; `None` without any, or if other terms would change their
@@ -188,6 +230,12 @@ fn filters_of(form: &Form, typed: &str) -> Option<Vec<FormFilter>> {
         Some(bare) => ("-", bare),
         None => ("", typed),
     };
+    let kind = bare.strip_prefix("kind:");
+    if let Some(kind) = kind.filter(|kind| is_symbol_kind(kind)) {
+        let typed = format!("{sign}{kind}");
+        let name = filter::name(Field::Kind);
+        return Some(vec![FormFilter { name, typed }]);
+    }
     let parsed = parts::parse(&parts::with_text(form, bare)).ok()?;
     let all = match &parsed.query.expr {
         Expr::Any(all) if sign.is_empty() => &all[..],
@@ -198,7 +246,7 @@ fn filters_of(form: &Form, typed: &str) -> Option<Vec<FormFilter>> {
         let Expr::Filter(filter) = expr else {
             return None;
         };
-        let is_listed = TICKED.contains(&filter.field);
+        let is_listed = Ticked::ALL.iter().any(|list| list.field() == filter.field);
         let is_value = is_alone || filter.reading == Reading::Exact;
         let found = parameter(expr).filter(|_| is_listed && is_value)?;
         Some(FormFilter {
@@ -254,6 +302,12 @@ mod tests {
             "",
             &["package=^net", "package==b_1"],
         );
+        check(
+            "sym:a kind:type kind:source -kind:macro",
+            &[],
+            "sym:a",
+            &["kind=type", "kind=source", "kind=-macro"],
+        );
         for other in [
             "a or lang:c",
             "(lang:c or path:x)",
@@ -270,8 +324,8 @@ mod tests {
     fn selected_values_are_spelled_as_those_of_the_matches() {
         let values = |q: &str, found: &[&str]| {
             let mut selected = selected(q, &[]);
-            selected.recognise(Field::Language, found);
-            let all = selected.by(Field::Language);
+            selected.recognise(Ticked::Language, found);
+            let all = selected.by(Ticked::Language);
             all.map(|filter| filter.typed.clone()).collect::<Vec<_>>()
         };
         assert_eq!(values("x lang:c lang:cpp", &["C++", "C"]), ["C", "C++"]);
@@ -313,6 +367,9 @@ mod tests {
         assert_eq!(only, "&package=%3Da&lang=C%2B%2B");
         assert_eq!(others, "&lang=rust&package=%3Da&lang=-C%2B%2B");
         assert_eq!(without, "");
+        let tests = filter(Field::Kind, Reading::Exact, "tests");
+        let [only, ..] = links(&[("kind", "macro"), ("kind", "source")], tests);
+        assert_eq!(only, "&kind=macro&kind=tests");
         let [_, _, without] = links(&[("package", "^a"), ("lang", "C++")], c());
         assert_eq!(without, "&package=%5Ea");
     }

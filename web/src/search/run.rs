@@ -159,6 +159,16 @@ pub(crate) enum Items {
     Documents(Vec<(Option<u64>, Vec<Match>)>),
 }
 
+impl Items {
+    pub(crate) fn matches(&self) -> Vec<&Match> {
+        match self {
+            Items::Matches(found) => found.iter().collect(),
+            Items::Packages(packages) => packages.iter().flat_map(|(_, found)| found).collect(),
+            Items::Documents(documents) => documents.iter().flat_map(|(_, found)| found).collect(),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Start {
     Page(usize),

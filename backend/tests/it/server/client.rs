@@ -312,6 +312,7 @@ impl Client {
             source: FileSource::Text,
             visible: None,
             definitions: false,
+            inside: Vec::new(),
         };
         self.ask_file(&request).await
     }

@@ -52,6 +52,7 @@ async fn file(client: &mut Client, path: &str, revision: &str) -> FileReply {
         source: FileSource::Text,
         visible: None,
         definitions: false,
+        inside: Vec::new(),
     };
     client.ask_file(&request).await.unwrap()
 }

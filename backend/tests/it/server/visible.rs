@@ -36,6 +36,7 @@ async fn shown(client: &mut Client, visible: Option<Vec<VisibleShard>>) -> [u64;
         source: FileSource::Text,
         visible,
         definitions: false,
+        inside: Vec::new(),
     };
     let is_read = client.ask_file(&file).await.unwrap().found;
     [matches + counted, listed, u64::from(is_read)]

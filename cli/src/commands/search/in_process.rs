@@ -167,6 +167,7 @@ fn read(frontend: &Coordinator, document: &Document, offset: u64, count: u64) ->
         source: FileSource::Text,
         visible: None,
         definitions: false,
+        inside: Vec::new(),
     };
     let scope = Scope::everything();
     let reply = frontend.file(&scope, &request);

@@ -5,6 +5,7 @@ use crate::error::BadQuery;
 use crate::lex::Flags;
 use crate::place::{Restriction, Value, class_bits};
 use crate::regexp::check_syntax;
+use crate::similar::similar;
 use crate::source_text::SourceText;
 use language::symbols::{Class, Kind};
 use schema::message::{DocumentKind, Role, Syntax};
@@ -68,9 +69,13 @@ impl Parser<'_> {
     pub(super) fn classes(&mut self, at: usize, negated: bool) -> Result<(), Fault> {
         let (value, _) = self.lexer.bare(false);
         let Some(bits) = class_bits(value.as_str()) else {
-            let names = Class::ALL.map(Class::name).join(", ");
+            let names = Class::ALL.map(Class::name);
+            let near = similar(value.as_str().to_ascii_lowercase(), names);
             let fault = Fault::text(at, format!("there is no class {}", value.as_str()));
-            return Err(fault.hint(&format!("the classes are {names}")));
+            return Err(fault.hint(&match near.first() {
+                Some(near) => format!("did you mean in:{near}?"),
+                None => format!("the classes are {}", names.join(", ")),
+            }));
         };
         self.restrict(at, Value::Classes(bits), negated)
     }

@@ -103,6 +103,7 @@ fn colliding(run: &ResultFiles) -> Vec<Collector> {
             revisions: &[],
             revision_count: 0,
             commit: "",
+            kinds: &[],
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).unwrap();

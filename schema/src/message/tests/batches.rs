@@ -30,6 +30,10 @@ fn the_size_of_a_batch_is_computed_exactly() {
         text: b"",
         ..batch
     });
+    check_words(&Batch {
+        kinds: &[0, 5, 0],
+        ..batch
+    });
 }
 
 fn batch() -> Batch<'static> {
@@ -75,6 +79,7 @@ fn batch() -> Batch<'static> {
         revisions: &[],
         revision_count: 0,
         commit: "",
+        kinds: &[],
     }
 }
 
@@ -228,6 +233,10 @@ fn rejects_contradicting_lengths() {
     });
     check(Batch {
         ranges: &[],
+        ..whole
+    });
+    check(Batch {
+        kinds: &[1, 1],
         ..whole
     });
     check(Batch {

@@ -80,6 +80,7 @@ fn files_are_decoded_as_they_were_encoded() {
                 source: FileSource::Original,
                 visible: visible(),
                 definitions: false,
+                inside: Vec::new(),
             }
         );
     }

@@ -130,6 +130,7 @@ impl Document {
             revisions: &[],
             revision_count: 0,
             commit: "",
+            kinds: &[],
         };
         super::session::framed(|out| batch.encode(out))
     }

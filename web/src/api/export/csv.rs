@@ -2,14 +2,15 @@
 //!
 //! Spreadsheets run a cell as a formula if it begins with `=`, `+`, `-` or `@`, even after spaces.
 //! Such text of a repository gets a leading `'`. Columns with the suffix `_base64` have the bytes
-//! of cells that are not exact. Spaces separate revisions.
+//! of cells that are not exact. Spaces separate revisions, and kinds of symbols.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use frontend::Match;
+use language::symbols::Kind;
 
 pub(crate) const HEADER: &[u8] = b"package,path,line,lines,text,language,rank,offset,\
-    package_base64,path_base64,text_base64,commit,revision_count,revisions\r\n";
+    package_base64,path_base64,text_base64,commit,revision_count,revisions,kinds\r\n";
 
 pub(crate) fn write(found: &Match, out: &mut Vec<u8>) {
     let document = &found.document;
@@ -36,6 +37,8 @@ pub(crate) fn write(found: &Match, out: &mut Vec<u8>) {
     }
     out.push(b',');
     Cell::new(revisions.names.join(" ").as_bytes()).write(out);
+    out.push(b',');
+    out.extend_from_slice(Kind::names_of(found.kinds).join(" ").as_bytes());
     out.extend_from_slice(b"\r\n");
 }
 
@@ -108,7 +111,7 @@ mod tests {
         check_in(
             revisions,
             b"x",
-            expect![[r#"p_1,"a,b.c",3,1,x,C,1.5,0,,,,12ab,3,'=cmd v1"#]],
+            expect![[r#"p_1,"a,b.c",3,1,x,C,1.5,0,,,,12ab,3,'=cmd v1,"#]],
         );
     }
 
@@ -116,28 +119,31 @@ mod tests {
     fn neutralizes_formulas_and_keeps_exact_bytes() {
         check(
             b"x = y",
-            expect![[r#"p_1,"a,b.c",3,1,x = y,C,1.5,0,,,,,,"#]],
+            expect![[r#"p_1,"a,b.c",3,1,x = y,C,1.5,0,,,,,,,"#]],
         );
-        check(b"\tx", expect![[r#"p_1,"a,b.c",3,1,	x,C,1.5,0,,,,,,"#]]);
+        check(b"\tx", expect![[r#"p_1,"a,b.c",3,1,	x,C,1.5,0,,,,,,,"#]]);
         check(
             b"\t@x",
-            expect![[r#"p_1,"a,b.c",3,1,'	@x,C,1.5,0,,,CUB4,,,"#]],
+            expect![[r#"p_1,"a,b.c",3,1,'	@x,C,1.5,0,,,CUB4,,,,"#]],
         );
         check(
             b"say(\"hi\")",
-            expect![[r#"p_1,"a,b.c",3,1,"say(""hi"")",C,1.5,0,,,,,,"#]],
+            expect![[r#"p_1,"a,b.c",3,1,"say(""hi"")",C,1.5,0,,,,,,,"#]],
         );
         check(
             b"=cmd|' /C calc'!A0",
             expect![[
-                r#"p_1,"a,b.c",3,1,'=cmd|' /C calc'!A0,C,1.5,0,,,PWNtZHwnIC9DIGNhbGMnIUEw,,,"#
+                r#"p_1,"a,b.c",3,1,'=cmd|' /C calc'!A0,C,1.5,0,,,PWNtZHwnIC9DIGNhbGMnIUEw,,,,"#
             ]],
         );
-        check(b"-1", expect![[r#"p_1,"a,b.c",3,1,'-1,C,1.5,0,,,LTE=,,,"#]]);
+        check(
+            b"-1",
+            expect![[r#"p_1,"a,b.c",3,1,'-1,C,1.5,0,,,LTE=,,,,"#]],
+        );
         check(
             b"caf\xe9",
-            expect![[r#"p_1,"a,b.c",3,1,caf�,C,1.5,0,,,Y2Fm6Q==,,,"#]],
+            expect![[r#"p_1,"a,b.c",3,1,caf�,C,1.5,0,,,Y2Fm6Q==,,,,"#]],
         );
-        assert_eq!(HEADER.split(|&byte| byte == b',').count(), 14);
+        assert_eq!(HEADER.split(|&byte| byte == b',').count(), 15);
     }
 }

@@ -75,8 +75,8 @@ parameters! {
         /// Documents of these branches; written like `rev`.
         #[param(explode = true)]
         branch: Option<Vec<String>>,
-        /// Documents of these kinds: `source`, `documentation`, `tests` or `vendored`; with a
-        /// leading `-`, of others.
+        /// Documents of these kinds: `source`, `documentation`, `tests` or `vendored`, or symbols:
+        /// `function`, `type`, `macro` and others; with a leading `-`, of others.
         #[param(explode = true)]
         kind: Option<Vec<String>>,
         /// Lines of context before and after each match (2).
@@ -129,6 +129,8 @@ parameters! {
         wait: Option<WaitChoice>,
         /// Report the use of the index.
         explain: Option<bool>,
+        /// Name the definition around each match.
+        enclosing: Option<bool>,
         /// `next` of an earlier page, to continue the same answer; `q` may be omitted.
         cursor: Option<String>,
     }

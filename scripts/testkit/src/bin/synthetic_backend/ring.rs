@@ -86,6 +86,7 @@ impl Document {
             revisions: &[],
             revision_count: 0,
             commit: "",
+            kinds: &[],
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).expect("a document fits a frame");
