@@ -78,11 +78,11 @@ test('o opens the best match of a file, not its first', () => withPage({}, async
   await page.waitForURL(/#L6$/);
 }));
 
-test('from 1,100 pixels on the outline stands beside the lines', () => withPage({ viewport: { width: 1100, height: 800 } }, async (page) => {
+test('from 1,500 pixels on the outline has a column of its own', () => withPage({ viewport: { width: 1500, height: 800 } }, async (page) => {
   await page.goto('/show?package=netlib_1.0&path=src/socket.c');
   const [tree, lines, outline] = await Promise.all(['.tree', '#lines', '.outline'].map((part) => page.locator(part).boundingBox()));
   assert.ok(tree && lines && outline);
-  assert.ok(tree.x + tree.width <= lines.x && lines.x + lines.width <= outline.x, 'from left to right');
+  assert.ok(tree.x + tree.width <= outline.x && outline.x + outline.width <= lines.x, 'from left to right');
   assert.ok(outline.y < 200 && lines.width > 560, `${outline.y}, ${lines.width}`);
 }));
 

@@ -10,7 +10,7 @@ test('the outline leads to the definitions of the file', async () => {
     await page.goto(SOCKET);
     const outline = page.getByRole('navigation', { name: 'Outline' });
     assert.match(await outline.innerText(), /open_connection/);
-    await outline.getByRole('link', { name: 'close_connection' }).click();
+    await outline.getByRole('link', { name: 'close_connection', exact: true }).click();
     await page.waitForURL(/#L15$/);
   });
 });

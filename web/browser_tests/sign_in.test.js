@@ -43,6 +43,18 @@ test('a key is asked for once, by keyboard, and the page comes that was wanted',
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/search\?q=open_connection/);
   assert.match(await text(page, 'main mark'), /open_connection/);
+  await page.goto('/show?package=netlib_1.0&path=src/socket.c&line=6');
+  await page.locator('#show-keys:not([hidden])').waitFor();
+  await page.keyboard.press('.');
+  await page.locator('.card[open] .definition').first().waitFor();
+  await page.keyboard.press('Escape');
+  await page.context().clearCookies();
+  await page.keyboard.press('.');
+  await page.waitForURL(/\/symbol\?/);
+  assert.equal(await text(page, 'h1'), 'A key is needed');
+  await page.locator('#key').fill(key);
+  await page.keyboard.press('Enter');
+  await page.locator('.symbol').waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.goto('/');
   assert.equal(await text(page, 'h1'), 'A key is needed');

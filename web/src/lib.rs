@@ -176,6 +176,7 @@ fn routes() -> Router<App> {
         .route("/commit", get(pages::commit))
         .route("/log", get(pages::history))
         .route("/skipped", get(pages::skipped))
+        .route("/symbol", get(pages::symbol))
         .route("/p/{*name}", get(pages::directory))
         .route("/search/facets", get(pages::facets))
         .route("/search/events", get(pages::live))

@@ -29,6 +29,7 @@ mod search;
 mod selected;
 mod sign_in;
 mod status;
+mod symbol;
 mod tree;
 mod visible;
 
@@ -46,3 +47,4 @@ pub(crate) use running::match_list;
 pub(crate) use search::search;
 pub(crate) use sign_in::{form as sign_in_form, sign_in, sign_out};
 pub(crate) use status::{help, open_search, page as status_page, start};
+pub(crate) use symbol::symbol;

@@ -16,5 +16,6 @@ mod word;
 pub(crate) use enclosing::{Enclosing, enclosing};
 pub(crate) use file::definitions_of;
 pub use file::outline;
+pub(crate) use found::pattern;
 pub use found::{LIMIT_MAX, SymbolRequest, definitions, references};
 pub use word::SymbolTarget;

@@ -2,7 +2,7 @@
 // The page of a file: selects lines, makes the link exact, and copies path, link and text.
 import { copiesOnClick } from './copy.js';
 import { register } from './keys.js';
-import { fragment, keepLines, line, parseRange } from './lines.js';
+import { fragment, keepLines, line, lineAt, numberOf, parseRange } from './lines.js';
 import { say } from './say.js';
 
 /** @typedef {import('./lines.js').Range} Range */
@@ -31,6 +31,7 @@ class Selection {
     keepLines(range);
     if (!range) return;
     for (let at = range.first; at <= Math.min(range.last, this.total); at += 1) line(at)?.classList.add('hit');
+    document.dispatchEvent(new CustomEvent('trawl:lines'));
   }
 
   /** Shows what the address names, and scrolls to what browsers do not know: a range, and lines without a fragment. */
@@ -78,7 +79,6 @@ class Selection {
     const at = Number(number.textContent);
     if (!event.shiftKey || this.anchor === 0) this.anchor = at;
     history.pushState(null, '', this.select(at));
-    getSelection()?.removeAllRanges();
   }
 
   /**
@@ -88,6 +88,7 @@ class Selection {
   select(at) {
     const range = { first: Math.min(this.anchor, at), last: Math.max(this.anchor, at) };
     this.show(range);
+    getSelection()?.removeAllRanges();
     // The line of the link that led here is no longer meant.
     const search = location.search.replace(/&line=[^&]*/, '');
     return location.pathname + search + fragment(range);
@@ -99,7 +100,7 @@ class Selection {
    * @param {boolean} isExtended
    */
   move(by, isExtended) {
-    let at = this.lineOnScreen();
+    let at = numberOf(lineAt()) || 1;
     if (this.range) {
       const { first, last } = this.range;
       if (isExtended) at = (this.anchor === first ? last : first) + by;
@@ -112,14 +113,6 @@ class Selection {
     there.scrollIntoView({ block: 'nearest' });
     const { first, last } = /** @type {Range} */ (this.range);
     say(first === last ? `Line ${first}` : `Lines ${first} to ${last}`);
-  }
-
-  /** The number of the first line on the screen. */
-  lineOnScreen() {
-    const top = document.querySelector('.view > .bar')?.getBoundingClientRect().bottom ?? 0;
-    const lines = [...this.lines.getElementsByClassName('line')];
-    const shown = lines.find((each) => each.getBoundingClientRect().top >= top);
-    return Number(shown?.id.slice(1) ?? 1);
   }
 
   /** Puts the address into the location bar that leads to this text, also when the file has changed. */

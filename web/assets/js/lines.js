@@ -26,6 +26,29 @@ export function line(number) {
 }
 
 /**
+ * Returns the line at a height of the screen that the bar does not cover.
+ * @param {number} [y]
+ */
+export function lineAt(y = 0) {
+  const bar = document.querySelector('.view > .bar')?.getBoundingClientRect().bottom ?? 0;
+  const box = document.getElementById('lines')?.getBoundingClientRect();
+  if (!box) return null;
+  // Inside of the border and the padding.
+  const found = document.elementsFromPoint(Math.max(box.left, 0) + 9, Math.max(y, bar, box.top) + 9);
+  return found.find((element) => element.matches('#lines .line')) ?? null;
+}
+
+/** The number of a line. @param {Element | null | undefined} line */
+export function numberOf(line) {
+  return Number(line?.id.slice(1) ?? 0);
+}
+
+/** The first selected line, else the first on the screen. */
+export function currentLine() {
+  return document.querySelector('#lines .line.hit') ?? lineAt();
+}
+
+/**
  * Makes the links to the file in other forms lead to these lines.
  * @param {Range | null} range
  */

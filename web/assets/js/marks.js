@@ -2,16 +2,12 @@
 // Steps through the lines of a file that match the query. A part of a long file is on the page: a matching line that is
 // not there is opened by its link, as far as the page lists it.
 import { register } from './keys.js';
+import { numberOf } from './lines.js';
 
 /** @param {HTMLElement} lines */
 function matching(lines) {
   const marks = [...lines.querySelectorAll('mark')];
   return [...new Set(marks.map((mark) => mark.closest('.line')))].filter((line) => line !== null);
-}
-
-/** @param {Element} line */
-function numberOf(line) {
-  return Number(line.id.slice(1));
 }
 
 /** The links to matching lines: the first of them all, by their numbers. */

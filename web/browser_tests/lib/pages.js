@@ -15,6 +15,7 @@ export const PAGES = [
   { name: 'bad-query', path: '/search?q=%28&mode=regexp' },
   { name: 'no-such-page', path: '/search?q=open_connection&page=99' },
   { name: 'file', path: '/show?package=netlib_1.0&path=src/socket.c&line=7' },
+  { name: 'symbol', path: '/symbol?package=netlib_1.0&path=src/socket.c&line=6&column=4' },
   { name: 'markdown', path: '/show?package=netlib_1.0&path=README.md' },
   { name: 'image', path: '/show?package=tool&path=docs/ring.png' },
   { name: 'no-such-file', path: '/show?package=netlib_1.0&path=src/sockett.c' },

@@ -123,6 +123,10 @@ impl<'a> FileAddress<'a> {
         format!("/show?{}{separator}{}", self.parameters(), self.query)
     }
 
+    pub(crate) fn symbol_href(self) -> String {
+        format!("/symbol?{}", self.parameters())
+    }
+
     pub(crate) fn file_href(self) -> String {
         format!("/api/v2/file?{}", self.parameters())
     }

@@ -298,7 +298,7 @@ impl Form {
         self.with_filters(&[(Field::Package, package), (Field::Path, path)])
     }
 
-    fn with_filters(&self, exact: &[(Field, &str)]) -> Form {
+    pub(super) fn with_filters(&self, exact: &[(Field, &str)]) -> Form {
         let mut form = self.clone();
         let filter = |&(field, text): &(Field, &str)| FormFilter {
             name: filter::name(field),

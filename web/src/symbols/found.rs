@@ -255,7 +255,7 @@ fn name_at(fetched: &Fetched, line: u32, column: u32) -> Result<String, Problem>
 }
 
 /// Whole name, as typed.
-fn pattern(name: &str, role: Role) -> Pattern {
+pub(crate) fn pattern(name: &str, role: Role) -> Pattern {
     Pattern {
         text: name.to_owned(),
         word: true,

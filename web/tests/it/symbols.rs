@@ -217,10 +217,54 @@ fn a_page_of_a_file_has_its_outline() {
     let site = site();
     let page = site.get("/show?package=list_1.0&path=src/list.c").text();
     for part in [
-        "<li class=\"d0\"><a href=\"#L1\" title=\"struct, line 1\">",
-        "<li class=\"d1\"><a href=\"#L2\" title=\"field, line 2\">",
+        "<li class=\"d0\" data-end=\"3\"><a class=\"outline-kind c-t\" href=\"/symbol?package=list_1.0&#38;path=src/list.c&#38;line=1&#38;column=7\"",
+        "<a href=\"#L1\" title=\"struct, line 1\">list</a>",
+        "<li class=\"d1\"><a class=\"outline-kind c-s\"",
         "title=\"declaration of a function, line 4\"",
     ] {
         assert!(page.contains(part), "{part} in {page}");
+    }
+}
+
+#[test]
+fn the_page_of_a_name_has_its_definitions_and_searches() {
+    let site = site();
+    let file = "/symbol?package=program_1.0&path=main.c";
+    let page = site.get(&format!("{file}&line=6&column=5")).text();
+    let definition = |place: &str, kind: &str| {
+        let at = page.find(&format!(
+            "{place}<wbr></a> <span class=\"muted\">{kind}, by name"
+        ));
+        at.unwrap_or_else(|| panic!("{place} {kind} in {page}"))
+    };
+    let list = "list_<wbr>1.0/<wbr>src/<wbr>list.c:<wbr>";
+    let imported = definition(&format!("{list}6"), "function");
+    let declared = definition(&format!("{list}4"), "declaration of a function");
+    let elsewhere = definition("other_<wbr>1.0/<wbr>a.c:<wbr>1", "function");
+    assert!(imported < declared && declared < elsewhere);
+    for part in [
+        "href=\"/show?package=list_1.0&#38;path=src/list.c&#38;line=6#L6\"",
+        "<mark>list_add</mark>",
+        "3 lines with uses:",
+        ">in program</a>",
+        "package=%3Dprogram_1.0\">in program_1.0</a>",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    let page = site.get(&format!("{file}&q=list_add&uses=false")).text();
+    assert!(page.contains("<p>Uses:"), "{page}");
+    let page = site.get(&format!("{file}&q=nothing")).text();
+    assert!(
+        page.contains("No definition of this name is known"),
+        "{page}"
+    );
+    for (parameters, status) in [
+        ("", 400),
+        ("line=0", 400),
+        ("line=3&column=0", 404),
+        ("line=99&column=0", 404),
+    ] {
+        let answer = site.get(&format!("{file}&{parameters}"));
+        assert_eq!(answer.status, status, "{parameters}: {}", answer.text());
     }
 }

@@ -15,21 +15,21 @@ const LISTED_MAX: usize = 2000;
 /// A longer outline leaves out members and variables.
 const WITH_MEMBERS_MAX: usize = 300;
 
-/// Deeper definitions are not indented further.
 const DEPTH_MAX: usize = 4;
 
 #[derive(Template)]
 #[template(path = "file_outline.html")]
 struct OutlineView {
     entries: Vec<OutlineEntry>,
-    /// Reason for missing definitions, or empty.
     missing: String,
 }
 
 struct OutlineEntry {
     name: String,
     href: String,
+    symbol_href: String,
     line: u32,
+    end_line: u32,
     kind: &'static str,
     sign: &'static str,
     class: &'static str,
@@ -60,7 +60,14 @@ pub(super) fn render_outline(
             } else {
                 address.show_href(it.line)
             },
+            symbol_href: format!(
+                "{}&line={}&column={}",
+                address.symbol_href(),
+                it.line,
+                it.column
+            ),
             line: it.line,
+            end_line: it.end_line,
             kind: kind_name(it.kind),
             sign,
             class,
@@ -76,7 +83,6 @@ pub(super) fn render_outline(
     site.render(&OutlineView { entries, missing })
 }
 
-/// Number of definitions around each one.
 fn depths(definitions: &[FileDefinition]) -> Vec<usize> {
     let mut depths: Vec<usize> = Vec::with_capacity(definitions.len());
     for it in definitions {
@@ -96,7 +102,6 @@ fn is_member(number: u32) -> bool {
     kind(number).is_some_and(|kind| members.contains(&kind))
 }
 
-/// Sign and class of a kind.
 fn look(number: u32) -> (&'static str, &'static str) {
     match kind(number) {
         Some(Kind::Function | Kind::Method) => ("f", "c-f"),

@@ -71,7 +71,7 @@ pub(super) fn of_address(problem: &Problem, uri: &Uri) -> Vec<Way> {
         return ways;
     }
     let (package, path) = match uri.path() {
-        "/show" => (address.value("package"), address.value("path")),
+        "/show" | "/symbol" => (address.value("package"), address.value("path")),
         path => {
             let prefixes = ["/p/", "/raw/p/"];
             let rest = prefixes.iter().find_map(|prefix| path.strip_prefix(prefix));

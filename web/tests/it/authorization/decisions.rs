@@ -43,6 +43,11 @@ fn places_of_a_name_are_in_visible_packages() {
     };
     let found: BTreeSet<String> = places.iter().map(package).collect();
     assert_eq!(found, names(&[PUBLIC, "package2"]));
+    let page = |file: &str| guarded.get(&format!("/symbol?{file}&q=parse_1"), ANN);
+    let text = page("package=package2_1.2&path=src/file2.c").text();
+    assert!(text.contains("package2_") && !text.contains("package3_"));
+    let hidden = page("package=package3_1.38&path=src/file38.c");
+    assert_eq!(hidden.status, 404);
     for endpoint in ["symbols", "definitions", "references"] {
         let get = |package: &str| {
             let name = if endpoint == "symbols" { "" } else { "&name=x" };
