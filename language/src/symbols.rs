@@ -11,6 +11,7 @@
 mod blocks;
 pub mod class;
 mod definition;
+mod description;
 pub mod kind;
 mod outline;
 mod parser;

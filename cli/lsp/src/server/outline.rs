@@ -2,7 +2,6 @@
 
 use super::lexed::Lexed;
 use super::lookup::{Lookup, RESULTS_MAX};
-use super::places::Place;
 use super::text::Text;
 use crate::{CorpusError, Found};
 use language::symbols::{Definition, Kind, Parent};
@@ -43,11 +42,11 @@ impl Lookup<'_> {
         let (mut targets, mut lexed) = (self.targets(), HashMap::new());
         let symbols = found.iter().filter_map(|found| {
             let (uri, ranges) = targets.place(found)?;
-            let place = Place::of(found);
-            if !lexed.contains_key(&place) && lexed.len() < LEXED_MAX {
-                lexed.insert(place.clone(), self.newest(&place).ok().flatten());
+            let place = &found.place;
+            if !lexed.contains_key(place) && lexed.len() < LEXED_MAX {
+                lexed.insert(place, self.newest(place).ok().flatten());
             }
-            let lexed = lexed.get(&place).and_then(Option::as_ref);
+            let lexed = lexed.get(place).and_then(Option::as_ref);
             Some(symbol(found, lexed, Location::new(uri, *ranges.first()?)))
         });
         Ok(symbols.take(RESULTS_MAX).collect())

@@ -209,6 +209,16 @@ parameters! {
     }
 
     struct NameParams {
+        /// Package, named after its directory. Optional beside `name`.
+        #[both(example = "package2_1.2")]
+        package: Option<String>,
+        /// Path within the package. Optional beside `name`.
+        #[both(example = "src/file2.c")]
+        path: Option<String>,
+        /// Git revision: a branch, a tag, or 7 or more digits of a commit id; absent: the default
+        /// one.
+        #[both(example = "v1.0")]
+        rev: Option<String>,
         /// Line of the name, from 1.
         #[both(minimum = 1, example = 7)]
         line: Option<u32>,
@@ -220,6 +230,11 @@ parameters! {
         /// Maximum number of places (100).
         #[both(minimum = 1, maximum = 1000)]
         limit: Option<usize>,
+    }
+
+    struct UsesParams {
+        /// List definitions of the name, too.
+        definitions: Option<bool>,
     }
 
     struct BytesParams {
