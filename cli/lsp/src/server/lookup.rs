@@ -160,7 +160,7 @@ impl Lookup<'_> {
     }
 
     pub(super) fn targets(&self) -> Targets<'_> {
-        Targets::new(self)
+        Targets::new(self.corpus, self.places, self.buffers, self.encoding)
     }
 
     /// Ranges of the document, and lines of others.

@@ -1,10 +1,10 @@
 //! Locations of a response: URIs of its documents, and lines as they are now.
 
+use super::buffers::Buffers;
 use super::files::read;
-use super::lookup::Lookup;
-use super::places::COPIES_MAX;
-use super::text::Text;
-use crate::{Found, Place};
+use super::places::{COPIES_MAX, Places};
+use super::text::{Encoding, Text};
+use crate::{Corpus, Found, Place};
 use lsp_types::{Position, Range, Uri};
 use std::collections::HashMap;
 
@@ -19,15 +19,26 @@ struct Target {
 
 /// Documents of a response: their URIs and newest texts.
 pub(super) struct Targets<'l> {
-    lookup: &'l Lookup<'l>,
+    corpus: &'l dyn Corpus,
+    places: &'l Places,
+    buffers: &'l Buffers,
+    encoding: Encoding,
     known: HashMap<Place, Option<Target>>,
     copies: usize,
 }
 
 impl<'l> Targets<'l> {
-    pub(super) fn new(lookup: &'l Lookup<'l>) -> Targets<'l> {
+    pub(super) fn new(
+        corpus: &'l dyn Corpus,
+        places: &'l Places,
+        buffers: &'l Buffers,
+        encoding: Encoding,
+    ) -> Targets<'l> {
         Targets {
-            lookup,
+            corpus,
+            places,
+            buffers,
+            encoding,
             known: HashMap::new(),
             copies: COPIES_MAX,
         }
@@ -35,17 +46,11 @@ impl<'l> Targets<'l> {
 
     /// URI and ranges of a match, where its line is now.
     pub(super) fn place(&mut self, found: &Found) -> Option<(Uri, Vec<Range>)> {
-        let Lookup {
-            corpus,
-            places,
-            buffers,
-            encoding,
-        } = self.lookup;
         let target = self.known.entry(found.place.clone()).or_insert_with(|| {
-            let uri = places.uri(found, *corpus, &mut self.copies)?;
-            let open = buffers.get(uri.as_str());
+            let uri = self.places.uri(found, self.corpus, &mut self.copies)?;
+            let open = self.buffers.get(uri.as_str());
             let open = open.map(|text| text.as_bytes().to_vec());
-            let text = open.or_else(|| read(&places.packages.file_of(&found.place)?));
+            let text = open.or_else(|| read(&self.places.packages.file_of(&found.place)?));
             Some(Target { uri, text })
         });
         let Target { uri, text } = target.as_ref()?;
@@ -57,7 +62,7 @@ impl<'l> Targets<'l> {
         // The letters before a part of a long line are unknown, so they count as ASCII.
         let before = u32::try_from(found.start).unwrap_or(u32::MAX);
         let position = |byte| {
-            let column = encoding.column(&found.text, byte);
+            let column = self.encoding.column(&found.text, byte);
             Position::new(line, before.saturating_add(column))
         };
         let ranges = found.ranges.iter();
