@@ -199,7 +199,6 @@ impl Client {
         }
     }
 
-    /// Client of the same corpus, to be cancelled alone.
     pub(crate) fn separate(&self) -> Client {
         match self {
             Client::Server { agent, url, key } => Client::Server {
@@ -213,7 +212,7 @@ impl Client {
         }
     }
 
-    /// Ends running calls, and with them their searches. Later calls fail.
+    /// Ends running calls; later ones fail.
     pub(crate) fn cancel(&self) {
         match self {
             Client::Server { agent, .. } => agent.clone().shutdown(),

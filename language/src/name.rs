@@ -49,7 +49,7 @@ fn signs_of<'n>(defined: impl Iterator<Item = &'n [u8]> + Clone) -> Vec<u8> {
     SIGNS.iter().copied().filter(has).collect()
 }
 
-/// True for bytes of names in every language.
+/// True for names in every language.
 pub fn is_plain(byte: u8) -> bool {
     is_word(byte) || !byte.is_ascii()
 }

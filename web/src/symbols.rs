@@ -4,7 +4,7 @@
 //! A name is searched as a word of code: it is not resolved, so places may belong to other symbols
 //! of the same name. Their [`PlaceReason`](crate::model::PlaceReason) orders them.
 //!
-//! **Invariant:** an answer takes one search for each reason, with a limit.
+//! **Invariant:** one search for each reason, with a limit.
 
 mod file;
 mod found;

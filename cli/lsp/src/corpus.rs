@@ -1,41 +1,32 @@
-//! Corpus of the server: names, texts, and the places of packages on disk.
+//! Corpus of the server.
 
 use std::path::PathBuf;
 
 /// Corpus as one request sees it. Calls block.
 pub trait Corpus: Send + Sync {
     /// Best matches of a query, of files as they are now.
-    ///
-    /// # Errors
-    /// The search failed, or the index is not built yet.
     fn search(&self, query: &str, matches_max: usize) -> Result<Vec<Found>, CorpusError>;
 
-    /// Lines that define or use a name, the nearest to `from` first.
-    ///
-    /// # Errors
-    /// As of [`search`](Self::search).
+    /// Lines that define or use a name, nearest first.
     fn named(&self, name: &Named<'_>, lines_max: usize) -> Result<Vec<Found>, CorpusError>;
 
     /// Text of a document; `None` if it is too long.
-    ///
-    /// # Errors
-    /// The text cannot be read, or there is none.
     fn text(&self, place: &Place) -> Result<Option<Vec<u8>>, CorpusError>;
 
-    /// Ends running calls of the request. Later ones fail.
+    /// Ends running calls; later ones fail.
     fn cancel(&self);
 }
 
 /// Name to look for.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<'a> {
-    /// Whole name.
+    /// Name.
     pub name: &'a str,
-    /// Document that has it, if known.
+    /// Document with it.
     pub from: Option<&'a Place>,
-    /// Lines that define it.
+    /// With definitions.
     pub definitions: bool,
-    /// Lines that use it.
+    /// With uses.
     pub uses: bool,
 }
 
@@ -73,8 +64,7 @@ pub struct Found {
 /// Directories of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
-    /// Packages with a directory, which is canonical. Empty if files are to be compared with those
-    /// of the corpus.
+    /// All packages, with canonical directories; empty if unknown.
     pub packages: Vec<(Vec<u8>, PathBuf)>,
     /// Directory of texts that have no file; `None` to write none.
     pub cache: Option<PathBuf>,

@@ -1,7 +1,7 @@
 //! One connection: reads messages in order, answers requests on a few threads.
 //!
 //! A request sees the buffers as they were when it arrived. **Invariant:** each request is answered
-//! once, a cancelled one at once: its searches end.
+//! once, a cancelled one at once.
 
 mod buffers;
 mod cache;
@@ -69,7 +69,15 @@ pub fn serve(
         let thread = thread::Builder::new().name(format!("request-{number}"));
         thread.spawn(move || shared.answer_all(&waiting))?;
     }
-    Session::new(&corpus, &shared, sender).run(&mut input)
+    let session = Session {
+        corpus: &corpus,
+        shared: &shared,
+        jobs: sender,
+        buffers: Buffers::default(),
+        encoding: Encoding::default(),
+        state: State::New,
+    };
+    session.run(&mut input)
 }
 
 /// Output, and the requests without a response.
@@ -149,23 +157,7 @@ struct Session<'s, W> {
     state: State,
 }
 
-impl<'s, W: Write> Session<'s, W> {
-    fn new(
-        corpus: &'s dyn Fn() -> Arc<dyn Corpus>,
-        shared: &'s Shared<W>,
-        jobs: SyncSender<Job>,
-    ) -> Session<'s, W> {
-        let (buffers, encoding) = (Buffers::default(), Encoding::default());
-        Session {
-            corpus,
-            shared,
-            jobs,
-            buffers,
-            encoding,
-            state: State::New,
-        }
-    }
-
+impl<W: Write> Session<'_, W> {
     fn run(mut self, input: &mut impl BufRead) -> Result<Ended> {
         while let Some(message) = framing::read(input)? {
             match message {

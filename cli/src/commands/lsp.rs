@@ -32,7 +32,6 @@ const PART_BYTES: usize = 512 << 10;
 
 const UNEXPECTED: &str = "unexpected answer; is this a Trawl server of the same version?";
 
-/// Line of a match or a place, which have the same fields.
 macro_rules! found {
     ($it:expr) => {{
         let it = $it;
@@ -98,7 +97,7 @@ async fn serve(target: &Target) -> Result<Exit> {
         let ended = ended.context("the connection to the editor failed")?;
         Ok(match ended {
             Ended::Regular => Exit::Success,
-            // The protocol's status is 1.
+            // By the protocol.
             Ended::Abrupt => Exit::NothingFound,
         })
     };
@@ -157,11 +156,11 @@ fn cache(corpus: &[u8]) -> Result<PathBuf> {
     Ok(directory.canonicalize()?)
 }
 
-/// Server or frontend, once its index is ready, as one request sees it.
+/// Server or frontend of one request, once its index is ready.
 struct Searched {
     ready: watch::Receiver<Option<Arc<Client>>>,
     client: OnceLock<Client>,
-    /// Clients of earlier requests, with their connections.
+    /// With open connections.
     idle: Arc<Mutex<Vec<Client>>>,
     cancelled: watch::Sender<bool>,
     runtime: Handle,
@@ -192,7 +191,6 @@ impl Searched {
         self.client.get().context("it was set above")
     }
 
-    /// Lines near a document, which need not be in the corpus.
     fn lines(&self, it: &Named<'_>, path: Option<&[u8]>, lines_max: usize) -> Result<Vec<Found>> {
         let limit = lines_max.to_string();
         let mut parameters: Vec<(&str, &[u8])> = vec![
@@ -203,9 +201,10 @@ impl Searched {
         parameters.extend(it.from.map(|place| ("package", &place.package[..])));
         parameters.extend(path.map(|path| ("path", path)));
         parameters.extend((it.definitions && it.uses).then_some(("definitions", &b"true"[..])));
-        let endpoint = match it.uses {
-            true => "/api/v2/references",
-            false => "/api/v2/definitions",
+        let endpoint = if it.uses {
+            "/api/v2/references"
+        } else {
+            "/api/v2/definitions"
         };
         let found = self.client()?.get_whole(endpoint, &parameters)?;
         let found: SymbolPlaces = serde_json::from_slice(&found).context(UNEXPECTED)?;
@@ -266,7 +265,7 @@ impl Corpus for Searched {
     fn named(&self, it: &Named<'_>, lines_max: usize) -> Result<Vec<Found>, CorpusError> {
         let path = it.from.map(|place| &place.path[..]);
         let found = self.lines(it, path, lines_max);
-        // A new file is only near its package.
+        // New files have only a package.
         let of_package = |error| match path {
             Some(_) => self.lines(it, None, lines_max).map_err(|_| error),
             None => Err(error),

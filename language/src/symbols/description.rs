@@ -1,4 +1,4 @@
-//! Description of a definition: its head, and the comment above it.
+//! Heads of definitions, and comments above.
 
 use super::{Class, Definition, Symbols};
 
@@ -6,7 +6,6 @@ const HEAD_LINES_MAX: usize = 8;
 
 const COMMENT_LINES_MAX: usize = 20;
 
-/// Bytes of a line.
 const LINE_BYTES_MAX: usize = 200;
 
 const FENCE: &str = "```";
@@ -27,7 +26,7 @@ const CONTINUED: [&[u8]; 8] = [
 const SIGNS: [char; 9] = ['/', '*', '!', '#', ';', '-', '%', '<', '"'];
 
 impl Symbols {
-    /// Class of a byte of the text.
+    /// Class of a byte.
     pub fn class_at(&self, byte: usize) -> Class {
         let after = (self.runs).partition_point(|run| run.range.end as usize <= byte);
         let run = self.runs.get(after);

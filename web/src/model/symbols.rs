@@ -106,7 +106,7 @@ shapes! {
 }
 
 impl PlaceReason {
-    /// All reasons, nearest first.
+    /// Nearest first.
     pub(crate) const ALL: [PlaceReason; 4] = [
         PlaceReason::SameFile,
         PlaceReason::SamePackage,

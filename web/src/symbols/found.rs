@@ -26,10 +26,9 @@ use std::sync::Arc;
 /// Places of an answer.
 pub const LIMIT_MAX: usize = 1000;
 
-/// Files that are asked for their definitions at once.
 const FILES_AT_ONCE: usize = 16;
 
-/// Bytes of the file that are read for its imports, which stand at the beginning.
+/// Bytes of a file with its imports.
 const IMPORT_BYTES_MAX: u64 = 64 << 10;
 
 const NAME_BYTES_MAX: usize = 1000;
@@ -37,8 +36,7 @@ const NAME_BYTES_MAX: usize = 1000;
 /// Name in a file, and the bounds of the answer.
 #[derive(Clone, Debug)]
 pub struct SymbolRequest {
-    /// File with the name. Its range has no effect. Without a path, a [`Name`](SymbolTarget::Name)
-    /// is near the package, if any.
+    /// File with the name; its range has no effect. A [`Name`](SymbolTarget::Name) needs none.
     pub file: FileRequest,
     /// Name, or its position.
     pub target: SymbolTarget,
@@ -70,8 +68,7 @@ pub async fn definitions(
     places(corpus, request, &[Role::Definition]).await
 }
 
-/// Finds the lines that use a name, outside of comments and strings; with `definitions` also those
-/// that define it. Lines of a file stand together.
+/// Finds the lines that use a name in code, or define it if `definitions`, of each file together.
 pub async fn references(
     corpus: Corpus<'_>,
     request: &SymbolRequest,
@@ -126,10 +123,9 @@ fn answered(name: String, places: Vec<SymbolPlace>, answers: &[Arc<SearchResult>
     }
 }
 
-/// Name of the request, and filters for the places near it.
+/// Name of a request, and filters near it.
 struct Origin {
     name: String,
-    /// `None` if there is none, or its name is not UTF-8.
     package: Option<Expr>,
     file: Option<Expr>,
     imports: Option<Expr>,
@@ -137,7 +133,6 @@ struct Origin {
 }
 
 impl Origin {
-    /// Reads the name at the position, and the imports of the file.
     async fn open(corpus: Corpus<'_>, request: &SymbolRequest) -> Result<Origin, Problem> {
         let range = FileRange::Bytes {
             offset: 0,
@@ -170,27 +165,18 @@ impl Origin {
         })
     }
 
-    /// Filters of the places with a reason. `None` if there are none.
     fn filters(&self, reason: PlaceReason) -> Option<Vec<Expr>> {
         let not = |filter: &Option<Expr>| filter.clone().map(|it| Expr::Not(Box::new(it)));
         let (package, file, imports) = (&self.package, &self.file, &self.imports);
+        let same_package = || Some([Some(package.clone()?), self.revision.clone()]);
         let (first, others) = match reason {
-            PlaceReason::SameFile => (
-                Some(file.clone()?),
-                [package.clone(), self.revision.clone()],
-            ),
-            PlaceReason::SamePackage => {
-                (not(file), [Some(package.clone()?), self.revision.clone()])
-            }
+            PlaceReason::SameFile => (Some(file.clone()?), same_package()?),
+            PlaceReason::SamePackage => (not(file), same_package()?),
             PlaceReason::Imported => (Some(imports.clone()?), [not(package), None]),
             PlaceReason::Elsewhere => (not(imports), [not(package), None]),
         };
-        Some(
-            first
-                .into_iter()
-                .chain(others.into_iter().flatten())
-                .collect(),
-        )
+        let others = others.into_iter().flatten();
+        Some(first.into_iter().chain(others).collect())
     }
 
     async fn search(
@@ -228,7 +214,7 @@ fn exact(field: Field, value: &[u8]) -> Option<Expr> {
     }))
 }
 
-/// Reads the name at a position. Sets the version of the package.
+/// Reads the name. Sets the version of the package.
 async fn name_at(
     corpus: Corpus<'_>,
     file: &mut FileRequest,

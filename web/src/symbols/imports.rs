@@ -1,11 +1,9 @@
 //! Imports of a file: its lines that name packages.
 
 use schema::message::{Field, Filter, Reading};
-use std::collections::BTreeSet;
-use std::iter;
 
-/// Names, also parts of names with dots.
-const NAMES_MAX: usize = 1000;
+/// A query has 4 KiB.
+const NAMES_BYTES_MAX: usize = 1500;
 
 /// Longer lines are generated.
 const LINE_BYTES_MAX: usize = 500;
@@ -14,20 +12,29 @@ const WORDS: [&[u8]; 8] = [
     b"include", b"import", b"use", b"using", b"require", b"from", b"extern", b"with",
 ];
 
-/// Filter for the packages that the file imports: their names, without version and directory, stand
-/// in such a line. `-` and `_` are the same sign.
+/// Filter for packages with a name in an import, without version and directory. `-` is `_`.
 pub(super) fn packages(text: &[u8]) -> Option<Filter> {
     let lines = text.split(|&byte| byte == b'\n');
     let lines = lines.filter(|line| line.len() <= LINE_BYTES_MAX && is_import(line));
     let words = lines.flat_map(|line| line.split(|byte| !is_in_name(*byte)));
-    let with_parts = words.flat_map(|word| iter::once(word).chain(word.split(|it| *it == b'.')));
-    let names = with_parts.filter_map(|name| str::from_utf8(name).ok());
-    let names: BTreeSet<_> = names.filter(|it| !it.is_empty()).take(NAMES_MAX).collect();
-    let names: Vec<_> = names.into_iter().map(pattern).collect();
-    (!names.is_empty()).then(|| Filter {
+    let with_parts = words.flat_map(|word| {
+        let parts = word.split(|byte| *byte == b'.');
+        let whole = (parts.clone().count() == 2).then_some(word);
+        parts.chain(whole)
+    });
+    let names = with_parts.filter(|it| !it.is_empty() && !WORDS.contains(it));
+    let names = names.filter_map(|name| str::from_utf8(name).ok().map(pattern));
+    let (mut known, mut bytes) = (Vec::new(), 0);
+    for name in names {
+        if bytes + name.len() < NAMES_BYTES_MAX && !known.contains(&name) {
+            bytes += name.len() + 1;
+            known.push(name);
+        }
+    }
+    (!known.is_empty()).then(|| Filter {
         field: Field::Package,
         reading: Reading::Regexp,
-        text: format!("(?:^|/)(?:{})$", names.join("|")),
+        text: format!("(?:^|/)(?:{})$", known.join("|")),
     })
 }
 
@@ -40,7 +47,6 @@ fn pattern(name: &str) -> String {
     name.replace('_', "-").replace('-', "[-_]")
 }
 
-/// True if one of the first words is of an import.
 fn is_import(line: &[u8]) -> bool {
     let words = line.split(|byte| !byte.is_ascii_alphanumeric());
     let mut words = words.filter(|word| !word.is_empty()).take(3);
@@ -61,14 +67,15 @@ mod tests {
             let names = names.and_then(|it| it.strip_suffix(")$"));
             assert_eq!(names.unwrap_or_default(), expected, "{text}");
         };
-        check("#include <curl/curl.h>\n", r"curl|curl\.h|h|include");
-        check("use serde_json::Value;", "Value|serde[-_]json|use");
-        check(
-            "const x = require('left-pad');",
-            "const|left[-_]pad|require|x",
-        );
-        check("import \"a.b/c++\"", r"a|a\.b|b|c\+\+|import");
+        check("#include <curl/curl.h>\n", r"curl|h|curl\.h");
+        check("use serde_json::Value;", "serde[-_]json|Value");
+        check("const x = require('left-pad');", "const|x|left[-_]pad");
+        check("import \"a.b/c++\"", r"a|b|a\.b|c\+\+");
+        check("import org.b.C;", "org|b|C");
         check("int used = zlib;", "");
         check(&format!("use {}", "x".repeat(LINE_BYTES_MAX)), "");
+        let many: String = (1000..2000).map(|it| format!("use {it};\n")).collect();
+        let filter = packages(many.as_bytes()).unwrap();
+        assert_eq!(filter.text.matches('|').count(), NAMES_BYTES_MAX / 5);
     }
 }

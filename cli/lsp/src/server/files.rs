@@ -1,4 +1,4 @@
-//! Files on disk: their URIs, paths and texts.
+//! Files on disk.
 
 use lsp_types::Uri;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};

@@ -4,13 +4,14 @@
 use super::buffers::Buffers;
 use super::files::{file_uri, read};
 use super::lexed::Lexed;
-use super::places::{Document, Places};
+use super::places::{COPIES_MAX, Document, Places};
 use super::targets::Targets;
 use super::text::{Encoding, Text};
 use crate::{Corpus, CorpusError, Found, Named, Place};
 use lsp_types::{
     DocumentHighlight, DocumentHighlightKind, Location, TextDocumentPositionParams, Uri,
 };
+use std::collections::HashMap;
 use std::ops;
 
 /// Results of a request. An editor shows them in one list.
@@ -48,7 +49,6 @@ impl Lookup<'_> {
         )
     }
 
-    /// Uses of the word, and if `definitions` its definitions.
     pub(super) fn references(
         &self,
         at: &TextDocumentPositionParams,
@@ -140,7 +140,6 @@ impl Lookup<'_> {
         Ok(text.map(|text| Lexed::new(Some(place.clone()), &place.path, text)))
     }
 
-    /// Lines of other documents that define or use the word.
     pub(super) fn elsewhere(
         &self,
         asked: &Asked,
@@ -160,10 +159,16 @@ impl Lookup<'_> {
     }
 
     pub(super) fn targets(&self) -> Targets<'_> {
-        Targets::new(self.corpus, self.places, self.buffers, self.encoding)
+        Targets {
+            corpus: self.corpus,
+            places: self.places,
+            buffers: self.buffers,
+            encoding: self.encoding,
+            known: HashMap::new(),
+            copies: COPIES_MAX,
+        }
     }
 
-    /// Ranges of the document, and lines of others.
     fn locations(
         &self,
         asked: &Asked,

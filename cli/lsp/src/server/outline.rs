@@ -114,24 +114,13 @@ fn symbol(found: &Found, lexed: Option<&Lexed>, location: Location) -> Workspace
         let covers = |it: &&Definition| it.name.start <= start && start < it.name.end;
         lexed.symbols.definitions.iter().find(covers)
     });
-    let (lexed, it) = match lexed.zip(definition) {
-        Some(known) => known,
-        None => {
-            return WorkspaceSymbol {
-                name: String::from_utf8_lossy(matched).into_owned(),
-                kind: SymbolKind::VARIABLE,
-                tags: None,
-                container_name: None,
-                location: OneOf::Left(location),
-                data: None,
-            };
-        }
-    };
+    let known = lexed.zip(definition);
+    let matched = || String::from_utf8_lossy(matched).into_owned();
     WorkspaceSymbol {
-        name: lexed.string(&it.name),
-        kind: kind(it.kind),
+        name: known.map_or_else(matched, |(lexed, it)| lexed.string(&it.name)),
+        kind: known.map_or(SymbolKind::VARIABLE, |(_, it)| kind(it.kind)),
         tags: None,
-        container_name: lexed.parent(it),
+        container_name: known.and_then(|(lexed, it)| lexed.parent(it)),
         location: OneOf::Left(location),
         data: None,
     }

@@ -1,4 +1,4 @@
-//! Packages with a directory on disk: known from the start, or learned from files of the editor.
+//! Packages with a directory: known, or learned from files of the editor.
 
 use super::files::{file, read, relative};
 use crate::{Corpus, Found, Place};
@@ -9,20 +9,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-/// Paths of the index that a file is compared with, and documents with one of them.
 const SUFFIXES_MAX: usize = 32;
 const CANDIDATES_MAX: usize = 200;
 
-/// Located packages, and files that are in none.
 const PACKAGES_MAX: usize = 1000;
 const OTHERS_MAX: usize = 10_000;
 
 pub(super) struct Packages {
-    /// Packages with a directory.
     list: RwLock<Vec<(Vec<u8>, PathBuf)>>,
-    /// True if these are all.
     is_whole: bool,
-    /// Of the editor.
     folders: RwLock<Vec<PathBuf>>,
     /// Files without a document.
     others: Mutex<HashSet<PathBuf>>,
@@ -46,8 +41,8 @@ impl Packages {
         *(self.folders.write()).unwrap_or_else(PoisonError::into_inner) = folders.collect();
     }
 
-    /// Document of a file in no known package: the one with its text, else the one with its path
-    /// in a package that is named like a directory around it. If there are several, none.
+    /// Only document with the text of a file, or with its path in a package named like a directory
+    /// around it.
     pub(super) fn locate(&self, file: &Path, text: &[u8], corpus: &dyn Corpus) -> Option<Place> {
         let others = || self.others.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_whole || others().contains(file) {
@@ -128,7 +123,7 @@ fn hash(text: &[u8]) -> String {
     blake3::hash(text).to_hex().to_string()
 }
 
-/// Filters for the paths that the file may have in a package.
+/// Filters for paths of the file in a package.
 fn suffixes(file: &Path) -> Vec<String> {
     let file = file
         .to_str()
@@ -140,14 +135,13 @@ fn suffixes(file: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Directory in which the file has the path.
 fn root_of<'f>(file: &'f Path, path: &[u8]) -> Option<&'f Path> {
     let root = file.as_os_str().as_bytes().strip_suffix(path)?;
     let root = root.strip_suffix(b"/").filter(|it| !it.is_empty())?;
     Some(Path::new(OsStr::from_bytes(root)))
 }
 
-/// True if the directory has the name of the package, maybe without its version.
+/// True for the name of the package, maybe without version.
 fn is_named(root: &Path, package: &[u8]) -> bool {
     let name = root.file_name().unwrap_or_default().as_bytes();
     let rest = package.strip_prefix(name).filter(|_| !name.is_empty());

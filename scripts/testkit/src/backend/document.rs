@@ -24,7 +24,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads regular expressions as literals, except of packages.
+    /// Only packages have regular expressions.
     pub(crate) fn passes(&self, expr: &Expr) -> bool {
         let filter = match expr {
             Expr::Filter(filter) => filter,

@@ -209,14 +209,13 @@ parameters! {
     }
 
     struct NameParams {
-        /// Package, named after its directory. Optional beside `name`.
+        /// Package; optional beside `name`.
         #[both(example = "package2_1.2")]
         package: Option<String>,
-        /// Path within the package. Optional beside `name`.
+        /// Path; optional beside `name`.
         #[both(example = "src/file2.c")]
         path: Option<String>,
-        /// Git revision: a branch, a tag, or 7 or more digits of a commit id; absent: the default
-        /// one.
+        /// Git revision, as of a file.
         #[both(example = "v1.0")]
         rev: Option<String>,
         /// Line of the name, from 1.
@@ -233,7 +232,7 @@ parameters! {
     }
 
     struct UsesParams {
-        /// List definitions of the name, too.
+        /// List definitions, too.
         definitions: Option<bool>,
     }
 
