@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tls::files::{provider, trusted};
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tower_service::Service;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use web::model::ProblemDocument;
@@ -144,7 +145,11 @@ pub(crate) enum Client {
         key: Option<String>,
     },
     /// Calls the routes without a socket.
-    InProcess { runtime: Handle, router: Router },
+    InProcess {
+        runtime: Handle,
+        router: Router,
+        cancelled: watch::Sender<bool>,
+    },
 }
 
 impl Client {
@@ -183,8 +188,38 @@ impl Client {
     pub(crate) fn of_frontend(frontend: Arc<Coordinator>) -> Client {
         let metrics = PrometheusBuilder::new().build_recorder().handle();
         let router = web::app(frontend, web::Options::default(), metrics);
-        let runtime = Handle::current();
-        Client::InProcess { runtime, router }
+        Client::of_router(Handle::current(), router)
+    }
+
+    fn of_router(runtime: Handle, router: Router) -> Client {
+        Client::InProcess {
+            runtime,
+            router,
+            cancelled: watch::Sender::new(false),
+        }
+    }
+
+    pub(crate) fn separate(&self) -> Client {
+        match self {
+            Client::Server { agent, url, key } => Client::Server {
+                agent: agent.config().clone().into(),
+                url: url.clone(),
+                key: key.clone(),
+            },
+            Client::InProcess {
+                runtime, router, ..
+            } => Client::of_router(runtime.clone(), router.clone()),
+        }
+    }
+
+    /// Ends running calls; later ones fail.
+    pub(crate) fn cancel(&self) {
+        match self {
+            Client::Server { agent, .. } => agent.clone().shutdown(),
+            Client::InProcess { cancelled, .. } => {
+                cancelled.send_replace(true);
+            }
+        }
     }
 
     /// Returns the body of an answer, also of a 503 without any backend. Other responses are
@@ -238,12 +273,26 @@ impl Client {
                 let (head, body) = response.into_parts();
                 (head, Box::new(body.into_reader()))
             }
-            Client::InProcess { runtime, router } => {
+            Client::InProcess {
+                runtime,
+                router,
+                cancelled,
+            } => {
                 let request = Request::get(uri).header(header::HOST, "localhost");
                 let request = request.body(Body::empty())?;
-                let Ok(response) = runtime.block_on(router.clone().call(request));
-                let (head, body) = response.into_parts();
-                let body = runtime.block_on(to_bytes(body, RESPONSE_BYTES_MAX));
+                let mut cancelled = cancelled.subscribe();
+                let answer = async {
+                    let Ok(response) = router.clone().call(request).await;
+                    let (head, body) = response.into_parts();
+                    (head, to_bytes(body, RESPONSE_BYTES_MAX).await)
+                };
+                let answer = runtime.block_on(async {
+                    tokio::select! {
+                        answer = answer => Some(answer),
+                        _ = cancelled.wait_for(|it| *it) => None,
+                    }
+                });
+                let (head, body) = answer.context("the request was cancelled")?;
                 let body = body.with_context(|| format!("{path}: the response broke off"))?;
                 (head, Box::new(Cursor::new(body)))
             }
@@ -316,4 +365,31 @@ fn path_with(path: &str, parameters: &[(&str, &[u8])]) -> String {
         out.push_str(&format!("{separator}{name}={value}"));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::routing::get;
+    use std::sync::mpsc;
+    use std::thread;
+
+    #[test]
+    fn a_cancelled_call_ends() {
+        let runtime = in_process::runtime().unwrap();
+        let (begun, has_begun) = mpsc::channel();
+        let handler = async move || {
+            begun.send(()).unwrap();
+            std::future::pending::<()>().await;
+        };
+        let router = Router::new().route("/", get(handler));
+        let client = Client::of_router(runtime.handle().clone(), router).separate();
+        let answer = thread::scope(|scope| {
+            let answer = scope.spawn(|| client.get("/", &[]).map(|_| ()));
+            has_begun.recv().unwrap();
+            client.cancel();
+            answer.join().unwrap()
+        });
+        assert_eq!(answer.unwrap_err().to_string(), "the request was cancelled");
+    }
 }

@@ -29,6 +29,7 @@
 
 pub mod content;
 pub mod lexer;
+pub mod name;
 pub mod path;
 pub mod symbols;
 pub mod table;

@@ -11,6 +11,7 @@
 mod blocks;
 pub mod class;
 mod definition;
+mod description;
 mod forms;
 pub mod kind;
 mod outline;

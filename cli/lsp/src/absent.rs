@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// # Errors
 /// The build has no server.
 pub fn serve(
-    _corpus: Arc<dyn Corpus>,
+    _corpus: impl Fn() -> Arc<dyn Corpus>,
     _workspace: Workspace,
     _input: impl BufRead,
     _output: impl Write + Send + 'static,

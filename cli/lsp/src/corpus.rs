@@ -1,20 +1,33 @@
-//! Corpus of the server: searches, texts, and the places of packages on disk.
+//! Corpus of the server.
 
 use std::path::PathBuf;
 
-/// Searched corpus. Calls block.
+/// Corpus as one request sees it. Calls block.
 pub trait Corpus: Send + Sync {
-    /// Best matching lines of a query, of files as they are now.
-    ///
-    /// # Errors
-    /// The search failed, or the index is not built yet.
+    /// Best matches of a query, of files as they are now.
     fn search(&self, query: &str, matches_max: usize) -> Result<Vec<Found>, CorpusError>;
 
-    /// Text of a document; `None` if it is not in the corpus or too long.
-    ///
-    /// # Errors
-    /// The text cannot be read.
-    fn text(&self, package: &[u8], path: &[u8]) -> Result<Option<Vec<u8>>, CorpusError>;
+    /// Lines that define or use a name, nearest first.
+    fn named(&self, name: &Named<'_>, lines_max: usize) -> Result<Vec<Found>, CorpusError>;
+
+    /// Text of a document; `None` if it is too long.
+    fn text(&self, place: &Place) -> Result<Option<Vec<u8>>, CorpusError>;
+
+    /// Ends running calls; later ones fail.
+    fn cancel(&self);
+}
+
+/// Name to look for.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// Name.
+    pub name: &'a str,
+    /// Document with it.
+    pub from: Option<&'a Place>,
+    /// With definitions.
+    pub definitions: bool,
+    /// With uses.
+    pub uses: bool,
 }
 
 /// Failed call of a [`Corpus`].
@@ -22,14 +35,21 @@ pub trait Corpus: Send + Sync {
 #[error("{0}")]
 pub struct CorpusError(pub String);
 
-/// Matching line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// Package of the document.
+/// Document of a corpus.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// Package.
     pub package: Vec<u8>,
     /// Path in the package.
     pub path: Vec<u8>,
-    /// Identifies the document's text.
+}
+
+/// Matching line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Document.
+    pub place: Place,
+    /// BLAKE3 of its text.
     pub hash: String,
     /// From 1.
     pub line: u32,
@@ -44,7 +64,7 @@ pub struct Found {
 /// Directories of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
-    /// Packages with a directory, which is canonical.
+    /// All packages, with canonical directories; empty if unknown.
     pub packages: Vec<(Vec<u8>, PathBuf)>,
     /// Directory of texts that have no file; `None` to write none.
     pub cache: Option<PathBuf>,

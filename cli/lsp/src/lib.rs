@@ -15,6 +15,6 @@ mod server;
 
 #[cfg(not(feature = "protocol"))]
 pub use absent::serve;
-pub use corpus::{Corpus, CorpusError, Ended, Found, Workspace};
+pub use corpus::{Corpus, CorpusError, Ended, Found, Named, Place, Workspace};
 #[cfg(feature = "protocol")]
 pub use server::serve;

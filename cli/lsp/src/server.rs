@@ -5,11 +5,13 @@
 
 mod buffers;
 mod cache;
+mod files;
 mod framing;
 mod hover;
 mod lexed;
 mod lookup;
 mod outline;
+mod packages;
 mod places;
 mod requests;
 mod targets;
@@ -46,7 +48,7 @@ const WAITING_MAX: usize = 64;
 /// # Errors
 /// Malformed messages, and failures of the streams.
 pub fn serve(
-    corpus: Arc<dyn Corpus>,
+    corpus: impl Fn() -> Arc<dyn Corpus>,
     workspace: Workspace,
     mut input: impl BufRead,
     output: impl Write + Send + 'static,
@@ -56,7 +58,6 @@ pub fn serve(
         requests: ReqQueue::default(),
     });
     let shared = Arc::new(Shared {
-        corpus,
         places: Places::new(workspace),
         client,
     });
@@ -68,17 +69,24 @@ pub fn serve(
         let thread = thread::Builder::new().name(format!("request-{number}"));
         thread.spawn(move || shared.answer_all(&waiting))?;
     }
-    Session::new(&shared, sender).run(&mut input)
+    let session = Session {
+        corpus: &corpus,
+        shared: &shared,
+        jobs: sender,
+        buffers: Buffers::default(),
+        encoding: Encoding::default(),
+        state: State::New,
+    };
+    session.run(&mut input)
 }
 
 /// Output, and the requests without a response.
 struct Client<W> {
     output: W,
-    requests: ReqQueue<(), ()>,
+    requests: ReqQueue<Arc<dyn Corpus>, ()>,
 }
 
 struct Shared<W> {
-    corpus: Arc<dyn Corpus>,
     places: Places,
     client: Mutex<Client<W>>,
 }
@@ -86,6 +94,7 @@ struct Shared<W> {
 /// Request with the buffers at its time.
 struct Job {
     request: Request,
+    corpus: Arc<dyn Corpus>,
     buffers: Buffers,
     encoding: Encoding,
 }
@@ -105,15 +114,16 @@ impl<W: Write> Shared<W> {
     fn answer_all(&self, waiting: &Mutex<Receiver<Job>>) {
         let next = || locked(waiting).recv();
         while let Ok(job) = next() {
-            let is_cancelled = self
-                .client()
-                .requests
-                .incoming
-                .is_completed(&job.request.id);
-            if is_cancelled {
+            let id = &job.request.id;
+            if self.client().requests.incoming.is_completed(id) {
                 continue;
             }
-            let lookup = Lookup::new(&*self.corpus, &self.places, &job.buffers, job.encoding);
+            let lookup = Lookup {
+                corpus: &*job.corpus,
+                places: &self.places,
+                buffers: &job.buffers,
+                encoding: job.encoding,
+            };
             let response = requests::answer(&lookup, job.request);
             // The reader of the input ends the connection.
             let _ = self.respond(response);
@@ -124,7 +134,7 @@ impl<W: Write> Shared<W> {
     fn respond(&self, response: Response) -> Result<()> {
         let mut client = self.client();
         match client.requests.incoming.complete(&response.id) {
-            Some(()) => client.send(response),
+            Some(_) => client.send(response),
             None => Ok(()),
         }
     }
@@ -139,6 +149,7 @@ enum State {
 
 /// Reader of the input.
 struct Session<'s, W> {
+    corpus: &'s dyn Fn() -> Arc<dyn Corpus>,
     shared: &'s Shared<W>,
     jobs: SyncSender<Job>,
     buffers: Buffers,
@@ -146,18 +157,7 @@ struct Session<'s, W> {
     state: State,
 }
 
-impl<'s, W: Write> Session<'s, W> {
-    fn new(shared: &'s Shared<W>, jobs: SyncSender<Job>) -> Session<'s, W> {
-        let (buffers, encoding) = (Buffers::default(), Encoding::default());
-        Session {
-            shared,
-            jobs,
-            buffers,
-            encoding,
-            state: State::New,
-        }
-    }
-
+impl<W: Write> Session<'_, W> {
     fn run(mut self, input: &mut impl BufRead) -> Result<Ended> {
         while let Some(message) = framing::read(input)? {
             match message {
@@ -176,12 +176,13 @@ impl<'s, W: Write> Session<'s, W> {
     }
 
     fn request(&mut self, request: Request) -> Result<()> {
-        let id = request.id.clone();
-        self.shared
-            .client()
+        let (id, corpus) = (request.id.clone(), (self.corpus)());
+        let mut client = self.shared.client();
+        client
             .requests
             .incoming
-            .register(id.clone(), ());
+            .register(id.clone(), corpus.clone());
+        drop(client);
         let refusal = match (self.state, &*request.method) {
             (State::New, "initialize") => return self.initialize(request),
             (State::New, _) => (
@@ -204,6 +205,7 @@ impl<'s, W: Write> Session<'s, W> {
                 let (buffers, encoding) = (self.buffers.clone(), self.encoding);
                 match self.jobs.try_send(Job {
                     request,
+                    corpus,
                     buffers,
                     encoding,
                 }) {
@@ -227,6 +229,7 @@ impl<'s, W: Write> Session<'s, W> {
                     .respond(refused(request.id, ErrorCode::InvalidParams, error));
             }
         };
+        self.shared.places.packages.set_folders(&params);
         let general = params.capabilities.general;
         self.encoding = Encoding::of(general.and_then(|it| it.position_encodings).as_deref());
         self.state = State::Initialized;
@@ -252,11 +255,11 @@ impl<'s, W: Write> Session<'s, W> {
             }
             "textDocument/didChange" => {
                 let params: Option<DidChangeTextDocumentParams> = parsed(it.params);
-                if let Some((params, last)) =
-                    params.and_then(|mut it| it.content_changes.pop().map(|last| (it, last)))
-                {
-                    self.buffers
-                        .set(params.text_document.uri.as_str(), last.text);
+                for (uri, change) in params.into_iter().flat_map(|it| {
+                    let changes = it.content_changes.into_iter();
+                    changes.map(move |change| (it.text_document.uri.clone(), change))
+                }) {
+                    self.buffers.edit(uri.as_str(), change, self.encoding);
                 }
             }
             "textDocument/didClose" => {
@@ -272,10 +275,16 @@ impl<'s, W: Write> Session<'s, W> {
     fn cancel(&self, params: &Value) -> Result<()> {
         let id: Option<RequestId> = params.get("id").cloned().and_then(parsed);
         let mut client = self.shared.client();
-        match id.and_then(|id| client.requests.incoming.cancel(id)) {
-            Some(response) => client.send(response),
-            None => Ok(()),
-        }
+        let corpus = id.and_then(|id| Some((client.requests.incoming.complete(&id)?, id)));
+        let Some((corpus, id)) = corpus else {
+            return Ok(());
+        };
+        corpus.cancel();
+        client.send(refused(
+            id,
+            ErrorCode::RequestCanceled,
+            "cancelled by the editor",
+        ))
     }
 }
 
@@ -294,7 +303,9 @@ fn refused(id: RequestId, code: ErrorCode, reason: impl ToString) -> Response {
 fn capabilities(encoding: Encoding) -> ServerCapabilities {
     ServerCapabilities {
         position_encoding: Some(encoding.name()),
-        text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::FULL)),
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(
+            TextDocumentSyncKind::INCREMENTAL,
+        )),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         definition_provider: Some(OneOf::Left(true)),
         references_provider: Some(OneOf::Left(true)),

@@ -10,21 +10,16 @@ use crate::exit::Exit;
 use crate::terminal::sentence;
 use crate::work_tree::WorkTree;
 use anyhow::{Context, Result, bail, ensure};
-use index::corpus::{self, Source};
-use index::directory::{read_manifest, read_recorded};
-use lsp::{Corpus, CorpusError, Ended, Found, Workspace};
-use schema::message::{RecordedSource, SourceKind};
+use lsp::{Corpus, CorpusError, Ended, Found, Named, Workspace};
 use std::env;
-use std::ffi::OsStr;
 use std::io::{BufReader, Read, stdin, stdout};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::slice;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
-use web::model::{Match, Page, Results, exact};
+use web::model::{Malformed, Page, Results, SymbolPlaces, exact};
 
 /// Longest wait for an index that is being built.
 const READY_MAX: Duration = Duration::from_secs(10);
@@ -36,6 +31,23 @@ const TEXT_BYTES_MAX: usize = 32 << 20;
 const PART_BYTES: usize = 512 << 10;
 
 const UNEXPECTED: &str = "unexpected answer; is this a Trawl server of the same version?";
+
+macro_rules! found {
+    ($it:expr) => {{
+        let it = $it;
+        Ok::<_, Malformed>(Found {
+            place: lsp::Place {
+                package: exact(it.package, it.package_base64.as_deref())?,
+                path: exact(it.path, it.path_base64.as_deref())?,
+            },
+            hash: it.hash,
+            line: it.line,
+            text: exact(it.text, it.text_base64.as_deref())?,
+            start: it.window.map_or(0, |window| window.start as usize),
+            ranges: it.ranges,
+        })
+    }};
+}
 
 /// Serve an editor over the Language Server Protocol
 ///
@@ -69,15 +81,24 @@ async fn serve(target: &Target) -> Result<Exit> {
         Ok(())
     };
     let runtime = Handle::current();
-    let corpus = Arc::new(Searched { client, runtime });
+    let idle = Arc::default();
+    let corpus = move || -> Arc<dyn Corpus> {
+        Arc::new(Searched {
+            ready: client.clone(),
+            client: OnceLock::new(),
+            idle: Arc::clone(&idle),
+            cancelled: watch::Sender::new(false),
+            runtime: runtime.clone(),
+        })
+    };
     let serve = move || lsp::serve(corpus, workspace, BufReader::new(stdin()), stdout());
     let served = async {
         let ended = tokio::task::spawn_blocking(serve).await?;
         let ended = ended.context("the connection to the editor failed")?;
-        Ok(if ended == Ended::Regular {
-            Exit::Success
-        } else {
-            Exit::Error
+        Ok(match ended {
+            Ended::Regular => Exit::Success,
+            // By the protocol.
+            Ended::Abrupt => Exit::NothingFound,
         })
     };
     stdio::run(prepare, served).await
@@ -90,13 +111,13 @@ fn open(target: &Target) -> Result<(Workspace, Prepare)> {
     Ok(match target.named()? {
         Some(Place::Server(url)) => {
             let client = Client::server(&url, target)?;
-            let workspace = workspace(url.as_bytes(), own_tree(None)?);
+            let workspace = workspace(url.as_bytes(), Vec::new());
             (workspace, Box::new(move || Ok(client)))
         }
         Some(Place::Index(directory)) => {
             let name = directory.canonicalize();
             let name = name.with_context(|| directory.display().to_string())?;
-            let workspace = workspace(name.as_os_str().as_bytes(), own_tree(Some(&name))?);
+            let workspace = workspace(name.as_os_str().as_bytes(), Vec::new());
             (workspace, Box::new(move || Client::in_process(&name)))
         }
         Some(Place::Tree(_)) | None => {
@@ -122,32 +143,6 @@ fn index_of_this_tree() -> Result<ServedIndex> {
     ServedIndex::new(None, &[], &build, &git, None)
 }
 
-/// Packages that this work tree may be in an index: itself, and those recorded below it.
-fn own_tree(index: Option<&Path>) -> Result<Vec<(Vec<u8>, PathBuf)>> {
-    let here = env::current_dir()?.canonicalize()?;
-    let root = WorkTree::of_this_directory().map_or(here, |tree| tree.root);
-    let own = corpus::packages(slice::from_ref(&root), false, false);
-    // An empty directory has none.
-    let mut sources = own.unwrap_or_default().sources;
-    for recorded in index.map_or(Ok(Vec::new()), recorded)? {
-        let location = PathBuf::from(OsStr::from_bytes(&recorded.location));
-        let each = recorded.kind == SourceKind::Directories;
-        let is_below = location.starts_with(&root) && location.is_dir();
-        if is_below && (each || recorded.kind == SourceKind::Directory) {
-            let below = corpus::packages(&[location], each, true);
-            sources.extend(below.unwrap_or_default().sources);
-        }
-    }
-    let directory = |source: Source| (source.name, source.directory);
-    Ok(sources.into_iter().map(directory).collect())
-}
-
-fn recorded(index: &Path) -> Result<Vec<RecordedSource>> {
-    let manifest = read_manifest(index)?;
-    let recorded = manifest.recorded.map(|named| read_recorded(index, &named));
-    Ok(recorded.transpose()?.unwrap_or_default().sources)
-}
-
 fn workspace(corpus: &[u8], packages: Vec<(Vec<u8>, PathBuf)>) -> Workspace {
     Workspace {
         packages,
@@ -161,22 +156,60 @@ fn cache(corpus: &[u8]) -> Result<PathBuf> {
     Ok(directory.canonicalize()?)
 }
 
-/// Server or frontend, once its index is ready.
+/// Server or frontend of one request, once its index is ready.
 struct Searched {
-    client: watch::Receiver<Option<Arc<Client>>>,
+    ready: watch::Receiver<Option<Arc<Client>>>,
+    client: OnceLock<Client>,
+    /// With open connections.
+    idle: Arc<Mutex<Vec<Client>>>,
+    cancelled: watch::Sender<bool>,
     runtime: Handle,
 }
 
 impl Searched {
-    fn client(&self) -> Result<Arc<Client>> {
-        let mut client = self.client.clone();
-        let ready = async {
-            let ready = client.wait_for(Option::is_some);
-            let ready = tokio::time::timeout(READY_MAX, ready).await.ok()?;
-            ready.ok()?.clone()
+    fn client(&self) -> Result<&Client> {
+        if self.client.get().is_none() {
+            let (mut ready, mut cancelled) = (self.ready.clone(), self.cancelled.subscribe());
+            let ready = self.runtime.block_on(async {
+                tokio::select! {
+                    ready = ready.wait_for(Option::is_some) => ready.ok()?.clone(),
+                    _ = cancelled.wait_for(|it| *it) => None,
+                    () = tokio::time::sleep(READY_MAX) => None,
+                }
+            });
+            let ready = ready.context("the index is being built; try again soon")?;
+            let idle = || {
+                self.idle
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .pop()
+            };
+            self.client
+                .get_or_init(|| idle().unwrap_or_else(|| ready.separate()));
+        }
+        ensure!(!*self.cancelled.borrow(), "the request was cancelled");
+        self.client.get().context("it was set above")
+    }
+
+    fn lines(&self, it: &Named<'_>, path: Option<&[u8]>, lines_max: usize) -> Result<Vec<Found>> {
+        let limit = lines_max.to_string();
+        let mut parameters: Vec<(&str, &[u8])> = vec![
+            ("name", it.name.as_bytes()),
+            ("limit", limit.as_bytes()),
+            ("wait", b"fresh"),
+        ];
+        parameters.extend(it.from.map(|place| ("package", &place.package[..])));
+        parameters.extend(path.map(|path| ("path", path)));
+        parameters.extend((it.definitions && it.uses).then_some(("definitions", &b"true"[..])));
+        let endpoint = if it.uses {
+            "/api/v2/references"
+        } else {
+            "/api/v2/definitions"
         };
-        let ready = self.runtime.block_on(ready);
-        ready.context("the index is being built; try again soon")
+        let found = self.client()?.get_whole(endpoint, &parameters)?;
+        let found: SymbolPlaces = serde_json::from_slice(&found).context(UNEXPECTED)?;
+        let places = found.places.into_iter().map(|it| found!(it));
+        Ok(places.collect::<Result<_, _>>()?)
     }
 
     fn matches(&self, query: &str, matches_max: usize) -> Result<Vec<Found>> {
@@ -193,20 +226,23 @@ impl Searched {
         let page = client.get_whole("/api/v2/search", &parameters)?;
         let page: Page<'_> = serde_json::from_slice(&page).context(UNEXPECTED)?;
         match page.results {
-            Results::Matches(matches) => matches.into_iter().map(found).collect(),
+            Results::Matches(matches) => {
+                let found = matches.into_iter().map(|it| found!(it));
+                Ok(found.collect::<Result<_, _>>()?)
+            }
             Results::Groups(_) => bail!(UNEXPECTED),
         }
     }
 
-    /// Reads part after part. `None` if the corpus has no such text, or a longer one.
-    fn whole(&self, package: &[u8], path: &[u8]) -> Result<Option<Vec<u8>>> {
+    /// Reads part after part. `None` if it is longer than the limit.
+    fn whole(&self, place: &lsp::Place) -> Result<Option<Vec<u8>>> {
         let (client, count) = (self.client()?, PART_BYTES.to_string());
         let mut text = Vec::new();
         while text.len() <= TEXT_BYTES_MAX {
             let offset = text.len().to_string();
             let parameters: [(&str, &[u8]); 4] = [
-                ("package", package),
-                ("path", path),
+                ("package", &place.package),
+                ("path", &place.path),
                 ("offset", offset.as_bytes()),
                 ("count", count.as_bytes()),
             ];
@@ -226,23 +262,38 @@ impl Corpus for Searched {
         self.matches(query, matches_max).map_err(failed)
     }
 
-    fn text(&self, package: &[u8], path: &[u8]) -> Result<Option<Vec<u8>>, CorpusError> {
-        self.whole(package, path).map_err(failed)
+    fn named(&self, it: &Named<'_>, lines_max: usize) -> Result<Vec<Found>, CorpusError> {
+        let path = it.from.map(|place| &place.path[..]);
+        let found = self.lines(it, path, lines_max);
+        // New files have only a package.
+        let of_package = |error| match path {
+            Some(_) => self.lines(it, None, lines_max).map_err(|_| error),
+            None => Err(error),
+        };
+        found.or_else(of_package).map_err(failed)
+    }
+
+    fn text(&self, place: &lsp::Place) -> Result<Option<Vec<u8>>, CorpusError> {
+        self.whole(place).map_err(failed)
+    }
+
+    fn cancel(&self) {
+        self.cancelled.send_replace(true);
+        if let Some(client) = self.client.get() {
+            client.cancel();
+        }
+    }
+}
+
+impl Drop for Searched {
+    fn drop(&mut self) {
+        if let Some(client) = self.client.take().filter(|_| !*self.cancelled.borrow()) {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            idle.push(client);
+        }
     }
 }
 
 fn failed(error: anyhow::Error) -> CorpusError {
     CorpusError(sentence(&error))
-}
-
-fn found(it: Match<'_>) -> Result<Found> {
-    Ok(Found {
-        package: exact(it.package, it.package_base64.as_deref())?,
-        path: exact(it.path, it.path_base64.as_deref())?,
-        hash: it.hash,
-        line: it.line,
-        text: exact(it.text, it.text_base64.as_deref())?,
-        start: it.window.map_or(0, |window| window.start as usize),
-        ranges: it.ranges,
-    })
 }

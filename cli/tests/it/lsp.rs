@@ -5,7 +5,8 @@ use crate::commits::git;
 use crate::home::Home;
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -209,6 +210,8 @@ fn names_are_found_in_the_work_tree() {
         json!([])
     );
     assert_eq!(editor.ask("shutdown", json!(null)), Value::Null);
+    let refused = editor.answer("workspace/symbol", json!({"query": "sid"}));
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
     assert_eq!(editor.ends(), Some(0));
 }
 
@@ -227,10 +230,13 @@ fn open_buffers_are_newer_than_the_index() {
     editor.open("src/shape.rs", &edited);
     let symbols = editor.ask("textDocument/documentSymbol", document.clone());
     assert_eq!(name(&symbols).as_deref(), Some("surface"));
-    let moved = format!("\n\n{SHAPE}");
+    let start = json!({"line": 0, "character": 0});
     let change = json!({
         "textDocument": {"uri": editor.uri("src/shape.rs"), "version": 2},
-        "contentChanges": [{"text": moved}],
+        "contentChanges": [
+            {"text": SHAPE},
+            {"range": {"start": start, "end": start}, "text": "\n\n"},
+        ],
     });
     editor.tell("textDocument/didChange", change);
     let found = editor.at("definition", "src/main.rs", (2, 4));
@@ -243,7 +249,7 @@ fn open_buffers_are_newer_than_the_index() {
     home.write("project/src/main.rs", "fn main() {\n    surface();\n}\n");
     let found = editor.at("definition", "src/main.rs", (1, 5));
     assert_eq!(editor.places(&found), ["src/shape.rs:4:7"]);
-    assert_eq!(editor.ends(), Some(2));
+    assert_eq!(editor.ends(), Some(1));
 }
 
 #[test]
@@ -287,6 +293,61 @@ fn packages_of_an_index_below_the_work_tree_are_its_files() {
     let found = editor.at("references", "src/main.rs", (1, 14));
     let places = ["src/main.rs:1:13", "src/main.rs:2:4", "src/shape.rs:4:7"];
     assert_eq!(editor.places(&found), places);
+}
+
+#[test]
+fn a_checkout_is_a_package_of_the_index() {
+    let home = project();
+    let keeper = "int keep(void) { return open_cage(); }\n";
+    home.write(
+        "corpus/zoo_1.0/cage.c",
+        "int open_cage(void)\n{\n\treturn 1;\n}\n",
+    );
+    home.write("corpus/zoo_1.0/keeper.c", keeper);
+    home.write("corpus/other_1.0/cage.c", "int open_cage(void);\n");
+    home.ok("index --each --index I corpus");
+    fs::rename(home.path("corpus/zoo_1.0"), home.path("project/zoo")).unwrap();
+    let index = home.path("I");
+    let mut editor = Editor::start(&home, &format!("--index {}", index.display()));
+    editor.open("zoo/keeper.c", &format!("// unsaved\n{keeper}"));
+    let found = editor.at("definition", "zoo/keeper.c", (1, 28));
+    let places = editor.places(&found);
+    assert_eq!(places[0], "zoo/cage.c:0:4", "{found}");
+    assert!(places[1].ends_with("/other_1.0/cage.c:0:4"), "{found}");
+    let found = editor.at("references", "zoo/cage.c", (0, 5));
+    let places = editor.places(&found);
+    assert_eq!(places[..2], ["zoo/cage.c:0:4", "zoo/keeper.c:1:24"]);
+    // Not in the index.
+    home.write(
+        "project/zoo/new.c",
+        "int new(void) { return open_cage(); }\n",
+    );
+    let found = editor.at("definition", "zoo/new.c", (0, 25));
+    assert_eq!(editor.places(&found)[0], "zoo/cage.c:0:4");
+}
+
+#[test]
+fn cancellation_closes_the_connection_to_a_server() {
+    let home = project();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let mut editor = Editor::start(&home, &format!("--server http://{address}"));
+    let id = editor.begin("workspace/symbol", json!({"query": "area"}));
+    let (mut connection, _) = server.accept().unwrap();
+    connection.set_read_timeout(Some(WAIT_MAX)).unwrap();
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        connection.read_exact(&mut byte).unwrap();
+        request.extend(byte);
+    }
+    editor.tell("$/cancelRequest", json!({"id": id}));
+    let answer = editor.next();
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&json!(id), &json!(-32800))
+    );
+    assert_eq!(connection.read(&mut [0]).unwrap(), 0);
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub(crate) const CRATES: [Crate; 20] = [
         name: "language",
         uses: &[],
         never: HTTP_AND_GIT,
-        layers: &["content symbols", "table", "lexer path", "words"],
+        layers: &["content symbols", "table", "lexer path", "name", "words"],
         // Each parser of a family has its own.
         shared_names: &[
             "Branches",

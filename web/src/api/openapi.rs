@@ -103,5 +103,6 @@ mod tests {
         check::<doc::PartParams>(doc::PartParams::NAMES);
         check::<doc::LogParams>(doc::LogParams::NAMES);
         check::<doc::NameParams>(doc::NameParams::NAMES);
+        check::<doc::UsesParams>(doc::UsesParams::NAMES);
     }
 }

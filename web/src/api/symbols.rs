@@ -4,12 +4,16 @@ use super::call::Call;
 use super::openapi::described as doc;
 use crate::model::{FileOutline, SymbolPlaces};
 use crate::problem::Problem;
+use crate::search::params::Wait;
+use crate::search::run::wait_until_fresh;
 use crate::source::file_range::request;
 use crate::symbols::{self, LIMIT_MAX, SymbolRequest, SymbolTarget};
 use axum::Json;
 use schema::message::{FileRange, FileRequest};
 
 const LIMIT_DEFAULT: usize = 100;
+
+const NOTHING: FileRange = FileRange::Lines { first: 1, count: 1 };
 
 /// List the definitions of a file.
 #[utoipa::path(
@@ -37,11 +41,11 @@ pub(crate) async fn outline(call: Call) -> Result<Json<FileOutline>, Problem> {
 /// Find the definitions of a name in a file.
 #[utoipa::path(
     get, path = "/api/v2/definitions", operation_id = "definitions", tag = "index",
-    params(doc::FileParams, doc::NameParams),
+    params(doc::NameParams, doc::WaitParam),
     responses((status = 200, description = "Definitions and declarations of the name, nearest first", body = SymbolPlaces), doc::Any, doc::NotFound, doc::NotIndexed, doc::BackendLost)
 )]
 pub(crate) async fn definitions(call: Call) -> Result<Json<SymbolPlaces>, Problem> {
-    let asked = asked(&call)?;
+    let asked = asked(&call, &[]).await?;
     let scope = call.viewer.scope().await?;
     let found = symbols::definitions(call.corpus(&scope), &asked).await?;
     Ok(Json(found))
@@ -50,23 +54,24 @@ pub(crate) async fn definitions(call: Call) -> Result<Json<SymbolPlaces>, Proble
 /// Find the uses of a name in a file.
 #[utoipa::path(
     get, path = "/api/v2/references", operation_id = "references", tag = "index",
-    params(doc::FileParams, doc::NameParams),
+    params(doc::NameParams, doc::UsesParams, doc::WaitParam),
     responses((status = 200, description = "Lines of code that use the name, nearest first", body = SymbolPlaces), doc::Any, doc::NotFound, doc::NotIndexed, doc::BackendLost)
 )]
 pub(crate) async fn references(call: Call) -> Result<Json<SymbolPlaces>, Problem> {
-    let asked = asked(&call)?;
+    let asked = asked(&call, doc::UsesParams::NAMES).await?;
+    let definitions = call.params.flag("definitions", false)?;
     let scope = call.viewer.scope().await?;
-    let found = symbols::references(call.corpus(&scope), &asked).await?;
+    let found = symbols::references(call.corpus(&scope), &asked, definitions).await?;
     Ok(Json(found))
 }
 
 fn file(call: &Call) -> Result<FileRequest, Problem> {
-    request(&call.params, FileRange::Lines { first: 1, count: 1 })
+    request(&call.params, NOTHING)
 }
 
-fn asked(call: &Call) -> Result<SymbolRequest, Problem> {
+async fn asked(call: &Call, others: &[&str]) -> Result<SymbolRequest, Problem> {
     let params = &call.params;
-    call.expect(&[doc::FileParams::NAMES, doc::NameParams::NAMES])?;
+    call.expect(&[doc::NameParams::NAMES, doc::WaitParam::NAMES, others])?;
     let has_position = params.bytes("line").is_some() || params.bytes("column").is_some();
     let target = match params.text("name")? {
         Some(_) if has_position => {
@@ -83,8 +88,17 @@ fn asked(call: &Call) -> Result<SymbolRequest, Problem> {
             }
         }
     };
+    if params.wait()? == Wait::Fresh {
+        wait_until_fresh(&call.coordinator, None).await;
+    }
+    let is_nowhere = matches!(target, SymbolTarget::Name(_)) && params.bytes("path").is_none();
+    let package = params.bytes("package").unwrap_or_default();
     Ok(SymbolRequest {
-        file: file(call)?,
+        file: if is_nowhere {
+            FileRequest::new(package, b"", "", NOTHING)
+        } else {
+            file(call)?
+        },
         target,
         limit: params.bounded("limit", LIMIT_DEFAULT, LIMIT_MAX)?,
         client: params.client,

@@ -84,7 +84,7 @@ shapes! {
     }
 
     /// Shown part of a long line.
-    #[derive(Copy)]
+    #[derive(Copy, PartialEq, Eq)]
     #[schema(as = Window)]
     struct MatchWindow {
         /// Offset in the line, in bytes.

@@ -1,6 +1,7 @@
 //! Symbols: definitions of a file, and places that define or use a name.
 
 use super::bytes::readable_owned;
+use super::matches::MatchWindow;
 use super::page::{Missing, TotalRelation};
 use language::symbols::Kind;
 use schema::message::{FileDefinition, FileReply};
@@ -82,6 +83,11 @@ shapes! {
         declaration?: bool,
         /// Line without its end, or a part of a long one.
         text / text_base64: String,
+        /// Start and end of each matching part, in bytes of the text.
+        ranges: Vec<[usize; 2]>,
+        window?: MatchWindow,
+        /// BLAKE3 of the file's text.
+        hash: String,
         /// True if the name was resolved.
         precise: bool,
     }
@@ -97,6 +103,16 @@ shapes! {
         Imported,
         Elsewhere,
     }
+}
+
+impl PlaceReason {
+    /// Nearest first.
+    pub(crate) const ALL: [PlaceReason; 4] = [
+        PlaceReason::SameFile,
+        PlaceReason::SamePackage,
+        PlaceReason::Imported,
+        PlaceReason::Elsewhere,
+    ];
 }
 
 impl FileOutline {

@@ -58,7 +58,7 @@ pub(crate) async fn symbol(call: Call) -> Result<Html<String>, Problem> {
     };
     let uses = async {
         if wants_uses {
-            symbols::references(corpus, &counted).await.map(Some)
+            symbols::references(corpus, &counted, false).await.map(Some)
         } else {
             Ok(None)
         }

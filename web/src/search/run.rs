@@ -57,7 +57,10 @@ pub(crate) async fn start(
 }
 
 /// Returns the rest of the search's time.
-async fn wait_until_fresh(coordinator: &Coordinator, timeout: Option<Duration>) -> Duration {
+pub(crate) async fn wait_until_fresh(
+    coordinator: &Coordinator,
+    timeout: Option<Duration>,
+) -> Duration {
     let begun = Instant::now();
     let timeout = timeout.unwrap_or(coordinator.config().timeout);
     coordinator.wait_until_fresh(timeout / WAIT_SHARE).await;

@@ -1,32 +1,34 @@
-//! Places that define or use a name, by two searches: of the package, and of all others.
+//! Places that define or use a name, by a search of each [`PlaceReason`], the nearest first.
 
 use super::file::definitions_of;
-use super::imports::Imports;
-use super::word::{self, SymbolTarget};
+use super::imports;
 use crate::http::rendering;
 use crate::model::{
-    Missing, PlaceReason, SymbolPlace, SymbolPlaces, TotalRelation, readable_owned,
+    Missing, PlaceReason, SymbolPlace, SymbolPlaces, TotalRelation, hex, readable_owned,
 };
 use crate::problem::Problem;
 use crate::source::file_range::Fetched;
 use crate::suggest::Corpus;
 use frontend::query::Query;
 use frontend::{Match, SearchRequest, SearchResult};
-use futures_util::future::{join, join_all};
+use futures_util::future::try_join_all;
+use futures_util::stream::{self, StreamExt};
+use language::name;
 use language::symbols::Class;
 use schema::message::{
     Expr, Field, FileDefinition, FileRange, FileRequest, Filter, Pattern, Place, Reading, Role,
     Want,
 };
+use std::collections::{HashMap, HashSet};
+use std::pin::pin;
 use std::sync::Arc;
 
 /// Places of an answer.
 pub const LIMIT_MAX: usize = 1000;
 
-/// Files of an answer that are asked for their definitions.
-pub(super) const FILES_MAX: usize = 16;
+const FILES_AT_ONCE: usize = 16;
 
-/// Bytes of the file that are read for its imports, which stand at the beginning.
+/// Bytes of a file with its imports.
 const IMPORT_BYTES_MAX: u64 = 64 << 10;
 
 const NAME_BYTES_MAX: usize = 1000;
@@ -34,7 +36,7 @@ const NAME_BYTES_MAX: usize = 1000;
 /// Name in a file, and the bounds of the answer.
 #[derive(Clone, Debug)]
 pub struct SymbolRequest {
-    /// File with the name. Its range has no effect.
+    /// File with the name; its range has no effect. A [`Name`](SymbolTarget::Name) needs none.
     pub file: FileRequest,
     /// Name, or its position.
     pub target: SymbolTarget,
@@ -44,45 +46,68 @@ pub struct SymbolRequest {
     pub client: u64,
 }
 
+/// Name to search for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SymbolTarget {
+    /// Name at a line, from 1, and a column, in bytes from 0.
+    At {
+        /// Line, from 1.
+        line: u32,
+        /// Bytes before the position in its line.
+        column: u32,
+    },
+    /// Name itself.
+    Name(String),
+}
+
 /// Finds the definitions and declarations of a name, also the one at the position.
 pub async fn definitions(
     corpus: Corpus<'_>,
     request: &SymbolRequest,
 ) -> Result<SymbolPlaces, Problem> {
-    places(corpus, request, Role::Definition).await
+    places(corpus, request, &[Role::Definition]).await
 }
 
-/// Finds the lines that use a name, outside of comments and strings, without its definitions.
+/// Finds the lines that use a name in code, or define it if `definitions`, of each file together.
 pub async fn references(
     corpus: Corpus<'_>,
     request: &SymbolRequest,
+    definitions: bool,
 ) -> Result<SymbolPlaces, Problem> {
-    places(corpus, request, Role::Use).await
+    let roles = [Role::Use, Role::Definition];
+    places(corpus, request, &roles[..1 + usize::from(definitions)]).await
 }
 
 async fn places(
     corpus: Corpus<'_>,
     request: &SymbolRequest,
-    role: Role,
+    roles: &[Role],
 ) -> Result<SymbolPlaces, Problem> {
-    let (origin, name) = Origin::open(corpus, request).await?;
-    let search = |same| origin.search(corpus, request, pattern(&name, role), same);
-    let (inside, outside) = join(search(true), search(false)).await;
-    let answers: Vec<_> = [inside?, outside?].into_iter().flatten().collect();
-    if answers.iter().any(|answer| answer.is_unavailable()) {
+    let origin = Origin::open(corpus, request).await?;
+    let searches = PlaceReason::ALL.map(|reason| origin.search(corpus, request, roles, reason));
+    let answers: Vec<_> = try_join_all(searches)
+        .await?
+        .into_iter()
+        .flatten()
+        .collect();
+    if answers.iter().any(|(_, answer)| answer.is_unavailable()) {
         return Err(Problem::unavailable("no backend answers"));
     }
-    let mut found = Vec::new();
-    for answer in &answers {
-        found.extend(best(answer, request.limit).await?);
+    let mut places = Vec::new();
+    for (reason, answer) in &answers {
+        let mut found = best(answer, request.limit - places.len()).await?;
+        if roles.contains(&Role::Use) {
+            by_file(&mut found);
+        }
+        places.extend(found.into_iter().map(|it| (place(*reason, &it), it)));
     }
-    let mut places = origin.nearest(corpus, &found, request.limit).await;
-    if role == Role::Definition {
+    if !roles.contains(&Role::Use) {
         describe(corpus, &mut places).await;
         places.sort_by_key(|(place, _)| (place.reason, place.declaration == Some(true)));
     }
-    let places = places.into_iter().map(|(place, _)| place);
-    Ok(answered(name, places.collect(), &answers))
+    let places = places.into_iter().map(|(place, _)| place).collect();
+    let answers: Vec<_> = answers.into_iter().map(|(_, answer)| answer).collect();
+    Ok(answered(origin.name, places, &answers))
 }
 
 fn answered(name: String, places: Vec<SymbolPlace>, answers: &[Arc<SearchResult>]) -> SymbolPlaces {
@@ -98,91 +123,77 @@ fn answered(name: String, places: Vec<SymbolPlace>, answers: &[Arc<SearchResult>
     }
 }
 
-/// File of the request.
+/// Name of a request, and filters near it.
 struct Origin {
-    request: FileRequest,
-    package: Vec<u8>,
-    /// Filter for the package; `None` if its name is not UTF-8.
-    filter: Option<Filter>,
+    name: String,
+    package: Option<Expr>,
+    file: Option<Expr>,
+    imports: Option<Expr>,
+    revision: Option<Expr>,
 }
 
 impl Origin {
-    /// Reads the file, and the name at the position.
-    async fn open(
-        corpus: Corpus<'_>,
-        request: &SymbolRequest,
-    ) -> Result<(Origin, String), Problem> {
-        let (range, wants_name) = match request.target {
-            SymbolTarget::At { line: first, .. } => (FileRange::Lines { first, count: 1 }, true),
-            SymbolTarget::Name(_) => (FileRange::Lines { first: 1, count: 1 }, false),
+    async fn open(corpus: Corpus<'_>, request: &SymbolRequest) -> Result<Origin, Problem> {
+        let range = FileRange::Bytes {
+            offset: 0,
+            count: IMPORT_BYTES_MAX,
         };
-        if range == (FileRange::Lines { first: 0, count: 1 }) {
-            return Err(Problem::bad_request("line=0: lines count from 1"));
-        }
-        let file = FileRequest {
+        let mut file = FileRequest {
             range,
-            definitions: wants_name,
+            definitions: false,
             ..request.file.clone()
         };
-        let fetched = corpus.fetch_file(file.clone()).await?;
         let name = match &request.target {
             SymbolTarget::Name(name) => name.clone(),
-            SymbolTarget::At { line, column } => name_at(&fetched, *line, *column)?,
+            SymbolTarget::At { line, column } => name_at(corpus, &mut file, *line, *column).await?,
         };
         if name.is_empty() || name.len() > NAME_BYTES_MAX {
             let detail = format!("a name has 1 to {NAME_BYTES_MAX} bytes");
             return Err(Problem::bad_request(detail));
         }
-        let Fetched { package, reply } = fetched;
-        let filter = str::from_utf8(&package).ok().map(|package| Filter {
-            field: Field::Package,
-            reading: Reading::Exact,
-            text: package.to_owned(),
-        });
-        let request = FileRequest {
-            package: package.clone(),
-            revision: match &reply.commit[..] {
-                "" => file.revision,
-                commit => commit.to_owned(),
-            },
-            definitions: false,
-            ..file
-        };
-        let origin = Origin {
-            request,
-            package,
-            filter,
-        };
-        Ok((origin, name))
+        let mut imports = None;
+        if !file.path.is_empty() {
+            let fetched = corpus.fetch_file(file.clone()).await?;
+            (file.package, imports) = (fetched.package, imports::packages(&fetched.reply.text));
+        }
+        Ok(Origin {
+            name,
+            package: exact(Field::Package, &file.package),
+            file: exact(Field::Path, &file.path),
+            imports: imports.map(Expr::Filter),
+            revision: exact(Field::Revision, file.revision.as_bytes()),
+        })
     }
 
-    /// Searches the package, or all others. `None` if the first cannot be named.
+    fn filters(&self, reason: PlaceReason) -> Option<Vec<Expr>> {
+        let not = |filter: &Option<Expr>| filter.clone().map(|it| Expr::Not(Box::new(it)));
+        let (package, file, imports) = (&self.package, &self.file, &self.imports);
+        let same_package = || Some([Some(package.clone()?), self.revision.clone()]);
+        let (first, others) = match reason {
+            PlaceReason::SameFile => (Some(file.clone()?), same_package()?),
+            PlaceReason::SamePackage => (not(file), same_package()?),
+            PlaceReason::Imported => (Some(imports.clone()?), [not(package), None]),
+            PlaceReason::Elsewhere => (not(imports), [not(package), None]),
+        };
+        let others = others.into_iter().flatten();
+        Some(first.into_iter().chain(others).collect())
+    }
+
     async fn search(
         &self,
         corpus: Corpus<'_>,
         request: &SymbolRequest,
-        pattern: Pattern,
-        same: bool,
-    ) -> Result<Option<Arc<SearchResult>>, Problem> {
-        let role = pattern.place.role;
-        let mut parts = vec![Expr::Pattern(pattern)];
-        match &self.filter {
-            None if same => return Ok(None),
-            None => {}
-            Some(filter) if same => parts.push(Expr::Filter(filter.clone())),
-            Some(filter) => parts.push(Expr::Not(Box::new(Expr::Filter(filter.clone())))),
-        }
-        let revision = &request.file.revision;
-        if same && !revision.is_empty() {
-            parts.push(Expr::Filter(Filter {
-                field: Field::Revision,
-                reading: Reading::Exact,
-                text: revision.clone(),
-            }));
-        }
+        roles: &[Role],
+        reason: PlaceReason,
+    ) -> Result<Option<(PlaceReason, Arc<SearchResult>)>, Problem> {
+        let Some(mut parts) = self.filters(reason) else {
+            return Ok(None);
+        };
+        let patterns = roles.iter().map(|role| pattern(&self.name, *role));
+        parts.push(Expr::any(patterns.map(Expr::Pattern)));
         let query = Query::new(Expr::all(parts), 0)?;
         let mut query = query.wanting(Want::Matches, request.limit as u64)?;
-        if role == Role::Definition {
+        if !roles.contains(&Role::Use) {
             query = query.uncounted()?;
         }
         let search = SearchRequest {
@@ -190,56 +201,39 @@ impl Origin {
             ..SearchRequest::new(corpus.scope, query)
         };
         let search = corpus.coordinator.search(search).await?;
-        Ok(Some(search.finished().await?))
-    }
-
-    /// First places by nearness, of equally near ones the better matches.
-    async fn nearest<'m>(
-        &self,
-        corpus: Corpus<'_>,
-        found: &'m [Match],
-        limit: usize,
-    ) -> Vec<(SymbolPlace, &'m Match)> {
-        let imports = self.imports(corpus, found).await;
-        let reasons = found.iter().map(|it| (self.reason(it, &imports), it));
-        let mut nearest: Vec<_> = reasons.collect();
-        // Stable.
-        nearest.sort_by_key(|(reason, _)| *reason);
-        let nearest = nearest.into_iter().take(limit);
-        nearest
-            .map(|(reason, it)| (place(reason, it), it))
-            .collect()
-    }
-
-    fn reason(&self, found: &Match, imports: &Imports) -> PlaceReason {
-        let document = &found.document;
-        match document.package == self.package {
-            true if document.path == self.request.path => PlaceReason::SameFile,
-            true => PlaceReason::SamePackage,
-            false if imports.name(&document.package) => PlaceReason::Imported,
-            false => PlaceReason::Elsewhere,
-        }
-    }
-
-    /// Reads the imports of the file if places are in other packages.
-    async fn imports(&self, corpus: Corpus<'_>, found: &[Match]) -> Imports {
-        if (found.iter()).all(|it| it.document.package == self.package) {
-            return Imports::default();
-        }
-        let request = FileRequest {
-            range: FileRange::Bytes {
-                offset: 0,
-                count: IMPORT_BYTES_MAX,
-            },
-            ..self.request.clone()
-        };
-        let reply = corpus.file(&request).await;
-        reply.map_or_else(|_| Imports::default(), |reply| Imports::of(&reply.text))
+        Ok(Some((reason, search.finished().await?)))
     }
 }
 
-fn name_at(fetched: &Fetched, line: u32, column: u32) -> Result<String, Problem> {
-    let reply = &fetched.reply;
+fn exact(field: Field, value: &[u8]) -> Option<Expr> {
+    let text = str::from_utf8(value).ok().filter(|it| !it.is_empty())?;
+    Some(Expr::Filter(Filter {
+        field,
+        reading: Reading::Exact,
+        text: text.to_owned(),
+    }))
+}
+
+/// Reads the name. Sets the version of the package.
+async fn name_at(
+    corpus: Corpus<'_>,
+    file: &mut FileRequest,
+    line: u32,
+    column: u32,
+) -> Result<String, Problem> {
+    if line == 0 {
+        return Err(Problem::bad_request("line=0: lines count from 1"));
+    }
+    let request = FileRequest {
+        range: FileRange::Lines {
+            first: line,
+            count: 1,
+        },
+        definitions: true,
+        ..file.clone()
+    };
+    let Fetched { package, reply } = corpus.fetch_file(request).await?;
+    file.package = package;
     let text = reply.text.split(|&byte| byte == b'\n').next();
     let text = text.filter(|_| line <= reply.total_lines);
     let text = text.ok_or_else(|| {
@@ -248,7 +242,8 @@ fn name_at(fetched: &Fetched, line: u32, column: u32) -> Result<String, Problem>
             "the file has no line {line}: its last line is {lines}"
         ))
     })?;
-    let name = word::at(text, column as usize, &reply.definitions);
+    let defined = reply.definitions.iter().map(|it| &it.name[..]);
+    let name = name::at(text, column as usize, defined);
     let name = name.and_then(|range| str::from_utf8(&text[range]).ok());
     name.map(str::to_owned)
         .ok_or_else(|| Problem::missing(format!("line {line} has no name at column {column}")))
@@ -299,6 +294,9 @@ fn place(reason: PlaceReason, found: &Match) -> SymbolPlace {
         declaration: None,
         text,
         text_base64,
+        ranges: found.ranges.iter().map(|it| [it.start, it.end]).collect(),
+        window: found.window.as_ref().map(Into::into),
+        hash: hex(&document.hash),
         precise: false,
     }
 }
@@ -308,31 +306,39 @@ fn column(found: &Match) -> u64 {
     found.window.map_or(0, |window| window.start) + start
 }
 
-/// Adds kinds and bodies from the definitions of the first files.
-async fn describe(corpus: Corpus<'_>, places: &mut [(SymbolPlace, &Match)]) {
-    let mut documents: Vec<_> = Vec::new();
-    for (_, found) in &*places {
-        if !documents.contains(&&found.document) && documents.len() < FILES_MAX {
-            documents.push(&found.document);
-        }
+/// By file, the best first, then by line.
+fn by_file(found: &mut [Match]) {
+    let mut ranks = HashMap::new();
+    for it in &*found {
+        let next = ranks.len();
+        ranks.entry(it.document.clone()).or_insert(next);
     }
-    let known = join_all(documents.iter().map(async |document| {
+    found.sort_by_key(|it| (ranks[&it.document], it.line));
+}
+
+/// Adds kinds and bodies.
+async fn describe(corpus: Corpus<'_>, places: &mut [(SymbolPlace, Match)]) {
+    let documents: HashSet<_> = places.iter().map(|(_, it)| it.document.clone()).collect();
+    let known = documents.into_iter().map(async |document| {
         let (package, path) = (&document.package, &document.path);
         let nothing = FileRange::Lines { first: 1, count: 1 };
         let request = FileRequest::new(package, path, &document.revisions.commit, nothing);
         let known = definitions_of(corpus, request, &document.hash).await;
-        known.map_or_else(Vec::new, |(definitions, _)| definitions)
-    }));
-    let known: Vec<Vec<FileDefinition>> = known.await;
-    for (place, found) in places {
-        let document = documents.iter().position(|it| **it == found.document);
-        let definitions = document.map_or(&[][..], |at| &known[at]);
-        let is_it = |it: &&FileDefinition| {
-            let name_end = u64::from(it.column) + it.name.len() as u64;
-            it.line == place.line && (u64::from(it.column)..=name_end).contains(&place.column)
-        };
-        if let Some(definition) = definitions.iter().find(is_it) {
-            place.describe(definition);
+        (
+            document,
+            known.map_or_else(Vec::new, |(definitions, _)| definitions),
+        )
+    });
+    let mut known = pin!(stream::iter(known).buffer_unordered(FILES_AT_ONCE));
+    while let Some((document, definitions)) = known.next().await {
+        for (place, _) in places.iter_mut().filter(|(_, it)| it.document == document) {
+            let is_it = |it: &&FileDefinition| {
+                let name_end = u64::from(it.column) + it.name.len() as u64;
+                it.line == place.line && (u64::from(it.column)..=name_end).contains(&place.column)
+            };
+            if let Some(definition) = definitions.iter().find(is_it) {
+                place.describe(definition);
+            }
         }
     }
 }

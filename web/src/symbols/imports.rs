@@ -1,8 +1,9 @@
 //! Imports of a file: its lines that name packages.
 
-use schema::name::package_name;
+use schema::message::{Field, Filter, Reading};
 
-const IMPORTS_MAX: usize = 1000;
+/// A query has 4 KiB.
+const NAMES_BYTES_MAX: usize = 1500;
 
 /// Longer lines are generated.
 const LINE_BYTES_MAX: usize = 500;
@@ -11,50 +12,45 @@ const WORDS: [&[u8]; 8] = [
     b"include", b"import", b"use", b"using", b"require", b"from", b"extern", b"with",
 ];
 
-/// Lines of a file that import something.
-#[derive(Default)]
-pub(super) struct Imports(Vec<Vec<u8>>);
-
-impl Imports {
-    pub(super) fn of(text: &[u8]) -> Imports {
-        let lines = text.split(|&byte| byte == b'\n');
-        let lines = lines.filter(|line| line.len() <= LINE_BYTES_MAX && is_import(line));
-        let lines = lines.take(IMPORTS_MAX);
-        Imports(lines.map(<[u8]>::to_vec).map(plain).collect())
+/// Filter for packages with a name in an import, without version and directory. `-` is `_`.
+pub(super) fn packages(text: &[u8]) -> Option<Filter> {
+    let lines = text.split(|&byte| byte == b'\n');
+    let lines = lines.filter(|line| line.len() <= LINE_BYTES_MAX && is_import(line));
+    let words = lines.flat_map(|line| line.split(|byte| !is_in_name(*byte)));
+    let with_parts = words.flat_map(|word| {
+        let parts = word.split(|byte| *byte == b'.');
+        let whole = (parts.clone().count() == 2).then_some(word);
+        parts.chain(whole)
+    });
+    let names = with_parts.filter(|it| !it.is_empty() && !WORDS.contains(it));
+    let names = names.filter_map(|name| str::from_utf8(name).ok().map(pattern));
+    let (mut known, mut bytes) = (Vec::new(), 0);
+    for name in names {
+        if bytes + name.len() < NAMES_BYTES_MAX && !known.contains(&name) {
+            bytes += name.len() + 1;
+            known.push(name);
+        }
     }
-
-    /// True if a line has the name of the package, without its version and directory. `-` and `_`
-    /// are the same sign.
-    pub(super) fn name(&self, package: &[u8]) -> bool {
-        let name = package_name(package);
-        let name = name.rsplit(|&byte| byte == b'/').next();
-        let name = plain(name.unwrap_or_default().to_vec());
-        !name.is_empty() && self.0.iter().any(|line| has_word(line, &name))
-    }
+    (!known.is_empty()).then(|| Filter {
+        field: Field::Package,
+        reading: Reading::Regexp,
+        text: format!("(?:^|/)(?:{})$", known.join("|")),
+    })
 }
 
-/// True if one of the first words is of an import.
+fn is_in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte)
+}
+
+fn pattern(name: &str) -> String {
+    let name = name.replace('.', r"\.").replace('+', r"\+");
+    name.replace('_', "-").replace('-', "[-_]")
+}
+
 fn is_import(line: &[u8]) -> bool {
     let words = line.split(|byte| !byte.is_ascii_alphanumeric());
     let mut words = words.filter(|word| !word.is_empty()).take(3);
     words.any(|word| WORDS.contains(&word)) || memchr::memmem::find(line, b"require(").is_some()
-}
-
-fn plain(mut line: Vec<u8>) -> Vec<u8> {
-    line.iter_mut().for_each(|byte| {
-        if *byte == b'-' {
-            *byte = b'_';
-        }
-    });
-    line
-}
-
-fn has_word(line: &[u8], word: &[u8]) -> bool {
-    let is_part = |byte: Option<&u8>| byte.is_some_and(|&byte| language::words::is_word(byte));
-    memchr::memmem::find_iter(line, word).any(|start| {
-        let before = start.checked_sub(1).and_then(|at| line.get(at));
-        !is_part(before) && !is_part(line.get(start + word.len()))
-    })
 }
 
 #[cfg(test)]
@@ -62,21 +58,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn imports_name_packages() {
-        let text = b"#include <curl/curl.h>\nuse serde_json::Value;\nint used = zlib;\n\
-            const x = require('left-pad');\nimport \"github.com/spf13/cobra\"\n";
-        let imports = Imports::of(text);
-        for (package, is_named) in [
-            ("curl_8.0", true),
-            ("serde-json_1.0", true),
-            ("left-pad", true),
-            ("spf13/cobra", true),
-            ("zlib_1.2", false),
-            ("json_1", false),
-            ("_1", false),
-        ] {
-            assert_eq!(imports.name(package.as_bytes()), is_named, "{package}");
-        }
-        assert!(!Imports::default().name(b"curl"));
+    fn names_of_packages_are_words_of_imports() {
+        let check = |text: &str, expected: &str| {
+            let filter = packages(text.as_bytes()).map(|it| it.text);
+            let names = filter
+                .as_deref()
+                .and_then(|it| it.strip_prefix("(?:^|/)(?:"));
+            let names = names.and_then(|it| it.strip_suffix(")$"));
+            assert_eq!(names.unwrap_or_default(), expected, "{text}");
+        };
+        check("#include <curl/curl.h>\n", r"curl|h|curl\.h");
+        check("use serde_json::Value;", "serde[-_]json|Value");
+        check("const x = require('left-pad');", "const|x|left[-_]pad");
+        check("import \"a.b/c++\"", r"a|b|a\.b|c\+\+");
+        check("import org.b.C;", "org|b|C");
+        check("int used = zlib;", "");
+        check(&format!("use {}", "x".repeat(LINE_BYTES_MAX)), "");
+        let many: String = (1000..2000).map(|it| format!("use {it};\n")).collect();
+        let filter = packages(many.as_bytes()).unwrap();
+        assert_eq!(filter.text.matches('|').count(), NAMES_BYTES_MAX / 5);
     }
 }

@@ -165,6 +165,51 @@ fn definitions_of_a_name_come_by_nearness() {
         expected([SamePackage, SamePackage, Elsewhere])
     );
     assert_eq!(places(&site, &format!("{by_name}&limit=1")).places.len(), 1);
+    let found = places(&site, "definitions?name=list_add");
+    assert!(found.places.iter().all(|it| it.reason == Elsewhere) && found.total == 3);
+    let found = places(&site, "definitions?name=list_add&package=list_1.0");
+    assert_eq!(
+        shown(&found),
+        expected([SamePackage, SamePackage, Elsewhere])
+    );
+}
+
+#[test]
+fn bodies_come_before_declarations_in_many_files() {
+    let texts = ["int many(int);\n", "int many(int a) { return a; }\n"];
+    let documents = (0..40).map(|at| document("p_1", &format!("{at}.c"), texts[at % 2]));
+    let fake = Fake::new("backend", vec![(1, documents.collect())]);
+    let site = Site::new(vec![fake.backend()]);
+    let found = places(&site, "definitions?name=many");
+    let declarations = found.places.iter().map(|it| it.declaration);
+    let expected = [Some(false); 20].into_iter().chain([Some(true); 20]);
+    assert!(declarations.eq(expected), "{:?}", shown(&found));
+}
+
+#[test]
+fn near_places_are_not_lost_among_better_matches() {
+    let mut documents = vec![document(
+        "near_1",
+        "z.c",
+        "#include <middle.h>\nvoid z(void) { f(); }\n",
+    )];
+    for at in 0..40 {
+        let package = ["far_1", "middle_1"][usize::from(at > 38)];
+        documents.push(document(
+            package,
+            &format!("{at}.c"),
+            "void g(void) {\n    f();\n}\n",
+        ));
+    }
+    let fake = Fake::new("backend", vec![(1, documents)]);
+    let site = Site::new(vec![fake.backend()]);
+    let found = places(&site, "references?name=f&package=near_1&path=z.c&limit=3");
+    let reasons: Vec<_> = found.places.iter().map(|it| it.reason).collect();
+    use PlaceReason::{Elsewhere, Imported, SameFile};
+    assert_eq!(
+        (reasons, found.total),
+        (vec![SameFile, Imported, Elsewhere], 41)
+    );
 }
 
 #[test]

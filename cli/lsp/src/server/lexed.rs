@@ -1,9 +1,10 @@
 //! Document with the symbols of its newest text, and the words in it.
 
-use super::places::Place;
+use super::text::Text;
+use crate::Place;
 use language::Language;
+use language::name::{self, is_plain};
 use language::symbols::{Class, Definition, Parent, Symbols};
-use language::words::is_word;
 use std::ops::Range;
 
 /// Occurrences in one document.
@@ -47,26 +48,33 @@ impl Lexed {
 
     /// Definitions of a word.
     pub(super) fn definitions<'s>(&'s self, word: &'s str) -> impl Iterator<Item = &'s Definition> {
+        let word = word.as_bytes();
         let all = self.symbols.definitions.iter();
-        all.filter(move |it| it.word(&self.text) == Some(word.as_bytes()))
+        all.filter(move |it| self.name(it) == word || it.word(&self.text) == Some(word))
     }
 
-    pub(super) fn class_at(&self, byte: usize) -> Class {
-        let byte = byte as u32;
-        let runs = &self.symbols.runs;
-        let run = runs.get(runs.partition_point(|run| run.range.end <= byte));
-        run.filter(|run| run.range.start <= byte)
-            .map_or(self.symbols.class, |run| run.class)
+    fn name(&self, it: &Definition) -> &[u8] {
+        &self.text[it.name.start as usize..it.name.end as usize]
+    }
+
+    /// Word at the offset, or before it.
+    pub(super) fn word_at(&self, offset: usize) -> Option<String> {
+        let text = Text::new(&self.text);
+        let line = text.line_of(offset);
+        let defined = self.symbols.definitions.iter().map(|it| self.name(it));
+        let found = name::at(text.line(line), offset - text.start(line), defined)?;
+        let word = str::from_utf8(&text.line(line)[found]).ok()?;
+        (word.len() <= WORD_BYTES_MAX).then(|| word.to_owned())
     }
 
     /// Whole words in code, each with true for a definition.
     pub(super) fn occurrences(&self, word: &str) -> Vec<(Range<u32>, bool)> {
         let text = &self.text;
-        let is_name = |byte: Option<&u8>| byte.is_some_and(|&byte| is_in_word(byte));
+        let is_name = |byte: Option<&u8>| byte.is_some_and(|&byte| is_plain(byte));
         let whole = memchr::memmem::find_iter(text, word)
             .filter(|&at| !is_name(text[..at].last()) && !is_name(text.get(at + word.len())));
         let defined: Vec<_> = self.definitions(word).map(|it| it.name.clone()).collect();
-        let in_code = whole.filter(|&at| self.class_at(at) == Class::Code);
+        let in_code = whole.filter(|&at| self.symbols.class_at(at) == Class::Code);
         let occurrence = |at: usize| {
             let range = at as u32..(at + word.len()) as u32;
             let before = defined.partition_point(|it| it.start <= range.start);
@@ -74,47 +82,5 @@ impl Lexed {
             (range, is_definition)
         };
         in_code.take(OCCURRENCES_MAX).map(occurrence).collect()
-    }
-}
-
-/// Bytes of letters outside of ASCII belong to words.
-fn is_in_word(byte: u8) -> bool {
-    is_word(byte) || byte >= 0x80
-}
-
-/// Word at the offset, or before it.
-pub(super) fn word_at(text: &[u8], offset: usize) -> Option<String> {
-    let before = text[..offset]
-        .iter()
-        .rev()
-        .take_while(|&&byte| is_in_word(byte))
-        .count();
-    let after = text[offset..]
-        .iter()
-        .take_while(|&&byte| is_in_word(byte))
-        .count();
-    let word = str::from_utf8(&text[offset - before..offset + after]).ok()?;
-    (!word.is_empty() && word.len() <= WORD_BYTES_MAX).then(|| word.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_at_or_before_the_cursor() {
-        let check = |offset, expected: Option<&str>| {
-            let text = "(größe_1 = 2)";
-            assert_eq!(
-                word_at(text.as_bytes(), offset).as_deref(),
-                expected,
-                "{offset}"
-            );
-        };
-        check(0, None);
-        check(1, Some("größe_1"));
-        check(10, Some("größe_1"));
-        check(11, None);
-        check(15, None);
     }
 }

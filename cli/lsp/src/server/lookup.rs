@@ -2,11 +2,12 @@
 //! of all others by searches.
 
 use super::buffers::Buffers;
-use super::lexed::{Lexed, word_at};
-use super::places::{Document, Place, Places, file_uri, read};
+use super::files::{file_uri, read};
+use super::lexed::Lexed;
+use super::places::{COPIES_MAX, Document, Places};
 use super::targets::Targets;
 use super::text::{Encoding, Text};
-use crate::{Corpus, CorpusError, Found};
+use crate::{Corpus, CorpusError, Found, Named, Place};
 use lsp_types::{
     DocumentHighlight, DocumentHighlightKind, Location, TextDocumentPositionParams, Uri,
 };
@@ -18,34 +19,20 @@ pub(super) const RESULTS_MAX: usize = 200;
 
 pub(super) struct Lookup<'l> {
     pub(super) corpus: &'l dyn Corpus,
-    places: &'l Places,
-    buffers: &'l Buffers,
+    pub(super) places: &'l Places,
+    pub(super) buffers: &'l Buffers,
     pub(super) encoding: Encoding,
 }
 
 /// Document and word of a request.
-struct Asked {
+pub(super) struct Asked {
     uri: Uri,
-    lexed: Lexed,
-    word: String,
+    pub(super) lexed: Lexed,
+    pub(super) word: String,
 }
 
-impl<'l> Lookup<'l> {
-    pub(super) fn new(
-        corpus: &'l dyn Corpus,
-        places: &'l Places,
-        buffers: &'l Buffers,
-        encoding: Encoding,
-    ) -> Lookup<'l> {
-        Lookup {
-            corpus,
-            places,
-            buffers,
-            encoding,
-        }
-    }
-
-    /// Definitions of the word: in its document, then in its package, then elsewhere.
+impl Lookup<'_> {
+    /// Definitions of the word: in its document, then elsewhere.
     pub(super) fn definitions(
         &self,
         at: &TextDocumentPositionParams,
@@ -55,15 +42,13 @@ impl<'l> Lookup<'l> {
         };
         let mut own: Vec<_> = asked.lexed.definitions(&asked.word).collect();
         own.sort_by_key(|it| it.is_declaration);
-        let mut locations = self.own(&asked, own.into_iter().map(|it| it.name.clone()));
-        let others = self.elsewhere(&definitions_of(&asked.word), &asked.lexed)?;
-        locations.extend(self.locations(&others));
-        locations.truncate(RESULTS_MAX);
-        Ok(locations)
+        self.locations(
+            &asked,
+            own.into_iter().map(|it| it.name.clone()),
+            (true, false),
+        )
     }
 
-    /// Uses of the word, and if `definitions` its definitions, in the order of
-    /// [`definitions`](Self::definitions).
     pub(super) fn references(
         &self,
         at: &TextDocumentPositionParams,
@@ -72,21 +57,9 @@ impl<'l> Lookup<'l> {
         let Some(asked) = self.asked(at)? else {
             return Ok(Vec::new());
         };
-        let own = asked.lexed.occurrences(&asked.word);
-        let own = own
-            .into_iter()
-            .filter(|(_, is_definition)| definitions || !is_definition);
-        let mut locations = self.own(&asked, own.map(|(range, _)| range));
-        let mut others = Vec::new();
-        if definitions {
-            others = self.elsewhere(&definitions_of(&asked.word), &asked.lexed)?;
-        }
-        others.extend(self.elsewhere(&format!("uses:{} case:yes", asked.word), &asked.lexed)?);
-        by_file(&mut others);
-        sort(&mut others, &asked.lexed);
-        locations.extend(self.locations(&others));
-        locations.truncate(RESULTS_MAX);
-        Ok(locations)
+        let own = asked.lexed.occurrences(&asked.word).into_iter();
+        let own = own.filter(|(_, is_definition)| definitions || !is_definition);
+        self.locations(&asked, own.map(|(range, _)| range), (definitions, true))
     }
 
     pub(super) fn highlights(
@@ -105,145 +78,113 @@ impl<'l> Lookup<'l> {
                 DocumentHighlightKind::READ
             }),
         };
-        Ok(lexed
-            .occurrences(&word)
-            .into_iter()
-            .map(highlight)
-            .collect())
+        let occurrences = lexed.occurrences(&word).into_iter();
+        Ok(occurrences.map(highlight).collect())
     }
 
     /// Document that the editor names; `None` without a text.
     pub(super) fn lexed(&self, uri: &Uri) -> Result<Option<Lexed>, CorpusError> {
-        let document = self.places.document(uri.as_str());
-        let Some(text) = self.text(uri, &document)? else {
-            return Ok(None);
+        let Document { file, mut place } = self.places.document(uri.as_str());
+        let text = match self.text(uri, file.as_deref()) {
+            Some(text) => text,
+            None => match place
+                .as_ref()
+                .map(|place| self.corpus.text(place))
+                .transpose()?
+            {
+                Some(Some(text)) => text,
+                _ => return Ok(None),
+            },
         };
-        let name = document
-            .file
+        if let (None, Some(file)) = (&place, &file) {
+            place = self.places.packages.locate(file, &text, self.corpus);
+        }
+        let name = file
             .as_ref()
             .map(|file| file.as_os_str().as_encoded_bytes());
-        let name = name.unwrap_or(uri.as_str().as_bytes());
-        Ok(Some(Lexed::new(document.place, name, text)))
+        Ok(Some(Lexed::new(
+            place,
+            name.unwrap_or(uri.as_str().as_bytes()),
+            text,
+        )))
     }
 
-    /// Word at the position, and its document.
-    pub(super) fn word(
+    pub(super) fn asked(
         &self,
         at: &TextDocumentPositionParams,
-    ) -> Result<Option<(Lexed, String)>, CorpusError> {
-        Ok(self.asked(at)?.map(|asked| (asked.lexed, asked.word)))
-    }
-
-    fn asked(&self, at: &TextDocumentPositionParams) -> Result<Option<Asked>, CorpusError> {
+    ) -> Result<Option<Asked>, CorpusError> {
         let uri = &at.text_document.uri;
         let Some(lexed) = self.lexed(uri)? else {
             return Ok(None);
         };
-        let offset = Text::new(&lexed.text).offset(at.position, self.encoding);
-        let word = word_at(&lexed.text, offset);
-        Ok(word.map(|word| Asked {
-            uri: uri.clone(),
-            lexed,
-            word,
-        }))
+        let word = lexed.word_at(Text::new(&lexed.text).offset(at.position, self.encoding));
+        let uri = uri.clone();
+        Ok(word.map(|word| Asked { uri, lexed, word }))
     }
 
-    /// Text of the buffer, else of the file, else of the index.
-    fn text(&self, uri: &Uri, document: &Document) -> Result<Option<Vec<u8>>, CorpusError> {
-        if let Some(text) = self.buffers.get(uri.as_str()) {
-            return Ok(Some(text.as_bytes().to_vec()));
-        }
-        if let Some(text) = document.file.as_deref().and_then(read) {
-            return Ok(Some(text));
-        }
-        match &document.place {
-            Some(place) => self.corpus.text(&place.package, &place.path),
-            None => Ok(None),
-        }
+    /// Text of the buffer, else of the file.
+    fn text(&self, uri: &Uri, file: Option<&std::path::Path>) -> Option<Vec<u8>> {
+        let open = self.buffers.get(uri.as_str());
+        open.map(|text| text.as_bytes().to_vec())
+            .or_else(|| read(file?))
     }
 
     /// Newest text of a document of the corpus.
     pub(super) fn newest(&self, place: &Place) -> Result<Option<Lexed>, CorpusError> {
-        let file = self.places.file_of(place);
-        let uri = file.as_deref().and_then(file_uri);
-        let document = Document {
-            file,
-            place: Some(place.clone()),
-        };
-        let text = match uri {
-            Some(uri) => self.text(&uri, &document)?,
-            None => self.corpus.text(&place.package, &place.path)?,
+        let file = self.places.packages.file_of(place);
+        let newest = file.and_then(|file| self.text(&file_uri(&file)?, Some(&file)));
+        let text = match newest {
+            Some(text) => Some(text),
+            None => self.corpus.text(place)?,
         };
         Ok(text.map(|text| Lexed::new(Some(place.clone()), &place.path, text)))
     }
 
-    fn own(&self, asked: &Asked, ranges: impl Iterator<Item = ops::Range<u32>>) -> Vec<Location> {
-        let text = Text::new(&asked.lexed.text);
-        let location = |range| Location::new(asked.uri.clone(), text.range(&range, self.encoding));
-        ranges.take(RESULTS_MAX).map(location).collect()
-    }
-
-    /// Matches in other documents, those of the package first.
-    pub(super) fn elsewhere(&self, query: &str, than: &Lexed) -> Result<Vec<Found>, CorpusError> {
-        let mut found = self.corpus.search(query, RESULTS_MAX)?;
-        let package = than
-            .place
-            .as_ref()
-            .and_then(|place| str::from_utf8(&place.package).ok());
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._+-".contains(letter);
-        if let Some(package) = package.filter(|it| it.chars().all(is_plain))
-            && found.len() == RESULTS_MAX
-        {
-            let near = self
-                .corpus
-                .search(&format!("{query} package:={package}"), RESULTS_MAX)?;
-            found.retain(|it| !near.contains(it));
-            found.splice(0..0, near);
-        }
-        found.retain(|it| than.place != Some(Place::of(it)));
-        sort(&mut found, than);
+    pub(super) fn elsewhere(
+        &self,
+        asked: &Asked,
+        (definitions, uses): (bool, bool),
+    ) -> Result<Vec<Found>, CorpusError> {
+        let from = asked.lexed.place.as_ref();
+        let name = &asked.word;
+        let named = Named {
+            name,
+            from,
+            definitions,
+            uses,
+        };
+        let mut found = self.corpus.named(&named, RESULTS_MAX)?;
+        found.retain(|it| from != Some(&it.place));
         Ok(found)
     }
 
-    pub(super) fn targets(&self) -> Targets<'l> {
-        Targets::new(self.corpus, self.places, self.buffers, self.encoding)
+    pub(super) fn targets(&self) -> Targets<'_> {
+        Targets {
+            corpus: self.corpus,
+            places: self.places,
+            buffers: self.buffers,
+            encoding: self.encoding,
+            known: HashMap::new(),
+            copies: COPIES_MAX,
+        }
     }
 
-    fn locations(&self, found: &[Found]) -> Vec<Location> {
+    fn locations(
+        &self,
+        asked: &Asked,
+        own: impl Iterator<Item = ops::Range<u32>>,
+        wanted: (bool, bool),
+    ) -> Result<Vec<Location>, CorpusError> {
+        let text = Text::new(&asked.lexed.text);
+        let location = |range| Location::new(asked.uri.clone(), text.range(&range, self.encoding));
+        let mut locations: Vec<_> = own.take(RESULTS_MAX).map(location).collect();
         let mut targets = self.targets();
-        let location = |found: &Found| {
-            let (uri, range) = targets.place(found)?;
-            Some(
-                range
-                    .into_iter()
-                    .map(move |range| Location::new(uri.clone(), range)),
-            )
-        };
-        found
-            .iter()
-            .filter_map(location)
-            .flatten()
-            .take(RESULTS_MAX)
-            .collect()
+        for found in self.elsewhere(asked, wanted)? {
+            let (uri, ranges) = targets.place(&found).unzip();
+            let ranges = ranges.into_iter().flatten().zip(uri.into_iter().cycle());
+            locations.extend(ranges.map(|(range, uri)| Location::new(uri, range)));
+        }
+        locations.truncate(RESULTS_MAX);
+        Ok(locations)
     }
-}
-
-/// Nearest package first. Stable, so the best match leads.
-fn sort(found: &mut [Found], than: &Lexed) {
-    let package = than.place.as_ref().map(|place| &place.package);
-    found.sort_by_key(|it| Some(&it.package) != package);
-}
-
-/// By file, the best first, then by line.
-fn by_file(found: &mut [Found]) {
-    let mut ranks = HashMap::new();
-    for it in &*found {
-        let next = ranks.len();
-        ranks.entry(Place::of(it)).or_insert(next);
-    }
-    found.sort_by_key(|it| (ranks[&Place::of(it)], it.line));
-}
-
-pub(super) fn definitions_of(word: &str) -> String {
-    format!("sym:={word} case:yes")
 }

@@ -2,7 +2,6 @@
 
 use super::lexed::Lexed;
 use super::lookup::{Lookup, RESULTS_MAX};
-use super::places::Place;
 use super::text::Text;
 use crate::{CorpusError, Found};
 use language::symbols::{Definition, Kind, Parent};
@@ -43,11 +42,11 @@ impl Lookup<'_> {
         let (mut targets, mut lexed) = (self.targets(), HashMap::new());
         let symbols = found.iter().filter_map(|found| {
             let (uri, ranges) = targets.place(found)?;
-            let place = Place::of(found);
-            if !lexed.contains_key(&place) && lexed.len() < LEXED_MAX {
-                lexed.insert(place.clone(), self.newest(&place).ok().flatten());
+            let place = &found.place;
+            if !lexed.contains_key(place) && lexed.len() < LEXED_MAX {
+                lexed.insert(place, self.newest(place).ok().flatten());
             }
-            let lexed = lexed.get(&place).and_then(Option::as_ref);
+            let lexed = lexed.get(place).and_then(Option::as_ref);
             Some(symbol(found, lexed, Location::new(uri, *ranges.first()?)))
         });
         Ok(symbols.take(RESULTS_MAX).collect())
@@ -115,24 +114,13 @@ fn symbol(found: &Found, lexed: Option<&Lexed>, location: Location) -> Workspace
         let covers = |it: &&Definition| it.name.start <= start && start < it.name.end;
         lexed.symbols.definitions.iter().find(covers)
     });
-    let (lexed, it) = match lexed.zip(definition) {
-        Some(known) => known,
-        None => {
-            return WorkspaceSymbol {
-                name: String::from_utf8_lossy(matched).into_owned(),
-                kind: SymbolKind::VARIABLE,
-                tags: None,
-                container_name: None,
-                location: OneOf::Left(location),
-                data: None,
-            };
-        }
-    };
+    let known = lexed.zip(definition);
+    let matched = || String::from_utf8_lossy(matched).into_owned();
     WorkspaceSymbol {
-        name: lexed.string(&it.name),
-        kind: kind(it.kind),
+        name: known.map_or_else(matched, |(lexed, it)| lexed.string(&it.name)),
+        kind: known.map_or(SymbolKind::VARIABLE, |(_, it)| kind(it.kind)),
         tags: None,
-        container_name: lexed.parent(it),
+        container_name: known.and_then(|(lexed, it)| lexed.parent(it)),
         location: OneOf::Left(location),
         data: None,
     }

@@ -1,36 +1,20 @@
 //! Documents behind URIs: files of packages on disk, copies in the cache, `trawl://package/path`.
 
 use super::cache::TextCache;
-use crate::{Corpus, Found, Workspace};
+use super::files::{IN_PATH, file, file_uri, relative};
+use super::packages::Packages;
+use crate::{Corpus, Found, Place, Workspace};
 use lsp_types::Uri;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
-use std::ffi::OsStr;
-use std::io::Read;
+use percent_encoding::{AsciiSet, percent_decode_str, percent_encode};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 const SCHEME: &str = "trawl://";
 
 /// Files of a response that are copied into the cache. Later ones get a URI that few editors open.
 pub(super) const COPIES_MAX: usize = 64;
 
-/// Text of a file that is read. Longer ones are data.
-pub(super) const TEXT_BYTES_MAX: u64 = 32 << 20;
-
-/// Characters that stay as they are in the path of a URI.
-const IN_PATH: AsciiSet = NON_ALPHANUMERIC
-    .remove(b'/')
-    .remove(b'.')
-    .remove(b'-')
-    .remove(b'_');
 const IN_COMPONENT: AsciiSet = IN_PATH.add(b'/').remove(b'+');
-
-/// Document of the corpus.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
-    pub(super) package: Vec<u8>,
-    pub(super) path: Vec<u8>,
-}
 
 /// Document that an editor names.
 #[derive(Clone, Debug, Default)]
@@ -42,14 +26,14 @@ pub(super) struct Document {
 }
 
 pub(super) struct Places {
-    packages: Vec<(Vec<u8>, PathBuf)>,
+    pub(super) packages: Packages,
     cache: Option<TextCache>,
 }
 
 impl Places {
     pub(super) fn new(workspace: Workspace) -> Places {
         Places {
-            packages: workspace.packages,
+            packages: Packages::new(workspace.packages),
             cache: workspace.cache.map(TextCache::new),
         }
     }
@@ -79,33 +63,7 @@ impl Places {
                 path: path.as_os_str().as_bytes().to_vec(),
             });
         }
-        let below = |(package, root): &(Vec<u8>, PathBuf)| {
-            let path = file.strip_prefix(root).ok()?.as_os_str().as_bytes();
-            let depth = root.as_os_str().len();
-            Some((
-                depth,
-                Place {
-                    package: package.clone(),
-                    path: path.to_vec(),
-                },
-            ))
-        };
-        let below = self.packages.iter().filter_map(below);
-        below
-            .max_by_key(|(depth, _)| *depth)
-            .map(|(_, place)| place)
-    }
-
-    /// File on disk of a document, if there is one.
-    pub(super) fn file_of(&self, place: &Place) -> Option<PathBuf> {
-        let path = relative(&place.path)?;
-        let named = |(package, _): &&(Vec<u8>, PathBuf)| *package == place.package;
-        let mut files = self
-            .packages
-            .iter()
-            .filter(named)
-            .map(|(_, root)| root.join(path));
-        files.find(|file| file.is_file())
+        self.packages.place_of(file)
     }
 
     /// URI that an editor can open: a file on disk, else a copy if `copies` are left.
@@ -115,8 +73,12 @@ impl Places {
         corpus: &dyn Corpus,
         copies: &mut usize,
     ) -> Option<Uri> {
-        let place = Place::of(found);
-        if let Some(file) = self.file_of(&place) {
+        let place = &found.place;
+        let packages = &self.packages;
+        let file = packages
+            .file_of(place)
+            .or_else(|| packages.same_file(found));
+        if let Some(file) = file {
             return file_uri(&file);
         }
         let copy = self.cache.as_ref().and_then(|cache| {
@@ -124,76 +86,23 @@ impl Places {
             let name = relative(package.as_bytes())?.join(relative(&place.path)?);
             cache.get_or_write(&name, &found.hash, || {
                 *copies = copies.checked_sub(1)?;
-                corpus.text(&place.package, &place.path).ok()?
+                corpus.text(place).ok()?
             })
         });
-        copy.map_or_else(|| place.uri(), |file| file_uri(&file))
+        copy.map_or_else(|| own_uri(place), |file| file_uri(&file))
     }
 }
 
-impl Place {
-    pub(super) fn of(found: &Found) -> Place {
-        Place {
-            package: found.package.clone(),
-            path: found.path.clone(),
-        }
-    }
-
-    fn uri(&self) -> Option<Uri> {
-        let package = percent_encode(&self.package, &IN_COMPONENT);
-        let path = percent_encode(&self.path, &IN_PATH);
-        format!("{SCHEME}{package}/{path}").parse().ok()
-    }
-}
-
-/// Path of names alone: relative, without `.`, `..` and NUL. `None` for others.
-fn relative(path: &[u8]) -> Option<&Path> {
-    let parsed = Path::new(OsStr::from_bytes(path));
-    let is_plain = |name: &[u8]| !matches!(name, b"" | b"." | b"..") && !name.contains(&0);
-    let is_normal = parsed
-        .components()
-        .all(|it| matches!(it, Component::Normal(_)));
-    (is_normal && path.split(|&byte| byte == b'/').all(is_plain)).then_some(parsed)
-}
-
-fn file(uri: &str) -> Option<PathBuf> {
-    let path = uri.strip_prefix("file://")?;
-    let path = path.strip_prefix("localhost").unwrap_or(path);
-    let bytes: Vec<u8> = percent_decode_str(path).collect();
-    let is_path = bytes.starts_with(b"/") && !bytes.contains(&0);
-    is_path.then(|| PathBuf::from(OsStr::from_bytes(&bytes)))
-}
-
-pub(super) fn file_uri(file: &Path) -> Option<Uri> {
-    let path = percent_encode(file.as_os_str().as_bytes(), &IN_PATH);
-    format!("file://{path}").parse().ok()
-}
-
-/// Reads a regular file; `None` if that fails, or for a long one.
-pub(super) fn read(file: &Path) -> Option<Vec<u8>> {
-    let is_file = file.metadata().ok()?.is_file();
-    let opened = is_file.then(|| std::fs::File::open(file).ok()).flatten()?;
-    let mut text = Vec::new();
-    let read = opened.take(TEXT_BYTES_MAX + 1).read_to_end(&mut text);
-    (read.is_ok() && text.len() as u64 <= TEXT_BYTES_MAX).then_some(text)
+fn own_uri(place: &Place) -> Option<Uri> {
+    let package = percent_encode(&place.package, &IN_COMPONENT);
+    let path = percent_encode(&place.path, &IN_PATH);
+    format!("{SCHEME}{package}/{path}").parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CorpusError;
-
-    struct Evil;
-
-    impl Corpus for Evil {
-        fn search(&self, _: &str, _: usize) -> Result<Vec<Found>, CorpusError> {
-            Ok(Vec::new())
-        }
-
-        fn text(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<u8>>, CorpusError> {
-            Ok(Some(b"evil".to_vec()))
-        }
-    }
+    use crate::server::packages::tests::{Evil, found};
 
     #[test]
     fn no_copy_leaves_the_cache() {
@@ -205,14 +114,10 @@ mod tests {
             ..Workspace::default()
         });
         let check = |package: &[u8], path: &[u8]| {
-            let found = Found {
-                package: package.to_vec(),
-                path: path.to_vec(),
-                ..Found::default()
-            };
-            let uri = places.uri(&found, &Evil, &mut 1).unwrap();
+            let found = found(package, path, "");
+            let uri = places.uri(&found, &Evil::default(), &mut 1).unwrap();
             let document = places.document(uri.as_str());
-            assert_eq!(document.place, Some(Place::of(&found)), "{}", uri.as_str());
+            assert_eq!(document.place, Some(found.place), "{}", uri.as_str());
             document
                 .file
                 .is_some_and(|file| file.starts_with(&root) && file.is_file())

@@ -1,16 +1,17 @@
 //! Locations of a response: URIs of its documents, and lines as they are now.
 
 use super::buffers::Buffers;
-use super::places::{COPIES_MAX, Place, Places, read};
+use super::files::read;
+use super::places::Places;
 use super::text::{Encoding, Text};
-use crate::{Corpus, Found};
+use crate::{Corpus, Found, Place};
 use lsp_types::{Position, Range, Uri};
 use std::collections::HashMap;
 
 /// Text in which moved lines are looked for.
 const TEXT_BYTES_MAX: usize = 4 << 20;
 
-struct Target {
+pub(super) struct Target {
     uri: Uri,
     /// Newest text, unless only the index has one.
     text: Option<Vec<u8>>,
@@ -18,39 +19,22 @@ struct Target {
 
 /// Documents of a response: their URIs and newest texts.
 pub(super) struct Targets<'l> {
-    corpus: &'l dyn Corpus,
-    places: &'l Places,
-    buffers: &'l Buffers,
-    encoding: Encoding,
-    known: HashMap<Place, Option<Target>>,
-    copies: usize,
+    pub(super) corpus: &'l dyn Corpus,
+    pub(super) places: &'l Places,
+    pub(super) buffers: &'l Buffers,
+    pub(super) encoding: Encoding,
+    pub(super) known: HashMap<Place, Option<Target>>,
+    pub(super) copies: usize,
 }
 
-impl<'l> Targets<'l> {
-    pub(super) fn new(
-        corpus: &'l dyn Corpus,
-        places: &'l Places,
-        buffers: &'l Buffers,
-        encoding: Encoding,
-    ) -> Targets<'l> {
-        Targets {
-            corpus,
-            places,
-            buffers,
-            encoding,
-            known: HashMap::new(),
-            copies: COPIES_MAX,
-        }
-    }
-
+impl Targets<'_> {
     /// URI and ranges of a match, where its line is now.
     pub(super) fn place(&mut self, found: &Found) -> Option<(Uri, Vec<Range>)> {
-        let place = Place::of(found);
-        let target = self.known.entry(place.clone()).or_insert_with(|| {
+        let target = self.known.entry(found.place.clone()).or_insert_with(|| {
             let uri = self.places.uri(found, self.corpus, &mut self.copies)?;
             let open = self.buffers.get(uri.as_str());
             let open = open.map(|text| text.as_bytes().to_vec());
-            let text = open.or_else(|| read(&self.places.file_of(&place)?));
+            let text = open.or_else(|| read(&self.places.packages.file_of(&found.place)?));
             Some(Target { uri, text })
         });
         let Target { uri, text } = target.as_ref()?;

@@ -1,6 +1,6 @@
 //! Hostile editors and corpora, by seed.
 
-use crate::{Corpus, CorpusError, Ended, Found, Workspace, serve};
+use crate::{Corpus, CorpusError, Ended, Found, Named, Place, Workspace, serve};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -47,8 +47,10 @@ impl Corpus for Hostile {
     fn search(&self, query: &str, matches_max: usize) -> Result<Vec<Found>, CorpusError> {
         let mut random = Random(query.len() as u64);
         let found = |_| Found {
-            package: random.one_of(&[b"p".to_vec(), b"..".to_vec(), b"\xff/".to_vec()]),
-            path: random.one_of(&[b"a.c".to_vec(), b"../../x".to_vec(), b"\0".to_vec()]),
+            place: Place {
+                package: random.one_of(&[b"p".to_vec(), b"..".to_vec(), b"\xff/".to_vec()]),
+                path: random.one_of(&[b"a.c".to_vec(), b"../../x".to_vec(), b"\0".to_vec()]),
+            },
             hash: String::new(),
             line: random.one_of(&[0, 1, 2, u32::MAX]),
             text: random.one_of(&TEXTS).into(),
@@ -58,12 +60,18 @@ impl Corpus for Hostile {
         Ok((0..matches_max + 1).map(found).collect())
     }
 
-    fn text(&self, package: &[u8], _: &[u8]) -> Result<Option<Vec<u8>>, CorpusError> {
-        match package {
+    fn named(&self, it: &Named<'_>, lines_max: usize) -> Result<Vec<Found>, CorpusError> {
+        self.search(it.name, lines_max)
+    }
+
+    fn text(&self, place: &Place) -> Result<Option<Vec<u8>>, CorpusError> {
+        match &place.package[..] {
             b"p" => Ok(Some(TEXTS[1].into())),
             _ => Err(CorpusError("no such text".to_owned())),
         }
     }
+
+    fn cancel(&self) {}
 }
 
 struct Output(Sender<Vec<u8>>);
@@ -127,7 +135,7 @@ fn check(seed: u64) {
     };
     let (sender, output) = channel();
     let ended = serve(
-        Arc::new(Hostile),
+        || Arc::new(Hostile),
         workspace,
         input.as_bytes(),
         Output(sender),

@@ -2,10 +2,12 @@
 
 use super::symbols;
 use memchr::memmem;
+use regex::bytes::Regex;
 use schema::message::{
     Batch, DocumentKind, Expr, Field, FileRange, FileReply, FileRequest, Line, Range, Reading,
     ResumePoint, Role, Search, ShardEnd, Want,
 };
+use schema::name::package_name;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A document. Lines that contain the pattern match.
@@ -20,7 +22,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads regular expressions as literals.
+    /// Only packages have regular expressions.
     pub(crate) fn passes(&self, expr: &Expr) -> bool {
         let filter = match expr {
             Expr::Filter(filter) => filter,
@@ -41,6 +43,10 @@ impl Document {
         let wanted = filter.text.as_bytes();
         match filter.reading {
             Reading::Exact => value == wanted,
+            Reading::Regexp if filter.field == Field::Package => {
+                let name = Regex::new(&filter.text).expect("a frontend checks expressions");
+                name.is_match(package_name(value))
+            }
             Reading::Regexp | Reading::RegexpIgnoringCase | Reading::Glob => {
                 memmem::find(value, wanted).is_some()
             }

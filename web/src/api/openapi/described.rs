@@ -211,6 +211,15 @@ parameters! {
     }
 
     struct NameParams {
+        /// Package; optional beside `name`.
+        #[both(example = "package2_1.2")]
+        package: Option<String>,
+        /// Path; optional beside `name`.
+        #[both(example = "src/file2.c")]
+        path: Option<String>,
+        /// Git revision, as of a file.
+        #[both(example = "v1.0")]
+        rev: Option<String>,
         /// Line of the name, from 1.
         #[both(minimum = 1, example = 7)]
         line: Option<u32>,
@@ -222,6 +231,11 @@ parameters! {
         /// Maximum number of places (100).
         #[both(minimum = 1, maximum = 1000)]
         limit: Option<usize>,
+    }
+
+    struct UsesParams {
+        /// List definitions, too.
+        definitions: Option<bool>,
     }
 
     struct BytesParams {

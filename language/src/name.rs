@@ -1,38 +1,23 @@
 //! Name at a position of a line.
 
-use language::words::is_word;
-use schema::message::FileDefinition;
+use crate::words::is_word;
 use std::ops::Range;
-
-/// Name to search for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SymbolTarget {
-    /// Name at a line, from 1, and a column, in bytes from 0.
-    At {
-        /// Line, from 1.
-        line: u32,
-        /// Bytes before the position in its line.
-        column: u32,
-    },
-    Name(String),
-}
 
 /// Signs that are part of names in some languages.
 const SIGNS: &[u8] = b"-?!$";
 
-/// Range of the name around a column, or right before it. Signs are part of it if definitions of
-/// the file have such names.
-pub(super) fn at(
+/// Range of the name around a column, or right before it. Signs are part of it if names that the
+/// file defines have them.
+pub fn at<'n>(
     line: &[u8],
     column: usize,
-    definitions: &[FileDefinition],
+    mut defined: impl Iterator<Item = &'n [u8]> + Clone,
 ) -> Option<Range<usize>> {
-    let is_plain = |byte: u8| is_word(byte) || !byte.is_ascii();
     let plain = around(line, column, is_plain)?;
-    let signs = signs_of(definitions);
+    let signs = signs_of(defined.clone());
     let has_signs = |byte: u8| is_plain(byte) || signs.contains(&byte);
     let whole = around(line, column, has_signs)?;
-    if whole == plain || is_defined(&line[whole.clone()], definitions) {
+    if whole == plain || defined.any(|name| name == &line[whole.clone()]) {
         return Some(whole);
     }
     Some(trimmed(line, whole))
@@ -58,15 +43,15 @@ fn trimmed(line: &[u8], mut range: Range<usize>) -> Range<usize> {
 }
 
 /// Signs in the defined names. Headings are no names.
-fn signs_of(definitions: &[FileDefinition]) -> Vec<u8> {
-    let names = definitions.iter().map(|it| &it.name[..]);
-    let names = names.filter(|name| !name.iter().any(u8::is_ascii_whitespace));
+fn signs_of<'n>(defined: impl Iterator<Item = &'n [u8]> + Clone) -> Vec<u8> {
+    let names = defined.filter(|name| !name.iter().any(u8::is_ascii_whitespace));
     let has = |sign: &u8| names.clone().any(|name| name.contains(sign));
     SIGNS.iter().copied().filter(has).collect()
 }
 
-fn is_defined(name: &[u8], definitions: &[FileDefinition]) -> bool {
-    definitions.iter().any(|it| it.name == name)
+/// True for names in every language.
+pub fn is_plain(byte: u8) -> bool {
+    is_word(byte) || !byte.is_ascii()
 }
 
 #[cfg(test)]
@@ -74,18 +59,8 @@ mod tests {
     use super::*;
 
     fn check(line: &str, column: usize, defined: &[&str], expected: Option<&str>) {
-        let definition = |name: &&str| FileDefinition {
-            name: name.as_bytes().to_vec(),
-            kind: 0,
-            is_declaration: false,
-            line: 1,
-            column: 0,
-            end_line: 1,
-            parent: Vec::new(),
-            parent_index: None,
-        };
-        let defined: Vec<_> = defined.iter().map(definition).collect();
-        let found = at(line.as_bytes(), column, &defined);
+        let defined = defined.iter().map(|name| name.as_bytes());
+        let found = at(line.as_bytes(), column, defined);
         assert_eq!(found.map(|range| &line[range]), expected, "{line} {column}");
     }
 
