@@ -295,6 +295,8 @@ mod tests {
                 source: FileSource::Text,
                 visible: None,
                 definitions: false,
+                symbol_line: 0,
+                symbol_column: 0,
             };
             let reply = part("12".to_owned(), text, &request);
             assert_eq!(
@@ -341,6 +343,7 @@ mod tests {
                 let generation = Generation {
                     shards: Vec::new(),
                     updated: 0,
+                    precise: None,
                     recorded: Arc::default(),
                 };
                 let (files, repository) = (ObjectFiles::default(), Counting(0.into(), bytes));
@@ -356,6 +359,8 @@ mod tests {
                         source: FileSource::Original,
                         visible: None,
                         definitions: false,
+                        symbol_line: 0,
+                        symbol_column: 0,
                     };
                     files
                         .answer(&generation, Some(&repository), &request)

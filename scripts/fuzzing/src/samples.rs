@@ -84,6 +84,8 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         source: FileSource::Original,
         visible: None,
         definitions: false,
+        symbol_line: 0,
+        symbol_column: 0,
     };
     let reply = FileReply {
         found: true,
@@ -113,6 +115,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
             parent_index: Some(0),
         }],
         definitions_missing: "too long".to_owned(),
+        symbol: b"npm p 1 f().".to_vec(),
     };
     let list = ListRequest {
         kind: ListKind::Children,

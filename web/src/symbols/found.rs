@@ -2,6 +2,7 @@
 
 use super::file::definitions_of;
 use super::imports::Imports;
+use super::precise;
 use super::word::{self, SymbolTarget};
 use crate::http::rendering;
 use crate::model::{
@@ -11,7 +12,7 @@ use crate::problem::Problem;
 use crate::source::file_range::Fetched;
 use crate::suggest::Corpus;
 use frontend::query::Query;
-use frontend::{Match, SearchRequest, SearchResult};
+use frontend::{Document, Match, SearchRequest, SearchResult};
 use futures_util::future::{join, join_all};
 use language::symbols::Class;
 use schema::message::{
@@ -65,34 +66,66 @@ async fn places(
     request: &SymbolRequest,
     role: Role,
 ) -> Result<SymbolPlaces, Problem> {
-    let (origin, name) = Origin::open(corpus, request).await?;
-    let search = |same| origin.search(corpus, request, pattern(&name, role), same);
-    let (inside, outside) = join(search(true), search(false)).await;
-    let answers: Vec<_> = [inside?, outside?].into_iter().flatten().collect();
-    if answers.iter().any(|answer| answer.is_unavailable()) {
-        return Err(Problem::unavailable("no backend answers"));
-    }
-    let mut found = Vec::new();
+    let (origin, name, symbol) = Origin::open(corpus, request).await?;
+    let limit = request.limit;
+    let precise = precise::places(corpus, &origin.request, &symbol, role, limit).await?;
+    let answers = if precise.is_answer {
+        Vec::new()
+    } else {
+        origin.guess(corpus, request, pattern(&name, role)).await?
+    };
+    let mut guesses = Vec::new();
     for answer in &answers {
-        found.extend(best(answer, request.limit).await?);
+        let best = best(answer, limit).await?;
+        guesses.extend(best.iter().map(|it| (place(it), it.document.clone())));
     }
-    let mut places = origin.nearest(corpus, &found, request.limit).await;
+    let mut counted = counted(&answers);
+    if !symbol.is_empty() {
+        let is_cut = answers.iter().any(|answer| answer.found() > limit as u64);
+        precise::retain_unresolved(corpus, &mut guesses).await?;
+        let total = precise.found.len() + guesses.len();
+        counted = (total as u64, relation(precise.is_whole && !is_cut));
+    }
+    let found = precise.found.into_iter().chain(guesses).collect();
+    let mut places = origin.nearest(corpus, found, limit).await;
     if role == Role::Definition {
         describe(corpus, &mut places).await;
-        places.sort_by_key(|(place, _)| (place.reason, place.declaration == Some(true)));
+        let is_declaration = |it: &SymbolPlace| it.declaration == Some(true);
+        places.sort_by_key(|(it, _)| (!it.precise, it.reason, is_declaration(it)));
     }
     let places = places.into_iter().map(|(place, _)| place);
-    Ok(answered(name, places.collect(), &answers))
+    Ok(answered(name, places.collect(), counted, &answers))
 }
 
-fn answered(name: String, places: Vec<SymbolPlace>, answers: &[Arc<SearchResult>]) -> SymbolPlaces {
-    let relations = answers.iter().map(|answer| TotalRelation::of(answer));
-    let mut lower_bounds = relations.filter(|it| *it == TotalRelation::Gte);
+/// Place, and its document.
+pub(super) type Found = (SymbolPlace, Arc<Document>);
+
+fn counted(answers: &[Arc<SearchResult>]) -> (u64, TotalRelation) {
+    let mut relations = answers.iter().map(|answer| TotalRelation::of(answer));
+    let is_exact = relations.all(|it| it == TotalRelation::Eq);
+    let total = answers.iter().map(|answer| answer.found()).sum();
+    (total, relation(is_exact))
+}
+
+fn relation(is_exact: bool) -> TotalRelation {
+    if is_exact {
+        TotalRelation::Eq
+    } else {
+        TotalRelation::Gte
+    }
+}
+
+fn answered(
+    name: String,
+    places: Vec<SymbolPlace>,
+    (total, total_relation): (u64, TotalRelation),
+    answers: &[Arc<SearchResult>],
+) -> SymbolPlaces {
     SymbolPlaces {
         name,
         places,
-        total: answers.iter().map(|answer| answer.found()).sum(),
-        total_relation: lower_bounds.next().unwrap_or_default(),
+        total,
+        total_relation,
         complete: answers.iter().all(|answer| answer.is_complete()),
         missing: answers.iter().flat_map(|it| Missing::of(it)).collect(),
     }
@@ -107,11 +140,11 @@ struct Origin {
 }
 
 impl Origin {
-    /// Reads the file, and the name at the position.
+    /// Reads the file, and the name and the resolved symbol at the position.
     async fn open(
         corpus: Corpus<'_>,
         request: &SymbolRequest,
-    ) -> Result<(Origin, String), Problem> {
+    ) -> Result<(Origin, String, Vec<u8>), Problem> {
         let (range, wants_name) = match request.target {
             SymbolTarget::At { line: first, .. } => (FileRange::Lines { first, count: 1 }, true),
             SymbolTarget::Name(_) => (FileRange::Lines { first: 1, count: 1 }, false),
@@ -119,9 +152,15 @@ impl Origin {
         if range == (FileRange::Lines { first: 0, count: 1 }) {
             return Err(Problem::bad_request("line=0: lines count from 1"));
         }
+        let (symbol_line, symbol_column) = match request.target {
+            SymbolTarget::At { line, column } => (line, column),
+            SymbolTarget::Name(_) => (0, 0),
+        };
         let file = FileRequest {
             range,
             definitions: wants_name,
+            symbol_line,
+            symbol_column,
             ..request.file.clone()
         };
         let fetched = corpus.fetch_file(file.clone()).await?;
@@ -146,6 +185,7 @@ impl Origin {
                 commit => commit.to_owned(),
             },
             definitions: false,
+            symbol_line: 0,
             ..file
         };
         let origin = Origin {
@@ -153,7 +193,23 @@ impl Origin {
             package,
             filter,
         };
-        Ok((origin, name))
+        Ok((origin, name, reply.symbol))
+    }
+
+    /// Searches the package, and all others.
+    async fn guess(
+        &self,
+        corpus: Corpus<'_>,
+        request: &SymbolRequest,
+        pattern: Pattern,
+    ) -> Result<Vec<Arc<SearchResult>>, Problem> {
+        let search = |same| self.search(corpus, request, pattern.clone(), same);
+        let (inside, outside) = join(search(true), search(false)).await;
+        let answers: Vec<_> = [inside?, outside?].into_iter().flatten().collect();
+        if answers.iter().any(|answer| answer.is_unavailable()) {
+            return Err(Problem::unavailable("no backend answers"));
+        }
+        Ok(answers)
     }
 
     /// Searches the package, or all others. `None` if the first cannot be named.
@@ -193,26 +249,19 @@ impl Origin {
         Ok(Some(search.finished().await?))
     }
 
-    /// First places by nearness, of equally near ones the better matches.
-    async fn nearest<'m>(
-        &self,
-        corpus: Corpus<'_>,
-        found: &'m [Match],
-        limit: usize,
-    ) -> Vec<(SymbolPlace, &'m Match)> {
-        let imports = self.imports(corpus, found).await;
-        let reasons = found.iter().map(|it| (self.reason(it, &imports), it));
-        let mut nearest: Vec<_> = reasons.collect();
+    /// First places: precise ones, then by nearness, of equally near ones the better matches.
+    async fn nearest(&self, corpus: Corpus<'_>, mut found: Vec<Found>, limit: usize) -> Vec<Found> {
+        let imports = self.imports(corpus, &found).await;
+        for (place, document) in &mut found {
+            place.reason = self.reason(document, &imports);
+        }
         // Stable.
-        nearest.sort_by_key(|(reason, _)| *reason);
-        let nearest = nearest.into_iter().take(limit);
-        nearest
-            .map(|(reason, it)| (place(reason, it), it))
-            .collect()
+        found.sort_by_key(|(place, _)| (!place.precise, place.reason));
+        found.truncate(limit);
+        found
     }
 
-    fn reason(&self, found: &Match, imports: &Imports) -> PlaceReason {
-        let document = &found.document;
+    fn reason(&self, document: &Document, imports: &Imports) -> PlaceReason {
         match document.package == self.package {
             true if document.path == self.request.path => PlaceReason::SameFile,
             true => PlaceReason::SamePackage,
@@ -222,8 +271,8 @@ impl Origin {
     }
 
     /// Reads the imports of the file if places are in other packages.
-    async fn imports(&self, corpus: Corpus<'_>, found: &[Match]) -> Imports {
-        if (found.iter()).all(|it| it.document.package == self.package) {
+    async fn imports(&self, corpus: Corpus<'_>, found: &[Found]) -> Imports {
+        if (found.iter()).all(|(_, document)| document.package == self.package) {
             return Imports::default();
         }
         let request = FileRequest {
@@ -277,14 +326,15 @@ async fn best(answer: &Arc<SearchResult>, limit: usize) -> Result<Vec<Match>, Pr
     Ok(read.await?)
 }
 
-fn place(reason: PlaceReason, found: &Match) -> SymbolPlace {
+/// Guessed place, before its reason is known.
+fn place(found: &Match) -> SymbolPlace {
     let document = &found.document;
     let (package, package_base64) = readable_owned(&document.package);
     let (path, path_base64) = readable_owned(&document.path);
     let (text, text_base64) = readable_owned(&found.text);
     let commit = &document.revisions.commit;
     SymbolPlace {
-        reason,
+        reason: PlaceReason::Elsewhere,
         package,
         package_base64,
         path,
@@ -300,6 +350,7 @@ fn place(reason: PlaceReason, found: &Match) -> SymbolPlace {
         text,
         text_base64,
         precise: false,
+        documentation: None,
     }
 }
 
@@ -309,11 +360,11 @@ fn column(found: &Match) -> u64 {
 }
 
 /// Adds kinds and bodies from the definitions of the first files.
-async fn describe(corpus: Corpus<'_>, places: &mut [(SymbolPlace, &Match)]) {
-    let mut documents: Vec<_> = Vec::new();
-    for (_, found) in &*places {
-        if !documents.contains(&&found.document) && documents.len() < FILES_MAX {
-            documents.push(&found.document);
+async fn describe(corpus: Corpus<'_>, places: &mut [Found]) {
+    let mut documents: Vec<Arc<Document>> = Vec::new();
+    for (_, document) in &*places {
+        if !documents.contains(document) && documents.len() < FILES_MAX {
+            documents.push(document.clone());
         }
     }
     let known = join_all(documents.iter().map(async |document| {
@@ -324,8 +375,8 @@ async fn describe(corpus: Corpus<'_>, places: &mut [(SymbolPlace, &Match)]) {
         known.map_or_else(Vec::new, |(definitions, _)| definitions)
     }));
     let known: Vec<Vec<FileDefinition>> = known.await;
-    for (place, found) in places {
-        let document = documents.iter().position(|it| **it == found.document);
+    for (place, document) in places {
+        let document = documents.iter().position(|it| it == document);
         let definitions = document.map_or(&[][..], |at| &known[at]);
         let is_it = |it: &&FileDefinition| {
             let name_end = u64::from(it.column) + it.name.len() as u64;

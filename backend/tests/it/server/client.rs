@@ -312,6 +312,8 @@ impl Client {
             source: FileSource::Text,
             visible: None,
             definitions: false,
+            symbol_line: 0,
+            symbol_column: 0,
         };
         self.ask_file(&request).await
     }

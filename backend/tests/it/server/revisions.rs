@@ -52,6 +52,8 @@ async fn file(client: &mut Client, path: &str, revision: &str) -> FileReply {
         source: FileSource::Text,
         visible: None,
         definitions: false,
+        symbol_line: 0,
+        symbol_column: 0,
     };
     client.ask_file(&request).await.unwrap()
 }

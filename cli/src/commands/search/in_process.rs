@@ -167,6 +167,8 @@ fn read(frontend: &Coordinator, document: &Document, offset: u64, count: u64) ->
         source: FileSource::Text,
         visible: None,
         definitions: false,
+        symbol_line: 0,
+        symbol_column: 0,
     };
     let scope = Scope::everything();
     let reply = frontend.file(&scope, &request);
