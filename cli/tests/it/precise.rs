@@ -44,7 +44,7 @@ fn home() -> Home {
     home.write("src/a/add.ts", "export function add() {}\n");
     home.write("src/a/other.ts", "'🦀'; function add() {}\nadd();\n");
     home.write("src/b/use.ts", "add();\n");
-    home.write("src/c/guess.ts", "add();\n");
+    home.write("src/c/guess.ts", "add(); // guess\n");
     let of_a = scip(vec![
         document("add.ts", &[([0, 16, 19], ADD, 1)]),
         document(

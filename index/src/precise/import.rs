@@ -325,14 +325,17 @@ fn range(it: &types::Occurrence) -> Option<UnitRange> {
 
 /// Name that the last descriptor of a symbol stands for; `None` if it is made up, or unknown.
 fn name_of(symbol: &str) -> Option<&str> {
-    let symbol = symbol.trim_end_matches(['.', '#', ':', '!', '/', ')', ']']);
+    if symbol.ends_with(':') || is_local_symbol(symbol.as_bytes()) {
+        return None;
+    }
+    let symbol = symbol.trim_end_matches(['.', '#', '!', '/', ')', ']']);
     let symbol = match symbol.rsplit_once('(') {
         Some((method, number)) if number.bytes().all(|it| b"+0123456789".contains(&it)) => method,
         _ => symbol,
     };
     let is_part = |it: char| it.is_ascii_alphanumeric() || "_$".contains(it);
     let name = &symbol[symbol.trim_end_matches(is_part).len()..];
-    (!name.is_empty() && !is_local_symbol(symbol.as_bytes())).then_some(name)
+    (!name.is_empty()).then_some(name)
 }
 
 /// Signature, and comment of a symbol.

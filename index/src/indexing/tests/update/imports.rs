@@ -43,6 +43,9 @@ fn adds(path: &str) -> Document {
                 occurrence([0, 15, 18], ADD, 1),
                 occurrence([0, 19, 20], "local 0", 1),
                 occurrence([1, 0, 3], ADD, 0),
+                occurrence([0, 0, 0], "npm p 1 src/`a.ts`/", 1),
+                occurrence([1, 4, 5], "npm p 1 src/`a.ts`/one0:", 1),
+                occurrence([1, 5, 6], "npm p 1 src/`a.ts`/two0:", 1),
             ],
         )
     }
