@@ -349,6 +349,8 @@ struct FileRequest {
   restricted @9 :Bool;       # only what `visible` lists is read; else all packages are visible
   definitions @10 :Bool;     # also the definitions of the whole document are wanted
   inside @11 :List(UInt32);  # lines, ascending: only definitions whose bodies have one of them; empty: all
+  symbolLine @12 :UInt32;    # also the symbol at this line is wanted, and
+  symbolColumn @13 :UInt32;  # this column, in bytes; line 0: none
 
   enum Source {
     text @0;                 # the text that is indexed; of a revision that is not, the text that would be
@@ -382,6 +384,7 @@ struct FileReply {
                              # if they are wanted: the first ones, ascending by name
   definitionsMissing @17 :Text;
                              # why others are missing; empty: none are
+  symbol @18 :Data;          # the symbol at the position, as a compiler resolved it; empty: unknown
 }
 
 struct FileDefinition {
@@ -409,6 +412,9 @@ struct ListRequest {
     repositories @4;         # packages that are git repositories, whose directory begins with `prefix`
     shard @3;                # the packages of the shard whose id is `package`: name, number, documents,
                              # bytes and time alone
+    symbolDefinitions @5;    # places that define the symbol `package`, in the package `prefix` unless
+    symbolUses @6;           # that is empty; or places that use it
+    resolved @7;             # the hashes of texts, of those in `prefix`, with resolved symbols
   }
   kind @0 :Kind;
   package @1 :Data;          # by its directory, or by its name
@@ -443,6 +449,15 @@ struct ListEntry {
                              # of a package that is a git repository
   isRepository @12 :Bool;    # of a package in its shard
   hasOwnName @13 :Bool;      # of a package: no version is split from its name, even if it looks like one
+  place @14 :ListedPlace;    # of a symbol
+}
+
+struct ListedPlace {
+  line @0 :UInt32;           # from 1
+  column @1 :UInt32;         # in bytes
+  text @2 :Data;             # line without its end, or the beginning of a long one
+  commit @3 :Text;           # as in FileReply; empty: none
+  documentation @4 :Data;    # of a definition: signature and comment, in Markdown; may be empty
 }
 
 struct IndexedRepository {

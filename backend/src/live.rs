@@ -5,6 +5,7 @@
 
 use arc_swap::ArcSwap;
 use index::directory::{self, Index, ManifestStamp};
+use index::precise::Precise;
 use index::shard::{PackageId, Shard, ShardError};
 use moka::sync::Cache;
 use schema::message::{Recorded, VisibleShard};
@@ -50,6 +51,8 @@ pub struct Generation {
     pub updated: u64,
     /// The index's records of its repositories.
     pub recorded: Arc<Recorded>,
+    /// Precise places of symbols, if a SCIP file was imported.
+    pub precise: Option<Arc<Precise>>,
 }
 
 impl LiveShards {
@@ -61,7 +64,7 @@ impl LiveShards {
         let views = Cache::builder().max_capacity(KEPT_BYTES_MAX).weigher(weigh);
         Ok(LiveShards {
             directory: directory.to_owned(),
-            current: ArcSwap::from_pointee(Generation::open(directory, &[])?),
+            current: ArcSwap::from_pointee(Generation::open(directory, &[], None)?),
             previous: Mutex::default(),
             stamp: Mutex::new(stamp),
             changed: watch::Sender::new(()),
@@ -164,7 +167,7 @@ impl LiveShards {
             return Ok(());
         }
         let (now, old) = (self.manifest_stamp(), self.current());
-        let new = Generation::open(&self.directory, &old.shards)?;
+        let new = Generation::open(&self.directory, &old.shards, old.precise.as_ref())?;
         *stamp = now;
         self.previous().push((Instant::now() + GRACE, old));
         tracing::info!(shards = new.shards.len(), "reopened the index");
@@ -201,14 +204,19 @@ impl LiveShards {
 }
 
 impl Generation {
-    fn open(directory: &Path, open: &[Arc<Shard>]) -> Result<Generation, directory::IndexError> {
+    fn open(
+        directory: &Path,
+        open: &[Arc<Shard>],
+        precise: Option<&Arc<Precise>>,
+    ) -> Result<Generation, directory::IndexError> {
         // Read before the manifest: if replaced meanwhile, the index looks too old until the next
         // check.
         let stamp = directory::manifest_stamp(directory);
-        let index = Index::reopen(directory, open)?;
+        let index = Index::reopen(directory, open, precise)?;
         Ok(Generation {
             shards: index.shards,
             recorded: index.recorded,
+            precise: index.precise,
             updated: stamp.map_or(0, |(_, seconds, _)| u64::try_from(seconds).unwrap_or(0)),
         })
     }

@@ -7,6 +7,7 @@
 
 use crate::file::AtomicFile;
 use crate::manifest::{self, Manifest, NamedFile, ShardEntry, hex};
+use crate::precise::Precise;
 use crate::revisions::RevisionTable;
 use crate::shard::{self, Shard};
 use schema::message::{MessageError, Recorded};
@@ -23,6 +24,7 @@ pub const MANIFEST: &str = "manifest";
 const LOCK: &str = "lock";
 const REVISIONS: &str = "revisions";
 const RECORDED: &str = "repositories";
+const PRECISE: &str = "precise";
 
 /// Content of the lock, which is created first.
 const MARK: &[u8; 22] = b"a Trawl index's lock.\n";
@@ -61,18 +63,23 @@ pub struct Index {
     pub manifest: Manifest,
     pub shards: Vec<Arc<Shard>>,
     pub recorded: Arc<Recorded>,
+    pub precise: Option<Arc<Precise>>,
 }
 
 impl Index {
     pub fn open(directory: &Path) -> Result<Index, IndexError> {
-        Index::reopen(directory, &[])
+        Index::reopen(directory, &[], None)
     }
 
     /// Like [`open`](Self::open), reusing undamaged shards: files stay open, pages verified.
-    pub fn reopen(directory: &Path, open: &[Arc<Shard>]) -> Result<Index, IndexError> {
+    pub fn reopen(
+        directory: &Path,
+        open: &[Arc<Shard>],
+        precise: Option<&Arc<Precise>>,
+    ) -> Result<Index, IndexError> {
         let mut attempts = 1;
         loop {
-            match Self::open_once(directory, open) {
+            match Self::open_once(directory, open, precise) {
                 // Replaced after it was read.
                 Err(error) if error.is_missing_file() && attempts < ATTEMPTS_MAX => attempts += 1,
                 done => return done,
@@ -80,12 +87,24 @@ impl Index {
         }
     }
 
-    fn open_once(directory: &Path, open: &[Arc<Shard>]) -> Result<Index, IndexError> {
+    fn open_once(
+        directory: &Path,
+        open: &[Arc<Shard>],
+        precise: Option<&Arc<Precise>>,
+    ) -> Result<Index, IndexError> {
         let manifest = read_manifest(directory)?;
         let recorded = match &manifest.recorded {
             Some(named) => read_recorded(directory, named)?,
             None => Recorded::default(),
         };
+        let precise = manifest.precise.as_ref().map(|named| {
+            let open = precise.filter(|open| open.hash == named.hash && open.intact(()).is_some());
+            open.map_or_else(
+                || open_precise(directory, named).map(Arc::new),
+                |it| Ok(it.clone()),
+            )
+        });
+        let precise = precise.transpose()?;
         let mut opener = ShardOpener::new(directory, &recorded);
         let shards = manifest.shards.iter();
         let shards = shards.map(|entry| opener.open(entry, open));
@@ -93,6 +112,7 @@ impl Index {
             shards: shards.collect::<Result<_, _>>()?,
             manifest,
             recorded: Arc::new(recorded),
+            precise,
         })
     }
 }
@@ -205,7 +225,7 @@ pub fn manifest_stamp(directory: &Path) -> io::Result<ManifestStamp> {
 
 pub fn is_named(name: &str) -> bool {
     let suffix = name.rsplit_once('.').map(|(_, suffix)| suffix);
-    suffix.is_some_and(|suffix| ["shard", REVISIONS, RECORDED].contains(&suffix))
+    suffix.is_some_and(|suffix| ["shard", REVISIONS, RECORDED, PRECISE].contains(&suffix))
 }
 
 pub fn write_revisions(directory: &Path, table: &RevisionTable) -> io::Result<(NamedFile, u64)> {
@@ -217,6 +237,26 @@ pub fn write_recorded(directory: &Path, recorded: &Recorded) -> io::Result<(Name
         io::Error::other(format!("a record of a repository: {error}"))
     })?;
     write(directory, &bytes, RECORDED)
+}
+
+pub fn write_precise(directory: &Path, bytes: &[u8]) -> io::Result<(NamedFile, u64)> {
+    write(directory, bytes, PRECISE)
+}
+
+pub fn open_precise(directory: &Path, named: &NamedFile) -> Result<Precise, IndexError> {
+    let path = directory.join(&named.file);
+    let precise = Precise::open(&path).map_err(IndexError::io(&path))?;
+    if precise.hash != named.hash {
+        return Err(IndexError::Damaged {
+            path,
+            reason: "not the file that the manifest names".to_owned(),
+        });
+    }
+    Ok(precise)
+}
+
+pub fn precise_name(bytes: &[u8]) -> NamedFile {
+    named(bytes, PRECISE)
 }
 
 pub fn recorded_name(bytes: &[u8]) -> NamedFile {

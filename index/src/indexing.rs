@@ -65,6 +65,7 @@ pub fn update(
     let _lock = begin(out)?;
     let mut current = CurrentIndex::open(out, options.options, changes.prune)?;
     let sources = current.as_built(&sources, changes);
+    let imports = current::imports(&sources, changes)?;
     // An index keeps the codec of its last run without recording it.
     let newest = current.shards.last().map(|it| it.shard.codec());
     options.content = options.content.or(newest);
@@ -98,6 +99,7 @@ pub fn update(
         return Err(BuildError::NothingRead(mem::take(problems)));
     }
     merging::merge(&mut current, &options, progress)?;
+    current.import(imports)?;
     current.publish(progress)
 }
 

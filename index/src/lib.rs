@@ -49,6 +49,7 @@ pub mod manifest;
 pub mod mapping;
 pub mod plan;
 pub mod posting;
+pub mod precise;
 pub mod revisions;
 pub mod shard;
 pub mod symbols;

@@ -22,15 +22,15 @@
 //!
 //! Version 2 adds `beside`: reason and path of entries beside packages. Version 3 adds files with
 //! their BLAKE3: `revisions`, the table of a shard, and `repositories`, the records of sources.
-//! Version 4 adds `own`: a live package with an unversioned name like `log4j-2`. The earliest
-//! sufficient version is written.
+//! Version 4 adds `own`: a live package with an unversioned name like `log4j-2`. Version 5 adds
+//! `precise`, the precise places. The earliest sufficient version is written.
 //! **Invariant:** no file is named twice. Live packages of one name are parts of one package: both
 //! shards have a table of revisions.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 const TITLE: &str = "trawl-index ";
 
@@ -40,6 +40,7 @@ pub struct Manifest {
     pub shards: Vec<ShardEntry>,
     pub beside: Vec<Beside>,
     pub recorded: Option<NamedFile>,
+    pub precise: Option<NamedFile>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,6 +164,9 @@ impl Manifest {
         if let Some(NamedFile { hash, file }) = &self.recorded {
             let _ = writeln!(text, "repositories {} {file}", hex(hash));
         }
+        if let Some(NamedFile { hash, file }) = &self.precise {
+            let _ = writeln!(text, "precise {} {file}", hex(hash));
+        }
         let crc = crc32c::crc32c(text.as_bytes());
         let _ = writeln!(text, "end {crc:08x}");
         text
@@ -170,8 +174,10 @@ impl Manifest {
 
     fn version(&self) -> u32 {
         let has_revisions = self.shards.iter().any(|shard| shard.revisions.is_some());
-        if self.live().any(|package| package.has_own_name) {
+        if self.precise.is_some() {
             VERSION
+        } else if self.live().any(|package| package.has_own_name) {
+            4
         } else if has_revisions || self.recorded.is_some() {
             3
         } else if self.beside.is_empty() {
@@ -187,7 +193,8 @@ impl Manifest {
             .shards
             .iter()
             .filter_map(|shard| shard.revisions.as_ref());
-        let others = tables.chain(&self.recorded).map(|named| &*named.file);
+        let others = tables.chain(&self.recorded).chain(&self.precise);
+        let others = others.map(|named| &*named.file);
         shards.chain(others)
     }
 
@@ -260,6 +267,10 @@ impl Manifest {
             "repositories" => {
                 let recorded = named_file(first, second, ".repositories")?;
                 return self.recorded.replace(recorded).is_none().then_some(());
+            }
+            "precise" => {
+                let precise = named_file(first, second, ".precise")?;
+                return self.precise.replace(precise).is_none().then_some(());
             }
             "package" | "own" | "dead" => self.shards.last_mut()?.packages.push(PackageEntry {
                 signature: u64::from_str_radix(first, 16).ok()?,
@@ -371,6 +382,7 @@ mod tests {
                 reason: "excluded by .gitignore:1:*".to_owned(),
             }],
             recorded: None,
+            precise: None,
         }
     }
 
@@ -397,6 +409,11 @@ mod tests {
         assert!(text.starts_with("trawl-index 4\n"), "{text}");
         assert!(text.contains("own 0000000000000007 i3-wm_4.22\n"), "{text}");
         assert_eq!(Manifest::parse(text.as_bytes()), Ok(own.clone()));
+        own.precise = named(4, ".precise");
+        let text = own.render();
+        assert!(text.starts_with("trawl-index 5\n"), "{text}");
+        assert_eq!(Manifest::parse(text.as_bytes()), Ok(own.clone()));
+        own.precise = None;
         own.shards[0].packages[1].is_dead = true;
         assert!(own.render().starts_with("trawl-index 2\n"));
     }
@@ -448,8 +465,8 @@ mod tests {
             Err(ManifestError::NotAManifest)
         );
         assert_eq!(
-            Manifest::parse(b"trawl-index 5\nwhatever\n"),
-            Err(ManifestError::Newer(5))
+            Manifest::parse(b"trawl-index 6\nwhatever\n"),
+            Err(ManifestError::Newer(6))
         );
     }
 

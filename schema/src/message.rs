@@ -35,8 +35,8 @@ pub use recorded::{
 };
 pub use reply::{
     End, Estimate, Failure, FailureKind, FileDefinition, FileReply, Hello, INDEXED_REVISIONS_MAX,
-    IndexedRepository, IndexedRevision, ListEntry, ListReply, Phases, Progress, ShardEnd,
-    ShardInfo, Skip,
+    IndexedRepository, IndexedRevision, ListEntry, ListReply, ListedPlace, Phases, Progress,
+    ShardEnd, ShardInfo, Skip,
 };
 pub use request::{
     Excluded, FileRange, FileRequest, FileSource, ListKind, ListRequest, PHRASE_PATTERNS_MAX,

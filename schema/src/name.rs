@@ -87,6 +87,11 @@ pub fn revision_name(full: &[u8]) -> &[u8] {
     short.next().unwrap_or(full)
 }
 
+/// True for a SCIP symbol of one text.
+pub fn is_local_symbol(symbol: &[u8]) -> bool {
+    symbol.starts_with(b"local ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

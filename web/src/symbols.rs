@@ -1,8 +1,9 @@
 //! Definitions of a file ([`outline`]), and places that define or use the name at a position
 //! ([`definitions`], [`references`]).
 //!
-//! A name is searched as a word of code: it is not resolved, so places may belong to other symbols
-//! of the same name. Their [`PlaceReason`](crate::model::PlaceReason) orders them.
+//! Places of a symbol that a SCIP file resolved are [`precise`]. Other names are searched as words
+//! of code, so places may belong to other symbols of that name.
+//! [`PlaceReason`](crate::model::PlaceReason) orders them.
 //!
 //! **Invariant:** one search for each reason, with a limit.
 
@@ -10,6 +11,7 @@ mod enclosing;
 mod file;
 mod found;
 mod imports;
+mod precise;
 
 pub(crate) use enclosing::{Enclosing, enclosing};
 pub(crate) use file::definitions_of;

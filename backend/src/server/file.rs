@@ -20,30 +20,48 @@ pub(super) fn read(
     generation: &Generation,
     request: &FileRequest,
 ) -> Result<FileReply, ShardError> {
+    let found = find(generation, request)?;
+    let Some(version) = found.best else {
+        return Ok(FileReply {
+            newest: (found.newest).map_or(String::new(), |(_, name)| name.to_owned()),
+            ..FileReply::default()
+        });
+    };
+    let mut reply = version.read(request)?;
+    let precise = generation.precise.as_ref();
+    if let Some(precise) = precise.filter(|_| request.symbol_line > 0) {
+        let (line, column) = (request.symbol_line, request.symbol_column);
+        let symbol = precise.symbol_at(&reply.hash, &request.package, line, column);
+        let symbol = precise.intact(symbol.unwrap_or_default().to_vec());
+        reply.symbol = symbol.unwrap_or_default();
+    }
+    Ok(reply)
+}
+
+pub(super) fn find<'g>(
+    generation: &'g Generation,
+    request: &FileRequest,
+) -> Result<FoundVersions<'g>, ShardError> {
     let (mut result, mut found) = (Ok(()), FoundVersions::default());
     for shard in &generation.shards {
         if let Err(error) = found.add(shard, request) {
             result = Err(error);
         }
     }
-    match (found.best, result) {
-        (Some(version), _) => version.read(request),
-        (None, Err(error)) => Err(error),
-        (None, Ok(())) => Ok(FileReply {
-            newest: (found.newest).map_or(String::new(), |(_, name)| name.to_owned()),
-            ..FileReply::default()
-        }),
+    match found.best {
+        Some(_) => Ok(found),
+        None => result.map(|()| found),
     }
 }
 
 #[derive(Default)]
-struct FoundVersions<'a> {
-    best: Option<FileVersion<'a>>,
+pub(super) struct FoundVersions<'a> {
+    pub(super) best: Option<FileVersion<'a>>,
     /// Newest revision with the path: commit time and short name.
     newest: Option<(i64, &'a str)>,
 }
 
-struct FileVersion<'a> {
+pub(super) struct FileVersion<'a> {
     shard: &'a Shard,
     document: DocId,
     /// Directness of the revision's name, 0 the most.
@@ -86,7 +104,7 @@ impl<'a> FoundVersions<'a> {
 }
 
 impl FileVersion<'_> {
-    fn read(&self, request: &FileRequest) -> Result<FileReply, ShardError> {
+    pub(super) fn read(&self, request: &FileRequest) -> Result<FileReply, ShardError> {
         let shard = self.shard;
         let document = &shard.document(self.document)?;
         let whole = shard.text_range(document.blocks.clone())?;

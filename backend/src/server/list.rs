@@ -7,6 +7,7 @@
 //! children, of the requested one. A reply has everything between any two of its entries, from all
 //! shards with a part of the package.
 
+mod places;
 mod reply_builder;
 mod repositories;
 
@@ -46,6 +47,9 @@ pub(super) fn read(
             }
         }
         ListKind::Skipped => skipped(generation()?.as_ref(), request),
+        ListKind::SymbolDefinitions | ListKind::SymbolUses | ListKind::Resolved => {
+            places::read(generation()?.as_ref(), request)
+        }
         ListKind::Shard => {
             // It may be of an earlier generation.
             let id = <[u8; 32]>::try_from(&request.package[..]).unwrap_or_default();

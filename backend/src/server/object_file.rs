@@ -297,6 +297,8 @@ mod tests {
                 visible: None,
                 definitions: false,
                 inside: Vec::new(),
+                symbol_line: 0,
+                symbol_column: 0,
             };
             let reply = part("12".to_owned(), text, &request);
             assert_eq!(
@@ -343,6 +345,7 @@ mod tests {
                 let generation = Generation {
                     shards: Vec::new(),
                     updated: 0,
+                    precise: None,
                     recorded: Arc::default(),
                 };
                 let (files, repository) = (ObjectFiles::default(), Counting(0.into(), bytes));
@@ -359,6 +362,8 @@ mod tests {
                         visible: None,
                         definitions: false,
                         inside: Vec::new(),
+                        symbol_line: 0,
+                        symbol_column: 0,
                     };
                     files
                         .answer(&generation, Some(&repository), &request)

@@ -24,6 +24,7 @@ pub(super) fn generation(
         recorded: Arc::new(recorded.map_err(unavailable)?),
         shards,
         updated: current.updated,
+        precise: current.precise.clone(),
     }))
 }
 

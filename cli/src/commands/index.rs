@@ -48,6 +48,10 @@ const LOCKED_PAUSE: Duration = Duration::from_millis(50);
 /// apply. A file of several revisions is stored once. A SOURCE that is a git work tree is indexed
 /// as it is on disk.
 ///
+/// With --scip, or from a new `index.scip` in the directory of a SOURCE, the symbols that a SCIP
+/// indexer resolved are imported: definitions and references of files that did not change since are
+/// then precise.
+///
 /// If the index exists, only new and changed packages are read. Packages that are not given stay in
 /// the index, unless --prune or --remove drops them, or --replace-versions drops them as other
 /// versions of given packages: with --each, a directory `foo_1.0` or `foo-1.0` is a version of
@@ -67,6 +71,8 @@ const LOCKED_PAUSE: Duration = Duration::from_millis(50);
   trawl index --index I --git ~/src/linux     committed files of the default branch
   trawl index --index I --git https://example.org/x.git
   trawl index --index I --git-dir-each /srv/git --ref HEAD --ref 'v*'
+  trawl index --index I --scip web.scip ~/src/web
+                                           with symbols by scip-typescript --output web.scip
   trawl index --index I --store s3://code/index ~/src/linux
                                            and publish it for `trawl backend --store`
   trawl index --index I --store /srv/store --claim --each /srv/sources
@@ -96,6 +102,10 @@ pub(crate) struct IndexArguments {
     /// --ref patterns. Needs no SOURCE
     #[arg(long, conflicts_with_all = ["given", "each", "no_ignore", "no_versions", "block_size"])]
     update: bool,
+    /// Import the symbols of this SCIP file. Its package is the SOURCE with the file or with its
+    /// project root, or else the only one; its symbols replace those of the package
+    #[arg(long, value_name = "FILE", requires = "read", conflicts_with = "claim")]
+    scip: Vec<PathBuf>,
     /// Compare the bytes of all files with the index, even if their size and times are unchanged;
     /// read differing files again, and list them
     #[arg(long)]
@@ -187,6 +197,7 @@ impl IndexArguments {
             parents: given.parents,
             beside: given.beside,
             recorded,
+            scip: self.scip.clone(),
             ..Changes::default()
         }
     }
@@ -209,6 +220,8 @@ pub(super) fn update(
     if let Some(verified) = &report.verified {
         terminal::report(what_was_verified(verified));
     }
+    let imported = report.imported.iter();
+    imported.map(summary::of_import).for_each(terminal::report);
     problems.extend(report.problems.iter().cloned());
     problems.extend(summary::misspelled(&report));
     report_problems(&problems);

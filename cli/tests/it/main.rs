@@ -46,6 +46,7 @@ mod output_bytes;
 mod output_modes;
 mod overlap;
 mod packaging;
+mod precise;
 mod process;
 mod proxy;
 mod random;

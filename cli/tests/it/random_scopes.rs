@@ -339,6 +339,8 @@ impl<'a> World<'a> {
                     visible: None,
                     definitions: false,
                     inside: Vec::new(),
+                    symbol_line: 0,
+                    symbol_column: 0,
                 };
                 let file = frontend.file(scope, &request);
                 let file = self.runtime.block_on(file).unwrap();

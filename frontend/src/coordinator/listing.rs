@@ -32,6 +32,12 @@ pub fn entry_name(kind: ListKind, entry: &ListEntry) -> Vec<u8> {
         ListKind::Packages | ListKind::Shard | ListKind::Repositories => entry.package.clone(),
         ListKind::Children => entry.path.clone(),
         ListKind::Skipped => [&entry.package[..], &entry.path].join(&b'/'),
+        ListKind::SymbolDefinitions | ListKind::SymbolUses => {
+            let place = entry.place.as_ref();
+            let (line, column) = place.map_or((0, 0), |it| (it.line, it.column));
+            ListEntry::place_name(&entry.package, &entry.path, line, column)
+        }
+        ListKind::Resolved => entry.hash.clone(),
     }
 }
 

@@ -4,7 +4,10 @@
 //! in place.
 
 mod names;
+mod precise;
 mod repositories;
+
+pub(super) use precise::imports;
 
 use super::interface::{BuildError, Changes, Outcome, Progress, Report};
 use super::pipeline::NewShards;
@@ -37,6 +40,7 @@ pub(super) struct CurrentIndex {
     /// For the next manifest.
     beside: Vec<Beside>,
     pub(super) recorded: (Recorded, Option<NamedFile>),
+    precise: Option<NamedFile>,
     pub(super) report: Report,
 }
 
@@ -77,6 +81,8 @@ impl CurrentIndex {
         if let Some(file) = file {
             current.recorded = (directory::read_recorded(directory, &file)?, Some(file));
         }
+        let manifest = current.manifest.as_ref();
+        current.precise = manifest.and_then(|manifest| manifest.precise.clone());
         current.collect_own_names();
         let shards = current.manifest.iter().flat_map(|old| old.shards.clone());
         for entry in shards.collect::<Vec<_>>() {
@@ -195,6 +201,7 @@ impl CurrentIndex {
             shards: self.shards.iter().map(|it| it.entry.as_parsed()).collect(),
             beside: self.beside.clone(),
             recorded: self.recorded.1.clone(),
+            precise: self.precise.clone(),
         });
         let text = manifest.as_ref().map(Manifest::render).unwrap_or_default();
         let content = |of: &Option<Manifest>| {

@@ -7,6 +7,7 @@ use crate::corpus::CorpusError;
 use crate::directory::IndexError;
 use crate::document::Popularity;
 use crate::manifest::{Beside, Options};
+use crate::precise::{Imported, ScipError};
 use crate::shard::ShardError;
 use schema::message::RecordedSource;
 use std::collections::{BTreeMap, HashMap};
@@ -74,6 +75,8 @@ pub struct Changes {
     pub repositories: Vec<RepositorySource>,
     /// Recorded sources; with `prune` the only ones.
     pub recorded: Vec<RecordedSource>,
+    /// SCIP files of packages. A package's `index.scip` is imported when it is new.
+    pub scip: Vec<PathBuf>,
     /// Compares unchanged files by their bytes.
     pub verify: bool,
     /// Files to compare too.
@@ -133,6 +136,7 @@ pub struct Report {
     /// Unreadable repositories and dangling references, with reasons. Their indexed content stays.
     pub problems: Vec<(String, String)>,
     pub verified: Option<Verified>,
+    pub imported: Vec<Imported>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,6 +227,10 @@ pub enum BuildError {
     Corpus(#[from] CorpusError),
     #[error(transparent)]
     Directory(#[from] IndexError),
+    #[error("{}: {source}", path.display())]
+    Scip { path: PathBuf, source: ScipError },
+    #[error("{}: this SCIP file is of none of the given packages: neither it nor its project root is inside of one", .0.display())]
+    NoPackage(PathBuf),
     #[error("{}: cannot be written", path.display())]
     Write { path: PathBuf, source: io::Error },
     /// Unusable manifest: a rebuild could lose packages.

@@ -147,7 +147,15 @@ impl Shard {
             if package.directory != directory {
                 continue;
             }
-            for id in self.documents_of(&package)? {
+            let candidates = self.documents_with_path(path)?;
+            let is_candidate = |id: &DocId| {
+                candidates.as_ref().is_none_or(|ranges| {
+                    let next = ranges.partition_point(|range| range.end <= id.0);
+                    ranges.get(next).is_some_and(|range| range.start <= id.0)
+                })
+            };
+            let documents = self.documents_of(&package)?.into_iter();
+            for id in documents.filter(is_candidate) {
                 let is_indexed = self.revisions().is_none_or(|of| of.is_indexed(id.0));
                 if is_indexed && self.document(id)?.path == path {
                     found.push(id);

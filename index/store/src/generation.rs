@@ -317,6 +317,7 @@ pub(crate) fn no_shards(options: Options) -> Manifest {
         shards: Vec::new(),
         beside: Vec::new(),
         recorded: None,
+        precise: None,
     }
 }
 

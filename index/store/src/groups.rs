@@ -104,6 +104,7 @@ mod tests {
             shards: shards.iter().map(shard).collect(),
             beside: Vec::new(),
             recorded: None,
+            precise: None,
         };
         let groups = Groups::of(&manifest);
         let of = |id: u8| groups.of_shard(&[id; 32])[0];

@@ -61,6 +61,7 @@ pub(crate) fn manifests(
             .collect(),
         beside: beside(base, ours, theirs),
         recorded: None,
+        precise: None,
     }
 }
 

@@ -11,7 +11,9 @@ use crate::generation::{self, Generation, GenerationId, Head, REPLICAS, StoredFi
 use crate::merge;
 use crate::objects::{Objects, random_name, seconds};
 use index::directory::{self, Lock};
+use index::file::Bytes;
 use index::manifest::{Manifest, NamedFile};
+use index::precise::{Builder, Precise};
 use schema::message::Recorded;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -212,6 +214,7 @@ impl Publisher<'_> {
         let mut manifest = merge::manifests(base, &self.manifest, current, self.replace_versions);
         let stored = theirs.map(|theirs| &theirs.files);
         let recorded = self.merged_records(&manifest, theirs)?;
+        let precise = self.merged_precise(&manifest, theirs)?;
         let mut files = BTreeMap::new();
         let mut uploads = Vec::new();
         for name in manifest.files() {
@@ -223,16 +226,12 @@ impl Publisher<'_> {
         }
         self.upload(uploads, &mut files)?;
         if let Some((named, bytes)) = recorded {
-            let file = StoredFile {
-                hash: *blake3::hash(&bytes).as_bytes(),
-                bytes: bytes.len() as u64,
-            };
-            if !self.is_fresh(&file)? {
-                self.put_file(&file, &mut &bytes[..])?;
-            }
-            self.fresh.insert(file.hash);
-            files.insert(named.file.clone(), file);
+            self.put_named(&named, &bytes, &mut files)?;
             manifest.recorded = Some(named);
+        }
+        if let Some((named, bytes)) = precise {
+            self.put_named(&named, &bytes, &mut files)?;
+            manifest.precise = Some(named);
         }
         Ok(Generation {
             store: theirs.map_or_else(random_name, |theirs| theirs.store.clone()),
@@ -246,6 +245,59 @@ impl Publisher<'_> {
         })
     }
 
+    fn put_named(
+        &mut self,
+        named: &NamedFile,
+        bytes: &[u8],
+        files: &mut BTreeMap<String, StoredFile>,
+    ) -> Result<()> {
+        let file = StoredFile {
+            hash: *blake3::hash(bytes).as_bytes(),
+            bytes: bytes.len() as u64,
+        };
+        if !self.is_fresh(&file)? {
+            self.put_file(&file, &mut &bytes[..])?;
+        }
+        self.fresh.insert(file.hash);
+        files.insert(named.file.clone(), file);
+        Ok(())
+    }
+
+    /// File of another publisher, and its address.
+    fn stored(&self, theirs: &Generation, named: &NamedFile) -> Result<(Vec<u8>, String)> {
+        let object = theirs.files[&named.file].object();
+        let at = self.objects.at(&object);
+        let stored = self.objects.read(&object)?;
+        let (bytes, _) = stored.ok_or_else(|| StoreError::damaged(&at, "missing"))?;
+        Ok((bytes, at))
+    }
+
+    /// Precise places of ours, and of other packages of theirs.
+    fn merged_precise(
+        &self,
+        manifest: &Manifest,
+        theirs: Option<&Generation>,
+    ) -> Result<Option<(NamedFile, Vec<u8>)>> {
+        let mut builder = Builder::default();
+        let live: BTreeSet<&[u8]> = manifest.live().map(|it| &it.directory[..]).collect();
+        let mut known = BTreeSet::new();
+        if let Some(named) = &self.manifest.precise {
+            let ours = directory::open_precise(self.directory, named)?;
+            known = ours.packages().map(<[u8]>::to_vec).collect();
+            builder.keep(&ours, |package| live.contains(package));
+        }
+        if let Some(theirs) = theirs
+            && let Some(named) = &theirs.manifest.precise
+        {
+            let (bytes, at) = self.stored(theirs, named)?;
+            let theirs = Precise::of(Bytes::Owned(bytes))
+                .map_err(|error| StoreError::damaged(&at, error.to_string()))?;
+            builder.keep(&theirs, |it| live.contains(it) && !known.contains(it));
+        }
+        let bytes = builder.finish();
+        Ok(bytes.map(|bytes| (directory::precise_name(&bytes), bytes)))
+    }
+
     fn merged_records(
         &self,
         manifest: &Manifest,
@@ -255,10 +307,7 @@ impl Publisher<'_> {
         if let Some(theirs) = theirs
             && let Some(named) = &theirs.manifest.recorded
         {
-            let object = theirs.files[&named.file].object();
-            let at = self.objects.at(&object);
-            let (bytes, _) =
-                (self.objects.read(&object)?).ok_or_else(|| StoreError::damaged(&at, "missing"))?;
+            let (bytes, at) = self.stored(theirs, named)?;
             recorded = Recorded::decode(&bytes)
                 .map_err(|error| StoreError::damaged(&at, error.to_string()))?;
         }

@@ -58,6 +58,7 @@ pub(crate) fn manifest(
         shards,
         beside: new.beside.clone(),
         recorded: new.recorded.clone(),
+        precise: new.precise.clone(),
     }
 }
 

@@ -5,7 +5,7 @@ use super::record::{encode_records, encode_values, frame_message, read_from, rec
 use crate::name::name_of;
 use crate::trawl_capnp::{
     end, estimate, failure, file_definition, file_reply, hello, indexed_repository,
-    indexed_revision, list_entry, list_reply, progress, shard_end, shard_info, skip,
+    indexed_revision, list_entry, list_reply, listed_place, progress, shard_end, shard_info, skip,
 };
 use zerocopy::IntoBytes;
 
@@ -282,6 +282,8 @@ record! {
         pub definitions: Vec<FileDefinition> = [get_definitions, records init_definitions],
         /// Reason for missing definitions, or empty.
         pub definitions_missing: String = [get_definitions_missing, set_definitions_missing],
+        /// Resolved symbol at the requested position; empty if unknown.
+        pub symbol: Vec<u8> = [get_symbol, set_symbol],
     }
 
     /// Name that a document defines.
@@ -361,6 +363,22 @@ record! {
         pub is_repository: bool = [get_is_repository, set_is_repository],
         /// For packages: true if no version is split from the name.
         pub has_own_name: bool = [get_has_own_name, set_has_own_name],
+        /// Place of a symbol. Its text is gone if `hash` is empty.
+        pub place: Option<ListedPlace> = [has_place, get_place, optional init_place],
+    }
+
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct ListedPlace: listed_place {
+        /// From 1.
+        pub line: u32 = [get_line, set_line],
+        /// Bytes before the name in its line.
+        pub column: u32 = [get_column, set_column],
+        /// Line without its end, or the beginning of a long one.
+        pub text: Vec<u8> = [get_text, set_text],
+        /// As in [`FileReply`].
+        pub commit: String = [get_commit, set_commit],
+        /// Of a definition, in Markdown; may be empty.
+        pub documentation: Vec<u8> = [get_documentation, set_documentation],
     }
 
     /// The LIST frame, backend to frontend.
@@ -376,6 +394,12 @@ impl ListEntry {
     /// Package name: without a version, unless it is the directory's own.
     pub fn name(&self) -> &[u8] {
         name_of(&self.package, self.has_own_name || self.is_repository)
+    }
+
+    /// Name of a place, in the order of lines.
+    pub fn place_name(package: &[u8], path: &[u8], line: u32, column: u32) -> Vec<u8> {
+        let position = u64::from(line) << 32 | u64::from(column);
+        [package, b"/", path, b"\0", &position.to_be_bytes()].concat()
     }
 }
 

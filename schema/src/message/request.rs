@@ -229,6 +229,9 @@ record! {
         pub definitions: bool = [get_definitions, set_definitions],
         /// Only definitions whose bodies have one of these lines, ascending; empty for all.
         pub inside: Vec<u32> = [get_inside, numbers set_inside],
+        /// Not 0: also the symbol at this line, from 1, and column in bytes is wanted.
+        pub symbol_line: u32 = [get_symbol_line, set_symbol_line],
+        pub symbol_column: u32 = [get_symbol_column, set_symbol_column],
     }
 
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -255,6 +258,8 @@ impl FileRequest {
             source: FileSource::Text,
             definitions: false,
             inside: Vec::new(),
+            symbol_line: 0,
+            symbol_column: 0,
         }
     }
 }
@@ -273,6 +278,11 @@ record! {
         Shard,
         /// Git repositories by directory prefix, with the index's records.
         Repositories,
+        /// Places of the symbol `package`, in the package `prefix` unless empty.
+        SymbolDefinitions,
+        SymbolUses,
+        /// Hashes among those in `prefix`: texts with resolved symbols.
+        Resolved,
     }
 
     /// The LIST frame, frontend to backend.

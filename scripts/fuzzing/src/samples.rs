@@ -85,6 +85,8 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         visible: None,
         definitions: false,
         inside: Vec::new(),
+        symbol_line: 0,
+        symbol_column: 0,
     };
     let reply = FileReply {
         found: true,
@@ -114,6 +116,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
             parent_index: Some(0),
         }],
         definitions_missing: "too long".to_owned(),
+        symbol: b"npm p 1 f().".to_vec(),
     };
     let list = ListRequest {
         kind: ListKind::Children,

@@ -58,7 +58,7 @@ shapes! {
         missing: Vec<Missing>,
     }
 
-    /// Line that defines or uses a name. Names are not resolved: it may be of another symbol.
+    /// Line that defines or uses a name. If it is not precise, it may be of another symbol.
     #[derive(PartialEq, Eq)]
     #[schema(as = Place)]
     struct SymbolPlace {
@@ -88,8 +88,10 @@ shapes! {
         window?: MatchWindow,
         /// BLAKE3 of the file's text.
         hash: String,
-        /// True if the name was resolved.
+        /// True if a SCIP file resolved the name.
         precise: bool,
+        /// Present for a precise definition: signature and comment, in Markdown.
+        documentation?: String,
     }
 
     /// Relation of a place to the file of the request, nearest first.

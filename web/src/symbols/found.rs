@@ -1,7 +1,7 @@
 //! Places that define or use a name, by a search of each [`PlaceReason`], the nearest first.
 
 use super::file::definitions_of;
-use super::imports;
+use super::{imports, precise};
 use crate::http::rendering;
 use crate::model::{
     Missing, PlaceReason, SymbolPlace, SymbolPlaces, TotalRelation, hex, readable_owned,
@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::source::file_range::Fetched;
 use crate::suggest::Corpus;
 use frontend::query::Query;
-use frontend::{Match, SearchRequest, SearchResult};
+use frontend::{Document, Match, SearchRequest, SearchResult};
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt};
 use language::name;
@@ -78,54 +78,80 @@ pub async fn references(
     places(corpus, request, &roles[..1 + usize::from(definitions)]).await
 }
 
+/// Place, and its document.
+pub(super) type Found = (SymbolPlace, Arc<Document>);
+
 async fn places(
     corpus: Corpus<'_>,
     request: &SymbolRequest,
     roles: &[Role],
 ) -> Result<SymbolPlaces, Problem> {
     let origin = Origin::open(corpus, request).await?;
-    let searches = PlaceReason::ALL.map(|reason| origin.search(corpus, request, roles, reason));
-    let answers: Vec<_> = try_join_all(searches)
-        .await?
-        .into_iter()
-        .flatten()
-        .collect();
-    if answers.iter().any(|(_, answer)| answer.is_unavailable()) {
-        return Err(Problem::unavailable("no backend answers"));
+    let (file, symbol) = (&origin.read, &origin.symbol);
+    let precise = precise::places(corpus, file, symbol, roles, request.limit).await?;
+    let answers = if precise.is_answer {
+        Vec::new()
+    } else {
+        origin.guess(corpus, request, roles).await?
+    };
+    let room = request.limit.saturating_sub(precise.found.len());
+    let mut guesses = guessed(&answers, roles, room).await?;
+    let mut total = answers.iter().map(|(_, answer)| answer.found()).sum();
+    let mut relations = answers.iter().map(|(_, it)| TotalRelation::of(it));
+    let mut is_exact = relations.all(|it| it == TotalRelation::Eq);
+    if !symbol.is_empty() {
+        is_exact &= precise.is_whole && guesses.len() as u64 == total;
+        precise::retain_unresolved(corpus, &mut guesses).await?;
+        total = (precise.found.len() + guesses.len()) as u64;
     }
+    let mut places: Vec<Found> = precise.found.into_iter().chain(guesses).collect();
+    places.truncate(request.limit);
+    if !roles.contains(&Role::Use) {
+        describe(corpus, &mut places).await;
+        let is_declaration = |it: &SymbolPlace| it.declaration == Some(true);
+        places.sort_by_key(|(it, _)| (!it.precise, it.reason, is_declaration(it)));
+    }
+    Ok(SymbolPlaces {
+        name: origin.name,
+        places: places.into_iter().map(|(place, _)| place).collect(),
+        total,
+        total_relation: if is_exact {
+            TotalRelation::Eq
+        } else {
+            TotalRelation::Gte
+        },
+        complete: answers.iter().all(|(_, answer)| answer.is_complete()),
+        missing: (answers.iter())
+            .flat_map(|(_, it)| Missing::of(it))
+            .collect(),
+    })
+}
+
+type Answer = (PlaceReason, Arc<SearchResult>);
+
+async fn guessed(answers: &[Answer], roles: &[Role], limit: usize) -> Result<Vec<Found>, Problem> {
     let mut places = Vec::new();
-    for (reason, answer) in &answers {
-        let mut found = best(answer, request.limit - places.len()).await?;
+    for (reason, answer) in answers {
+        let mut found = best(answer, limit - places.len()).await?;
         if roles.contains(&Role::Use) {
             by_file(&mut found);
         }
-        places.extend(found.into_iter().map(|it| (place(*reason, &it), it)));
+        places.extend(
+            found
+                .iter()
+                .map(|it| (place(*reason, it), it.document.clone())),
+        );
     }
-    if !roles.contains(&Role::Use) {
-        describe(corpus, &mut places).await;
-        places.sort_by_key(|(place, _)| (place.reason, place.declaration == Some(true)));
-    }
-    let places = places.into_iter().map(|(place, _)| place).collect();
-    let answers: Vec<_> = answers.into_iter().map(|(_, answer)| answer).collect();
-    Ok(answered(origin.name, places, &answers))
-}
-
-fn answered(name: String, places: Vec<SymbolPlace>, answers: &[Arc<SearchResult>]) -> SymbolPlaces {
-    let relations = answers.iter().map(|answer| TotalRelation::of(answer));
-    let mut lower_bounds = relations.filter(|it| *it == TotalRelation::Gte);
-    SymbolPlaces {
-        name,
-        places,
-        total: answers.iter().map(|answer| answer.found()).sum(),
-        total_relation: lower_bounds.next().unwrap_or_default(),
-        complete: answers.iter().all(|answer| answer.is_complete()),
-        missing: answers.iter().flat_map(|it| Missing::of(it)).collect(),
-    }
+    Ok(places)
 }
 
 /// Name of a request, and filters near it.
 struct Origin {
     name: String,
+    /// Symbol that a SCIP file resolved the name to, or empty.
+    symbol: Vec<u8>,
+    /// File that was read.
+    read: FileRequest,
     package: Option<Expr>,
     file: Option<Expr>,
     imports: Option<Expr>,
@@ -143,10 +169,12 @@ impl Origin {
             definitions: false,
             ..request.file.clone()
         };
-        let name = match &request.target {
-            SymbolTarget::Name(name) => name.clone(),
-            SymbolTarget::At { line, column } => name_at(corpus, &mut file, *line, *column).await?,
+        let mut read = file.clone();
+        let (name, symbol) = match &request.target {
+            SymbolTarget::Name(name) => (name.clone(), Vec::new()),
+            SymbolTarget::At { line, column } => name_at(corpus, &mut read, *line, *column).await?,
         };
+        file.package.clone_from(&read.package);
         if name.is_empty() || name.len() > NAME_BYTES_MAX {
             let detail = format!("a name has 1 to {NAME_BYTES_MAX} bytes");
             return Err(Problem::bad_request(detail));
@@ -158,6 +186,8 @@ impl Origin {
         }
         Ok(Origin {
             name,
+            symbol,
+            read,
             package: exact(Field::Package, &file.package),
             file: exact(Field::Path, &file.path),
             imports: imports.map(Expr::Filter),
@@ -179,13 +209,29 @@ impl Origin {
         Some(first.into_iter().chain(others).collect())
     }
 
+    /// Searches for each reason.
+    async fn guess(
+        &self,
+        corpus: Corpus<'_>,
+        request: &SymbolRequest,
+        roles: &[Role],
+    ) -> Result<Vec<Answer>, Problem> {
+        let searches = PlaceReason::ALL.map(|reason| self.search(corpus, request, roles, reason));
+        let answers = try_join_all(searches).await?.into_iter();
+        let answers: Vec<_> = answers.flatten().collect();
+        if answers.iter().any(|(_, answer)| answer.is_unavailable()) {
+            return Err(Problem::unavailable("no backend answers"));
+        }
+        Ok(answers)
+    }
+
     async fn search(
         &self,
         corpus: Corpus<'_>,
         request: &SymbolRequest,
         roles: &[Role],
         reason: PlaceReason,
-    ) -> Result<Option<(PlaceReason, Arc<SearchResult>)>, Problem> {
+    ) -> Result<Option<Answer>, Problem> {
         let Some(mut parts) = self.filters(reason) else {
             return Ok(None);
         };
@@ -214,13 +260,13 @@ fn exact(field: Field, value: &[u8]) -> Option<Expr> {
     }))
 }
 
-/// Reads the name. Sets the version of the package.
+/// Reads the name and its symbol. Sets the version of the package, and the commit.
 async fn name_at(
     corpus: Corpus<'_>,
     file: &mut FileRequest,
     line: u32,
     column: u32,
-) -> Result<String, Problem> {
+) -> Result<(String, Vec<u8>), Problem> {
     if line == 0 {
         return Err(Problem::bad_request("line=0: lines count from 1"));
     }
@@ -230,10 +276,15 @@ async fn name_at(
             count: 1,
         },
         definitions: true,
+        symbol_line: line,
+        symbol_column: column,
         ..file.clone()
     };
     let Fetched { package, reply } = corpus.fetch_file(request).await?;
     file.package = package;
+    if !reply.commit.is_empty() {
+        file.revision.clone_from(&reply.commit);
+    }
     let text = reply.text.split(|&byte| byte == b'\n').next();
     let text = text.filter(|_| line <= reply.total_lines);
     let text = text.ok_or_else(|| {
@@ -245,7 +296,7 @@ async fn name_at(
     let defined = reply.definitions.iter().map(|it| &it.name[..]);
     let name = name::at(text, column as usize, defined);
     let name = name.and_then(|range| str::from_utf8(&text[range]).ok());
-    name.map(str::to_owned)
+    name.map(|name| (name.to_owned(), reply.symbol))
         .ok_or_else(|| Problem::missing(format!("line {line} has no name at column {column}")))
 }
 
@@ -298,6 +349,7 @@ fn place(reason: PlaceReason, found: &Match) -> SymbolPlace {
         window: found.window.as_ref().map(Into::into),
         hash: hex(&document.hash),
         precise: false,
+        documentation: None,
     }
 }
 
@@ -317,8 +369,8 @@ fn by_file(found: &mut [Match]) {
 }
 
 /// Adds kinds and bodies.
-async fn describe(corpus: Corpus<'_>, places: &mut [(SymbolPlace, Match)]) {
-    let documents: HashSet<_> = places.iter().map(|(_, it)| it.document.clone()).collect();
+async fn describe(corpus: Corpus<'_>, places: &mut [Found]) {
+    let documents: HashSet<_> = places.iter().map(|(_, it)| it.clone()).collect();
     let known = documents.into_iter().map(async |document| {
         let (package, path) = (&document.package, &document.path);
         let nothing = FileRange::Lines { first: 1, count: 1 };
@@ -331,7 +383,7 @@ async fn describe(corpus: Corpus<'_>, places: &mut [(SymbolPlace, Match)]) {
     });
     let mut known = pin!(stream::iter(known).buffer_unordered(FILES_AT_ONCE));
     while let Some((document, definitions)) = known.next().await {
-        for (place, _) in places.iter_mut().filter(|(_, it)| it.document == document) {
+        for (place, _) in places.iter_mut().filter(|(_, it)| *it == document) {
             let is_it = |it: &&FileDefinition| {
                 let name_end = u64::from(it.column) + it.name.len() as u64;
                 it.line == place.line && (u64::from(it.column)..=name_end).contains(&place.column)

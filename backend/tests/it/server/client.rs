@@ -313,6 +313,8 @@ impl Client {
             visible: None,
             definitions: false,
             inside: Vec::new(),
+            symbol_line: 0,
+            symbol_column: 0,
         };
         self.ask_file(&request).await
     }

@@ -53,6 +53,8 @@ async fn file(client: &mut Client, path: &str, revision: &str) -> FileReply {
         visible: None,
         definitions: false,
         inside: Vec::new(),
+        symbol_line: 0,
+        symbol_column: 0,
     };
     client.ask_file(&request).await.unwrap()
 }

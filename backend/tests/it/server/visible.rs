@@ -37,6 +37,8 @@ async fn shown(client: &mut Client, visible: Option<Vec<VisibleShard>>) -> [u64;
         visible,
         definitions: false,
         inside: Vec::new(),
+        symbol_line: 0,
+        symbol_column: 0,
     };
     let is_read = client.ask_file(&file).await.unwrap().found;
     [matches + counted, listed, u64::from(is_read)]

@@ -36,7 +36,7 @@ pub(super) struct Exceptions {
 
 impl Snapshot {
     pub(super) fn open(directory: &Path) -> Result<Snapshot, IndexError> {
-        let index = Index::reopen(directory, &[])?;
+        let index = Index::open(directory)?;
         Ok(Snapshot {
             shards: index.shards,
             manifest: index.manifest,

@@ -2,6 +2,7 @@
 
 use crate::{terminal, units};
 use index::indexing::{Outcome, ReadStats, Report};
+use index::precise::Imported;
 use std::path::Path;
 use std::time::Duration;
 
@@ -61,6 +62,22 @@ pub(super) fn of(
     format!("{line}; {index}; {left_out}{named}")
 }
 
+pub(super) fn of_import(imported: &Imported) -> String {
+    let fit = imported.documents - imported.stale;
+    let documents = units::plural(imported.documents, "document");
+    let file = imported.file.display();
+    let package = lossy(&imported.package);
+    let stale = match imported.stale {
+        0 => String::new(),
+        stale => {
+            let stale = units::count(stale);
+            let paths = listed(&imported.stale_paths, imported.stale);
+            format!("; {stale} left out, of another text or not indexed: {paths}")
+        }
+    };
+    format!("{file}: symbols of {fit} of {documents} in {package}{stale}")
+}
+
 pub(super) fn of_preview(report: &Report, problems: &[(String, String)]) -> String {
     format!(
         "dry run, nothing was written; packages: {}, {}{}",
@@ -101,7 +118,10 @@ fn what_changed(report: &Report, problems: &[(String, String)]) -> String {
     let mut text = String::new();
     let mut add = |before: &str, names: Vec<String>, after: &str| {
         if !names.is_empty() {
-            text.push_str(&format!("; {before}{}{after}", listed(&names)));
+            text.push_str(&format!(
+                "; {before}{}{after}",
+                listed(&names, names.len() as u64)
+            ));
         }
     };
     add("read from another place: ", moved.collect(), "");
@@ -121,17 +141,18 @@ fn counted(names: &[Vec<u8>], what: &str) -> String {
         return format!("{count} {what}");
     }
     let names: Vec<String> = names.iter().map(|name| lossy(name)).collect();
-    format!("{count} {what} ({})", listed(&names))
+    format!("{count} {what} ({})", listed(&names, names.len() as u64))
 }
 
-/// Names may contain line feeds.
-fn listed(names: &[String]) -> String {
-    let more = names.len().saturating_sub(NAMES_MAX);
-    let listed = names[..names.len() - more].join(", ");
+/// First of all names, which may contain line feeds.
+fn listed(names: &[String], all: u64) -> String {
+    let names = &names[..names.len().min(NAMES_MAX)];
+    let more = all - names.len() as u64;
+    let listed = names.join(", ");
     let listed = terminal::escaped(&listed).replace('\n', "\\n");
     match more {
         0 => listed,
-        _ => format!("{listed} and {} more", units::count(more as u64)),
+        _ => format!("{listed} and {} more", units::count(more)),
     }
 }
 
@@ -226,7 +247,7 @@ mod tests {
     #[test]
     fn a_long_list_is_cut_and_a_misspelled_name_of_a_branch_is_a_problem() {
         let many: Vec<String> = (0..13).map(|number| format!("p{number}")).collect();
-        assert!(listed(&many).ends_with("p9 and 3 more"));
+        assert!(listed(&many, 13).ends_with("p9 and 3 more"));
         let unmatched = |pattern: &str, is_everywhere| Unmatched {
             pattern: pattern.to_owned(),
             repositories: names(&["x"]),

@@ -168,6 +168,8 @@ fn read(frontend: &Coordinator, document: &Document, offset: u64, count: u64) ->
         visible: None,
         definitions: false,
         inside: Vec::new(),
+        symbol_line: 0,
+        symbol_column: 0,
     };
     let scope = Scope::everything();
     let reply = frontend.file(&scope, &request);

@@ -2,8 +2,10 @@
 
 mod damage;
 mod edits;
+mod imports;
 mod merging;
 mod packages;
+
 mod sequences;
 
 use super::*;
@@ -189,13 +191,13 @@ fn found(index: &Index) -> BTreeSet<(String, Vec<u8>)> {
     all
 }
 
-/// Only lock, manifest and its shards are in the directory.
+/// Only lock, manifest and its files are in the directory.
 fn check_files(out: &Path, manifest: &Manifest) {
     let files = fs::read_dir(out).unwrap();
     let files: BTreeSet<String> = files
         .map(|file| file.unwrap().file_name().into_string().unwrap())
         .collect();
-    let named = manifest.shards.iter().map(|shard| shard.file.clone());
+    let named = manifest.files().map(str::to_owned);
     let expected = ["lock".to_owned(), directory::MANIFEST.to_owned()];
     assert_eq!(files, named.chain(expected).collect());
 }
@@ -215,6 +217,7 @@ const PRUNE: Changes = Changes {
     beside: Vec::new(),
     repositories: Vec::new(),
     recorded: Vec::new(),
+    scip: Vec::new(),
     verify: false,
     suspects: edits::NO_SUSPECTS,
 };

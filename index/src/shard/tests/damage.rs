@@ -367,9 +367,9 @@ fn reopen_replaces_a_truncated_shard() {
     let everything = plan("main|ve", true).unwrap();
     assert!(before[0].candidates(&everything).is_err());
     assert!(before[1].candidates(&everything).is_ok());
-    assert!(Index::reopen(&out, &before).is_err());
+    assert!(Index::reopen(&out, &before, None).is_err());
     fs::write(&path, bytes).unwrap();
-    let after = Index::reopen(&out, &before).unwrap().shards;
+    let after = Index::reopen(&out, &before, None).unwrap().shards;
     assert!(before[0].candidates(&everything).is_err());
     assert!(after[0].candidates(&everything).is_ok());
     assert!(Arc::ptr_eq(&before[1], &after[1]), "it was whole");

@@ -180,13 +180,13 @@ fn an_open_table_is_used_again_until_it_or_its_records_change() {
     fetched.repositories[0].fetched = 99;
     manifest.recorded = Some(write_recorded(&out, &fetched).unwrap().0);
     fs::write(out.join(MANIFEST), manifest.render()).unwrap();
-    let second = Index::reopen(&out, &first.shards).unwrap();
+    let second = Index::reopen(&out, &first.shards, None).unwrap();
     assert_eq!(revisions(&second), revisions(&first));
     assert_eq!(second.shards[0].id(), first.shards[0].id());
     assert_eq!(second.recorded.repositories[0].fetched, 99);
     manifest.recorded = Some(write_recorded(&out, &recorded('c')).unwrap().0);
     fs::write(out.join(MANIFEST), manifest.render()).unwrap();
-    let third = Index::reopen(&out, &second.shards).unwrap();
+    let third = Index::reopen(&out, &second.shards, None).unwrap();
     assert_ne!(third.shards[0].id(), first.shards[0].id());
     assert_eq!(third.shards[0].file_id(), first.shards[0].file_id());
     let main = third.shards[0].find(b"beta-2", b"main.c").unwrap().unwrap();
@@ -194,7 +194,7 @@ fn an_open_table_is_used_again_until_it_or_its_records_change() {
     assert_eq!(of_main.next().unwrap().commit, "c".repeat(40));
     manifest.shards[0].revisions = None;
     fs::write(out.join(MANIFEST), manifest.render()).unwrap();
-    let without = Index::reopen(&out, &third.shards).unwrap();
+    let without = Index::reopen(&out, &third.shards, None).unwrap();
     assert!(without.shards[0].revisions().is_none());
     assert_eq!(without.shards[0].live_counts().documents, 8);
 }

@@ -34,6 +34,7 @@ fn generation() -> Generation {
             shards: vec![shard],
             beside: Vec::new(),
             recorded: None,
+            precise: None,
         },
     }
 }

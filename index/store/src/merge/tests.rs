@@ -39,6 +39,7 @@ fn empty() -> Manifest {
         shards: Vec::new(),
         beside: Vec::new(),
         recorded: None,
+        precise: None,
     }
 }
 

@@ -37,6 +37,7 @@ fn empty() -> Manifest {
         shards: Vec::new(),
         beside: Vec::new(),
         recorded: None,
+        precise: None,
     }
 }
 

@@ -32,6 +32,13 @@ fn lists_are_decoded_as_they_were_encoded() {
         number: 9,
         is_repository: true,
         has_own_name: true,
+        place: Some(ListedPlace {
+            line: 3,
+            column: 1,
+            text: b"f()".to_vec(),
+            commit: "12".repeat(20),
+            documentation: b"Documentation.".to_vec(),
+        }),
         repository: Some(IndexedRepository {
             default: "main".to_owned(),
             fetched: 3,
@@ -81,6 +88,8 @@ fn files_are_decoded_as_they_were_encoded() {
                 visible: visible(),
                 definitions: false,
                 inside: Vec::new(),
+                symbol_line: 3,
+                symbol_column: 1,
             }
         );
     }
@@ -114,6 +123,7 @@ fn files_are_decoded_as_they_were_encoded() {
                 parent_index: Some(0),
             }],
             definitions_missing: "too long".to_owned(),
+            symbol: b"npm p 1 f().".to_vec(),
         }
     );
 }

@@ -73,6 +73,7 @@ const VERIFY: Changes = Changes {
     beside: Vec::new(),
     repositories: Vec::new(),
     recorded: Vec::new(),
+    scip: Vec::new(),
     verify: true,
     suspects: NO_SUSPECTS,
 };
