@@ -65,7 +65,7 @@ pub fn update(
     let _lock = begin(out)?;
     let mut current = CurrentIndex::open(out, options.options, changes.prune)?;
     let sources = current.as_built(&sources, changes);
-    let imports = current::imports(&sources, changes)?;
+    let imports = current.imports(&sources, changes)?;
     // An index keeps the codec of its last run without recording it.
     let newest = current.shards.last().map(|it| it.shard.codec());
     options.content = options.content.or(newest);

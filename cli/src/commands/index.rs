@@ -72,7 +72,7 @@ const LOCKED_PAUSE: Duration = Duration::from_millis(50);
   trawl index --index I --git https://example.org/x.git
   trawl index --index I --git-dir-each /srv/git --ref HEAD --ref 'v*'
   trawl index --index I --scip web.scip ~/src/web
-                                           with symbols by scip-typescript --output web.scip
+                                           with symbols by scip-typescript
   trawl index --index I --store s3://code/index ~/src/linux
                                            and publish it for `trawl backend --store`
   trawl index --index I --store /srv/store --claim --each /srv/sources

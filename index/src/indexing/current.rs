@@ -7,8 +7,6 @@ mod names;
 mod precise;
 mod repositories;
 
-pub(super) use precise::imports;
-
 use super::interface::{BuildError, Changes, Outcome, Progress, Report};
 use super::pipeline::NewShards;
 use crate::corpus::SkipReason;

@@ -98,7 +98,7 @@ pub(crate) const CRATES: [Crate; 20] = [
             "directory writer",
             "builder manifest shard",
             "filter",
-            "revisions symbols",
+            "precise revisions symbols",
             "block document file format plan posting",
             "codec mapping trigram",
         ],

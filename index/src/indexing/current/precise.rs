@@ -17,24 +17,6 @@ use std::path::Path;
 
 const BESIDE: &str = "index.scip";
 
-/// SCIP files of the sources, with their packages.
-pub(in crate::indexing) fn imports(
-    sources: &[Source],
-    changes: &Changes,
-) -> Result<Vec<Import>, BuildError> {
-    let given = changes.scip.iter();
-    let given = given.map(|file| given_import(file, sources, changes));
-    let mut imports = given.collect::<Result<Vec<_>, _>>()?;
-    let beside = sources.iter().map(|source| Import {
-        file: source.directory.join(BESIDE),
-        package: source.name.clone(),
-        prefix: Vec::new(),
-        is_given: false,
-    });
-    imports.extend(beside.filter(|import| import.file.is_file()));
-    Ok(imports)
-}
-
 fn given_import(file: &Path, sources: &[Source], changes: &Changes) -> Result<Import, BuildError> {
     let failed = |source| BuildError::Scip {
         path: file.to_owned(),
@@ -72,6 +54,25 @@ fn prefix(root: &Path, directory: &Path) -> Vec<u8> {
 }
 
 impl CurrentIndex {
+    /// SCIP files of the sources, with their packages.
+    pub(in crate::indexing) fn imports(
+        &self,
+        sources: &[Source],
+        changes: &Changes,
+    ) -> Result<Vec<Import>, BuildError> {
+        let given = changes.scip.iter();
+        let given = given.map(|file| given_import(file, sources, changes));
+        let mut imports = given.collect::<Result<Vec<_>, _>>()?;
+        let beside = sources.iter().map(|source| Import {
+            file: source.directory.join(BESIDE),
+            package: source.name.clone(),
+            prefix: Vec::new(),
+            is_given: false,
+        });
+        imports.extend(beside.filter(|import| import.file.is_file()));
+        Ok(imports)
+    }
+
     /// Replaces the precise places of the packages with a new SCIP file.
     pub(in crate::indexing) fn import(&mut self, imports: Vec<Import>) -> Result<(), BuildError> {
         let open = self.open_precise();

@@ -2,8 +2,8 @@
 //! item, begins an item. A signature declares, the first equation defines; functions behind `where`
 //! are local.
 
+mod atoms;
 mod item;
-mod pieces;
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ mod tests;
 use super::super::Kind;
 use super::super::outline::Outline;
 use super::super::parser::{Line, Parser, Role, Token};
-use pieces::{Piece, Pieces};
+use atoms::{Atom, Atoms};
 use std::ops::Range;
 
 /// Bound of an item.

@@ -82,10 +82,10 @@ impl Layout {
     /// `foreign import … name :: type`
     fn foreign(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
         let mut name = None;
-        for piece in Pieces(tokens) {
-            match piece {
-                Piece::Word(token) => name = Some(token.range()),
-                Piece::Operator(range, _) if outline.bytes(range.clone()) == self.colon() => break,
+        for atom in Atoms(tokens) {
+            match atom {
+                Atom::Word(token) => name = Some(token.range()),
+                Atom::Operator(range, _) if outline.bytes(range.clone()) == self.colon() => break,
                 _ => {}
             }
         }
@@ -94,12 +94,12 @@ impl Layout {
 
     fn binding(&mut self, tokens: &[Token], is_pattern: bool, outline: &mut Outline<'_>) {
         let (mut names, mut infix, mut expects_name) = (Vec::<Name>::new(), None, true);
-        for piece in Pieces(tokens) {
-            match piece {
-                Piece::Word(token) if expects_name => names.push(token.range()),
-                Piece::Name(range, b'(') if expects_name => names.push(range),
-                Piece::Name(range, b'`') => infix = Some(range),
-                Piece::Operator(range, is_prefix) => match outline.bytes(range.clone()) {
+        for atom in Atoms(tokens) {
+            match atom {
+                Atom::Word(token) if expects_name => names.push(token.range()),
+                Atom::Name(range, b'(') if expects_name => names.push(range),
+                Atom::Name(range, b'`') => infix = Some(range),
+                Atom::Operator(range, is_prefix) => match outline.bytes(range.clone()) {
                     text if text == self.colon() => return self.signature(names, outline),
                     b"<-" if !is_pattern => return,
                     b"=" | b"|" | b"<-" => {
@@ -118,7 +118,7 @@ impl Layout {
                     }
                     _ => infix = infix.or(Some(range)),
                 },
-                Piece::Comma => {
+                Atom::Comma => {
                     expects_name = true;
                     continue;
                 }
@@ -175,11 +175,11 @@ impl Layout {
     fn define_head(&mut self, mut head: Head, tokens: &[Token], outline: &mut Outline<'_>) {
         let (mut name, mut of_type, mut is_family) = (None::<Name>, None::<Name>, false);
         let is_instance = head.kind == Kind::Implementation;
-        let mut pieces = Pieces(tokens);
-        while let Some(piece) = pieces.next() {
-            match piece {
-                Piece::Word(token) if token.text(outline) == b"family" => is_family = true,
-                Piece::Word(token) if is_upper(token.text(outline)) => {
+        let mut atoms = Atoms(tokens);
+        while let Some(atom) = atoms.next() {
+            match atom {
+                Atom::Word(token) if token.text(outline) == b"family" => is_family = true,
+                Atom::Word(token) if is_upper(token.text(outline)) => {
                     let is_part = ends_with(b'.', token.start, outline);
                     let is_first = name.is_none() || is_part && of_type.is_none();
                     if is_first && !head.is_named {
@@ -188,15 +188,15 @@ impl Layout {
                         of_type = Some(token.range());
                     }
                 }
-                Piece::Group(_, inside) if is_instance && name.is_some() => {
+                Atom::Group(_, inside) if is_instance && name.is_some() => {
                     of_type = of_type.or(type_in(inside, outline));
                 }
-                Piece::Name(range, b'(') if !is_instance && !head.is_named => name = Some(range),
-                Piece::Operator(range, _) => match outline.bytes(range.clone()) {
+                Atom::Name(range, b'(') if !is_instance && !head.is_named => name = Some(range),
+                Atom::Operator(range, _) => match outline.bytes(range.clone()) {
                     b"=>" => (name, of_type) = (None, None),
                     b"=" => {
                         define_type(of_type.or(name), head.kind, outline);
-                        return self.define_values(&head, pieces, outline);
+                        return self.define_values(&head, atoms, outline);
                     }
                     // Named instance of PureScript.
                     text if text == self.colon() && is_instance => name = None,
@@ -218,22 +218,22 @@ impl Layout {
         define_type(of_type.or(name), head.kind, outline);
     }
 
-    fn define_values(&self, head: &Head, pieces: Pieces<'_>, outline: &mut Outline<'_>) {
+    fn define_values(&self, head: &Head, atoms: Atoms<'_>, outline: &mut Outline<'_>) {
         let (mut name, mut expects_name) = (None, true);
-        for piece in pieces {
-            match piece {
-                Piece::Group(b'{', inside) if head.has_values || self.dialect == Dialect::Elm => {
+        for atom in atoms {
+            match atom {
+                Atom::Group(b'{', inside) if head.has_values || self.dialect == Dialect::Elm => {
                     define_value(&mut name, outline);
                     self.define_fields(inside, outline);
                 }
                 _ if !head.has_values => {}
-                Piece::Word(token) if token.text(outline) == b"deriving" => break,
-                Piece::Word(token) if is_upper(token.text(outline)) && expects_name => {
+                Atom::Word(token) if token.text(outline) == b"deriving" => break,
+                Atom::Word(token) if is_upper(token.text(outline)) && expects_name => {
                     name = Some(token.range());
                     expects_name = false;
                 }
-                Piece::Name(range, sign) if expects_name || sign == b'`' => name = Some(range),
-                Piece::Operator(range, _) => match outline.bytes(range.clone()) {
+                Atom::Name(range, sign) if expects_name || sign == b'`' => name = Some(range),
+                Atom::Operator(range, _) => match outline.bytes(range.clone()) {
                     b"|" | b"=" => {
                         define_value(&mut name, outline);
                         expects_name = true;
@@ -250,15 +250,15 @@ impl Layout {
 
     fn define_fields(&self, tokens: &[Token], outline: &mut Outline<'_>) {
         let (mut names, mut expects_name) = (Vec::<Name>::new(), true);
-        for piece in Pieces(tokens) {
-            match piece {
-                Piece::Word(token) if expects_name => names.push(token.range()),
-                Piece::Operator(range, _) if outline.bytes(range.clone()) == self.colon() => {
+        for atom in Atoms(tokens) {
+            match atom {
+                Atom::Word(token) if expects_name => names.push(token.range()),
+                Atom::Operator(range, _) if outline.bytes(range.clone()) == self.colon() => {
                     for name in names.drain(..) {
                         outline.define(name, Kind::Field);
                     }
                 }
-                Piece::Comma => {
+                Atom::Comma => {
                     expects_name = true;
                     continue;
                 }
@@ -287,8 +287,8 @@ fn type_in(tokens: &[Token], outline: &Outline<'_>) -> Option<Name> {
         .iter()
         .filter(|it| it.is_word() && is_upper(it.text(outline)));
     let first = names.next()?;
-    let pieces = names.take_while(|it| ends_with(b'.', it.start, outline));
-    Some(pieces.last().unwrap_or(first).range())
+    let atoms = names.take_while(|it| ends_with(b'.', it.start, outline));
+    Some(atoms.last().unwrap_or(first).range())
 }
 
 fn module(tokens: &[Token], outline: &mut Outline<'_>) {

@@ -3,7 +3,7 @@
 use super::super::super::parser::{Role, Token};
 use std::ops::Range;
 
-pub(super) enum Piece<'t> {
+pub(super) enum Atom<'t> {
     Word(&'t Token),
     /// True before a word.
     Operator(Range<u32>, bool),
@@ -14,41 +14,41 @@ pub(super) enum Piece<'t> {
     Other,
 }
 
-pub(super) struct Pieces<'t>(pub(super) &'t [Token]);
+pub(super) struct Atoms<'t>(pub(super) &'t [Token]);
 
-impl<'t> Iterator for Pieces<'t> {
-    type Item = Piece<'t>;
+impl<'t> Iterator for Atoms<'t> {
+    type Item = Atom<'t>;
 
-    fn next(&mut self) -> Option<Piece<'t>> {
+    fn next(&mut self) -> Option<Atom<'t>> {
         let first = self.0.first()?;
         let signs = operator(self.0);
         if signs > 0 {
             let range = range(&self.0[..signs]);
             self.0 = &self.0[signs..];
             let is_prefix = self.0.first().is_some_and(|next| next.start == range.end);
-            return Some(Piece::Operator(range, is_prefix));
+            return Some(Atom::Operator(range, is_prefix));
         }
         let (piece, length) = match first.role {
             Role::Sign(open @ (b'(' | b'[' | b'{')) => self.group(open),
             Role::Sign(b'`') => match self.0.get(1) {
-                Some(name) => (Piece::Name(name.range(), b'`'), 3),
-                None => (Piece::Other, 1),
+                Some(name) => (Atom::Name(name.range(), b'`'), 3),
+                None => (Atom::Other, 1),
             },
-            Role::Sign(b',') => (Piece::Comma, 1),
-            _ if first.is_word() => (Piece::Word(first), 1),
-            _ => (Piece::Other, 1),
+            Role::Sign(b',') => (Atom::Comma, 1),
+            _ if first.is_word() => (Atom::Word(first), 1),
+            _ => (Atom::Other, 1),
         };
         self.0 = self.0.get(length..).unwrap_or_default();
         Some(piece)
     }
 }
 
-impl<'t> Pieces<'t> {
-    fn group(&self, open: u8) -> (Piece<'t>, usize) {
+impl<'t> Atoms<'t> {
+    fn group(&self, open: u8) -> (Atom<'t>, usize) {
         let inside = &self.0[1..];
         let signs = operator(inside);
         if signs > 0 && inside.get(signs).is_some_and(|it| it.is(b')')) {
-            return (Piece::Name(range(&inside[..signs]), b'('), signs + 2);
+            return (Atom::Name(range(&inside[..signs]), b'('), signs + 2);
         }
         let mut depth = 1;
         let end = inside.iter().position(|token| {
@@ -56,7 +56,7 @@ impl<'t> Pieces<'t> {
             depth == 0
         });
         let length = end.unwrap_or(inside.len());
-        (Piece::Group(open, &inside[..length]), length + 2)
+        (Atom::Group(open, &inside[..length]), length + 2)
     }
 }
 
