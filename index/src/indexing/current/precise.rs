@@ -1,5 +1,4 @@
-//! Import of SCIP files: those given, and `index.scip` of a package when it is another than at the
-//! last import.
+//! Imports given SCIP files, and each package's `index.scip` if changed since the last import.
 
 use super::{CurrentIndex, CurrentShard};
 use crate::corpus::Source;
@@ -17,7 +16,6 @@ use std::path::Path;
 
 const BESIDE: &str = "index.scip";
 
-/// SCIP files of the sources, with their packages.
 pub(in crate::indexing) fn imports(
     sources: &[Source],
     changes: &Changes,
@@ -72,7 +70,7 @@ fn prefix(root: &Path, directory: &Path) -> Vec<u8> {
 }
 
 impl CurrentIndex {
-    /// Replaces the precise places of the packages with a new SCIP file.
+    /// Replaces the places of packages with a new SCIP file.
     pub(in crate::indexing) fn import(&mut self, imports: Vec<Import>) -> Result<(), BuildError> {
         let open = self.open_precise();
         let beside = imports.iter().filter(|it| !it.is_given);
@@ -103,7 +101,7 @@ impl CurrentIndex {
         self.write_precise(builder)
     }
 
-    /// A damaged file is dropped.
+    /// Drops a damaged file.
     fn open_precise(&mut self) -> Option<Precise> {
         let named = self.precise.as_ref()?;
         let path = self.directory.join(&named.file);
@@ -130,7 +128,7 @@ impl CurrentIndex {
         })
     }
 
-    /// Documents of a package in its default revision, by path.
+    /// Documents by path, in the default revision.
     fn documents(&self, package: &[u8]) -> Result<Documents<'_>, ShardError> {
         let mut documents = HashMap::new();
         for CurrentShard { shard, .. } in &self.shards {
@@ -165,7 +163,7 @@ impl CurrentIndex {
 
 type Documents<'a> = HashMap<&'a [u8], (&'a Shard, DocId)>;
 
-/// Given files, and those of other packages that are new.
+/// Given files, and new files of other packages.
 fn new_imports(mut imports: Vec<Import>, is_new: impl Fn(&[u8]) -> bool) -> Vec<Import> {
     let given = imports.iter().filter(|it| it.is_given);
     let given: HashSet<_> = given.map(|it| it.package.clone()).collect();
@@ -173,7 +171,7 @@ fn new_imports(mut imports: Vec<Import>, is_new: impl Fn(&[u8]) -> bool) -> Vec<
     imports
 }
 
-/// Hash and text of a document; `None` for one that is too long for symbols.
+/// `None` if too long for symbols.
 fn text(shard: &Shard, id: DocId) -> Result<Option<HashedText>, ShardError> {
     let document = shard.document(id)?;
     let (hash, range) = (*document.hash, shard.text_range(document.blocks)?);
