@@ -27,13 +27,13 @@ const VIEW_BYTES: usize = 1 << 10;
 /// Interval of checking the manifest. An update in this process reloads at once.
 const POLL: Duration = Duration::from_millis(250);
 
-/// Shards of an index directory, kept up to date by [`watch`](LiveShards::watch).
+/// Follows an index directory; see [`watch`](LiveShards::watch).
 pub struct LiveShards {
     directory: PathBuf,
     current: ArcSwap<Generation>,
-    /// Earlier generations, each with its end.
+    /// Earlier generations with their ends.
     previous: Mutex<Vec<(Instant, Arc<Generation>)>>,
-    /// Manifest of the current one. Locked while it is opened.
+    /// Of the current manifest. Locked while it is opened.
     stamp: Mutex<Option<ManifestStamp>>,
     changed: watch::Sender<()>,
     /// Shards with invisible or excluded packages dead, made once (single flight). A running search
@@ -44,14 +44,13 @@ pub struct LiveShards {
 /// Shard id, and hash of the visible or excluded packages.
 type ViewKey = ([u8; 32], [u8; 32]);
 
-/// Shards of one generation, in manifest order.
+/// In manifest order.
 pub struct Generation {
     pub shards: Vec<Arc<Shard>>,
     /// Time of the manifest, in seconds since 1970, or 0.
     pub updated: u64,
-    /// The index's records of its repositories.
     pub recorded: Arc<Recorded>,
-    /// Precise places of symbols, if a SCIP file was imported.
+    /// Set if a SCIP file was imported.
     pub precise: Option<Arc<Precise>>,
 }
 
@@ -76,12 +75,11 @@ impl LiveShards {
         self.current.load_full()
     }
 
-    /// Notifies of every new generation.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
 
-    /// Shard with this id in any served generation.
+    /// In any served generation.
     pub fn shard(&self, id: &[u8; 32]) -> Option<Arc<Shard>> {
         let find = |generation: &Generation| {
             let mut shards = generation.shards.iter();
@@ -108,7 +106,6 @@ impl LiveShards {
         })
     }
 
-    /// Visible part of a shard.
     pub fn view(
         &self,
         shard: &Shard,
@@ -160,7 +157,7 @@ impl LiveShards {
         }
     }
 
-    /// Reopens the index as the current generation, if it changed or a shard is damaged.
+    /// Reopens the index if it changed or a shard is damaged.
     pub fn reload(&self) -> Result<(), directory::IndexError> {
         let mut stamp = self.stamp.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_current(*stamp) {

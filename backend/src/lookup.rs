@@ -24,12 +24,12 @@ const STRING_BYTES: usize = 24;
 
 const COMMIT_BYTES: usize = 256;
 
-/// Answers look-ups. Blocks, since it reads files.
+/// Blocks, since it reads files.
 pub trait LookUp: Send + Sync {
-    /// Answers a look-up, shortened.
+    /// Shortens the answer.
     fn look_up(&self, lookup: &Lookup) -> LookupAnswer;
 
-    /// Reads a file of a revision, if any, and the commit's id.
+    /// Also returns the commit's id.
     fn file(&self, _: &WantedFile<'_>) -> Option<(String, Blob)> {
         None
     }
@@ -39,7 +39,7 @@ pub trait LookUp: Send + Sync {
         Vec::new()
     }
 
-    /// Counts commits of a repository's revision that the index lacks; `None` if unknown.
+    /// Counts newer commits of a recorded revision; `None` if unknown.
     fn behind(&self, _: &str, _: &RecordedRevision) -> Option<u32> {
         None
     }
@@ -52,7 +52,7 @@ pub struct WantedFile<'a> {
     /// Revision; empty for the default branch.
     pub revision: &'a str,
     pub path: &'a [u8],
-    /// Largest file to read, in bytes.
+    /// In bytes.
     pub bytes_max: u64,
 }
 

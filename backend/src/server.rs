@@ -76,7 +76,6 @@ impl Default for Options {
     }
 }
 
-/// Serves live shards.
 pub struct Backend {
     live: Arc<LiveShards>,
     repositories: Option<Arc<dyn LookUp>>,
@@ -134,7 +133,7 @@ impl Backend {
         &self.live
     }
 
-    /// Accepts and serves connections for ever, over TLS with the current configuration of `tls`.
+    /// Serves for ever, over TLS with the current configuration of `tls`.
     pub async fn listen(
         self: Arc<Self>,
         listener: TcpListener,

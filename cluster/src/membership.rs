@@ -26,7 +26,6 @@ use serde::{Deserialize, Serialize};
 /// Nodes of a cluster: a frontend has a thread and a connection for each.
 pub const NODES_MAX: usize = 1024;
 
-/// Bytes of a name or zone.
 const NAME_LEN_MAX: usize = 128;
 
 /// Bytes of a DNS host name and port.
@@ -119,7 +118,7 @@ fn check_word(what: &str, word: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks an address of a node: HOST:PORT.
+/// HOST:PORT.
 pub fn check_address(address: &str) -> Result<(), String> {
     let wrong = || Err(format!("address {address:?} is not HOST:PORT"));
     let Some((host, port)) = address.rsplit_once(':') else {

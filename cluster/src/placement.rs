@@ -18,7 +18,6 @@ use std::collections::BTreeMap;
 /// Slack of a bound on scores: many times the rounding errors.
 const BOUND_ERROR: f64 = 1e-9;
 
-/// A machine for shards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// Unique.

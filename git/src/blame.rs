@@ -48,22 +48,21 @@ impl Default for BlameLimits {
 /// A parent is compared with its child, then with its own parent.
 const TEXTS_MAX: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
-/// Origins of the lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blame {
     pub commit: String,
     /// All lines, ascending.
     pub hunks: Vec<BlameHunk>,
-    /// Commits of the hunks, in the order found: youngest first.
+    /// Youngest first.
     pub sources: Vec<BlameSource>,
-    /// True if no limit was reached.
+    /// No limit was reached.
     pub complete: bool,
 }
 
 /// Commit, and the file in it with the lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlameSource {
-    /// Commit, without tags.
+    /// Without tags.
     pub commit: Commit,
     pub path: Vec<u8>,
     /// Parent with the file, if any, and the path there.

@@ -30,7 +30,7 @@ pub(crate) fn decode(id: &ObjectId, data: &[u8]) -> Result<Commit> {
     })
 }
 
-/// Committer's time, which orders logs; 0 if unreadable.
+/// Orders logs; 0 if unreadable.
 pub(crate) fn committed_seconds(id: &ObjectId, data: &[u8]) -> i64 {
     let committer = gix::objs::CommitRefIter::from_bytes(data, id.kind()).committer();
     committer.map_or(0, |committer| committer.seconds().max(0))

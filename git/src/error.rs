@@ -7,13 +7,13 @@ use std::path::PathBuf;
 pub enum LookupError {
     #[error("no repository has this name{}", nearest(.candidates))]
     UnknownRepository {
-        /// Similar names, nearest first.
+        /// Nearest first.
         candidates: Vec<String>,
     },
     /// No such branch, tag, commit or ancestor.
     #[error("no commit has this name{}", nearest(.candidates))]
     UnknownRevision {
-        /// Similar branches, tags and ids, nearest first.
+        /// Branches, tags and ids, nearest first.
         candidates: Vec<String>,
     },
     #[error("several objects have this prefix{}", nearest(.candidates))]
@@ -63,7 +63,7 @@ fn nearest(candidates: &[String]) -> String {
 
 pub(crate) const CANDIDATES_MAX: usize = 5;
 
-/// Bytes of a compared name, which bound the time.
+/// Bounds the time of a comparison.
 const NAME_BYTES_MAX: usize = 255;
 
 const NAMES_MAX: usize = 20_000;

@@ -5,7 +5,7 @@
 
 use crate::error::{LookupError, Result, refused};
 
-/// Bytes of an expression, which bound its steps.
+/// Bounds the steps.
 pub(crate) const EXPRESSION_BYTES_MAX: usize = 1_024;
 
 #[derive(Debug, PartialEq, Eq)]

@@ -29,7 +29,7 @@ pub struct Files {
     /// Files in directory order, with links and submodules.
     pub files: Vec<SourceFile>,
     pub damaged: Vec<DamagedDirectory>,
-    /// Sets of commit numbers, ascending, in the order given.
+    /// Commit numbers, ascending, in the order given.
     pub sets: Vec<Vec<u32>>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn list(repository: &Repository, trees: &[String]) -> Result<Files> {
     Ok(found)
 }
 
-/// Tree, and the set of commits with it at the current path.
+/// Tree, and the set of its commits.
 type Place = (ObjectId, u32);
 
 struct Entry {
@@ -129,7 +129,7 @@ struct Walk<'r> {
 }
 
 impl Walk<'_> {
-    /// Returns `false` at the end.
+    /// False at the end.
     fn step(&mut self) -> Result<bool> {
         let Some(open) = self.open.last_mut() else {
             return Ok(false);

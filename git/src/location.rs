@@ -179,7 +179,7 @@ fn check_name(name: &str) -> Result<()> {
     }
 }
 
-/// Git directory at a path: itself, or named by a file `.git`.
+/// The path itself, or named by a file `.git`.
 fn git_dir(roots: &Roots, path: &Path) -> Result<Option<PathBuf>> {
     let Some(real) = real_path(roots, path)? else {
         return Ok(None);

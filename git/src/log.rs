@@ -54,7 +54,7 @@ impl FromStr for LogCursor {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Log {
-    /// Commits, youngest first.
+    /// Youngest first.
     pub commits: Vec<Commit>,
     /// Start of the next page, if any.
     pub next: Option<LogCursor>,
@@ -66,7 +66,7 @@ impl LogCursor {
     }
 }
 
-/// Splits a path. An empty one is the whole repository.
+/// Empty for the whole repository.
 pub(crate) fn split_path(path: &[u8]) -> Result<Vec<&[u8]>> {
     let path = path.strip_suffix(b"/").unwrap_or(path);
     if path.is_empty() {

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Open repositories. Each keeps up to 4 MiB of objects.
+/// Each keeps up to 4 MiB of objects.
 const OPEN_MAX: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
 const NAMES_AGE_MAX: Duration = Duration::from_secs(5);

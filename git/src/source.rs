@@ -19,10 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Bytes of a file that is read. Larger ones are left out.
+/// Larger files are left out.
 pub const BLOB_BYTES_MAX: u64 = 1 << 30;
 
-/// Bytes of one `.gitattributes`.
 pub const ATTRIBUTE_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Debug, Default)]
@@ -38,7 +37,7 @@ pub struct SourceOptions {
     pub threads: usize,
 }
 
-/// Repository to be indexed, read by several threads.
+/// Shared by several threads.
 pub struct SourceRepository {
     path: PathBuf,
     repository: Arc<Repository>,
@@ -119,7 +118,7 @@ impl SourceRepository {
         read.map_err(|error| missing(id, error))
     }
 
-    /// Size of a file, without reading it.
+    /// Does not read the file.
     /// Fails if the object is missing, damaged, or no file.
     pub fn size(&self, id: ObjectId) -> Result<u64> {
         let size = self

@@ -5,7 +5,6 @@
 
 use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict};
 
-/// Storage of the texts of a shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContentCodec {
     /// Fastest to read.

@@ -58,10 +58,9 @@ pub enum CorpusError {
     Sink { path: PathBuf, source: io::Error },
 }
 
-/// A skipped file, or a directory skipped with its content.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Skipped {
-    /// Relative to the source; empty for the source directory.
+    /// Relative to the source, or empty.
     pub path: Vec<u8>,
     pub reason: SkipReason,
 }
@@ -70,7 +69,6 @@ pub struct Skipped {
 /// new ones may be added, none may change its meaning.
 macro_rules! skip_reasons {
     ($($(#[$doc:meta])* $name:ident $(($detail:ident: $type:ty))? = $key:literal, $words:literal;)*) => {
-        /// Reason for skipping; `Display` renders words and detail.
         #[derive(Clone, Debug, Eq, PartialEq)]
         pub enum SkipReason {
             $($(#[$doc])* $name $(($type))?,)*

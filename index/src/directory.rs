@@ -214,7 +214,6 @@ pub fn write_manifest(directory: &Path, text: &str) -> io::Result<()> {
     file.rename(MANIFEST)
 }
 
-/// Inode and modification time of a manifest.
 pub type ManifestStamp = (u64, i64, i64);
 
 /// Changes exactly when the manifest is replaced.
@@ -301,7 +300,6 @@ fn read<T, E: Display>(
     Err(IndexError::Damaged { path, reason })
 }
 
-/// Tests for an index, which a corpus skips.
 pub fn is_index(directory: &Path) -> bool {
     let mut mark = [0; MARK.len()];
     let lock = File::open(directory.join(LOCK));

@@ -38,7 +38,6 @@ pub struct UnknownLanguage {
     pub similar: Option<&'static str>,
 }
 
-/// Properties of a document that filters test.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DocumentFacts<'a> {
     pub directory: &'a [u8],
@@ -55,7 +54,7 @@ pub struct DocumentFacts<'a> {
 pub struct Filters {
     /// Searches all indexed revisions, not only default ones.
     pub all_revisions: bool,
-    /// Conditions on packages, tested first.
+    /// Tested first.
     packages: Vec<FilterExpr>,
     documents: Vec<FilterExpr>,
     reads_languages: bool,
@@ -180,7 +179,7 @@ impl Predicate {
         Ok(Predicate(Property::Language(named.name)))
     }
 
-    /// File name extension, ignoring case.
+    /// Ignores case.
     pub fn extension(extension: &str) -> Predicate {
         let extension = extension.strip_prefix('.').unwrap_or(extension);
         Predicate(Property::Extension(extension.to_ascii_lowercase().into()))

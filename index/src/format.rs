@@ -113,7 +113,7 @@ pub(crate) const CODEC_ZSTD: u32 = 1;
 /// one of each.
 pub(crate) const NAME_BYTES_MAX: u32 = 64 << 10;
 
-/// Sections in file order; the numbers are their places in the header.
+/// Sections by their number in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
     Content,
@@ -131,7 +131,6 @@ pub enum Section {
     Decoded,
     /// Trigrams of paths; absent in old shards.
     Paths,
-    /// Offsets of compressed blocks.
     Frames,
     Languages,
     /// Definitions and classes of texts; absent in old shards.

@@ -36,7 +36,7 @@ use std::sync::PoisonError;
 use std::{fs, io, mem};
 use update_plan::UpdatePlan;
 
-/// Builds an index of `sources` in `out`, replacing any index there.
+/// Replaces an existing index in `out`.
 pub fn build(
     sources: Vec<Source>,
     out: &Path,
@@ -51,9 +51,8 @@ pub fn build(
     current.publish(progress)
 }
 
-/// Updates or builds the index in `out`: reads new and changed `sources`, keeps other packages and
-/// versions unless `changes` drop them. Other options cause a rebuild. New shards take the newest
-/// codec by default.
+/// Updates or builds the index in `out`. Packages and versions not given stay unless `changes` drop
+/// them. Other options cause a rebuild. New shards take the newest codec by default.
 pub fn update(
     sources: Vec<Source>,
     changes: &Changes,
@@ -103,8 +102,8 @@ pub fn update(
     current.publish(progress)
 }
 
-/// Computes by names alone what [`update`] would do. The report has new, dropped, kept, moved and
-/// renamed packages.
+/// Computes by names alone what [`update`] would do: new, dropped, kept, moved and renamed
+/// packages.
 pub fn preview(
     sources: &[Source],
     changes: &Changes,

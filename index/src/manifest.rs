@@ -50,18 +50,15 @@ pub struct NamedFile {
     pub file: String,
 }
 
-/// Entry beside packages, in none of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beside {
     /// Absolute.
     pub path: Vec<u8>,
-    /// In words.
     pub reason: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Target size.
     pub block_bytes: usize,
     /// Includes files that git excludes.
     pub no_ignore: bool,
@@ -97,7 +94,6 @@ impl ShardEntry {
         entry
     }
 
-    /// Ascending.
     pub fn dead(&self) -> Vec<u32> {
         self.numbers(|package| package.is_dead)
     }

@@ -79,7 +79,7 @@ impl Mapping {
         (now.ok() != Some(self.stamp)).then_some(Damage::Written)
     }
 
-    /// Fills `buffer` from `offset` on, without touching the mapping.
+    /// Does not touch the mapping.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(buffer, offset)
     }
@@ -92,7 +92,7 @@ impl Mapping {
         }
     }
 
-    /// Whether the page at `offset` is in memory; `None` if unknown.
+    /// `None` if unknown.
     pub fn is_cached(&self, offset: u64) -> Option<bool> {
         let mut byte = [0];
         let buffers = &mut [IoSliceMut::new(&mut byte)];

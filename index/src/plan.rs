@@ -160,7 +160,6 @@ pub(crate) fn parse(pattern: &str, ignore_case: bool) -> Result<Hir, BadPattern>
 
 type Strings = BTreeSet<Vec<u8>>;
 
-/// Facts about all matches of an expression.
 #[derive(Clone)]
 struct Info {
     exact: Option<Strings>,
@@ -337,7 +336,6 @@ fn cut(strings: &Strings, affix: Affix) -> Strings {
         .expect("a set of empty strings has one element")
 }
 
-/// Up to `max` strings.
 fn product(a: &Strings, b: &Strings, max: usize) -> Option<Strings> {
     if a.len() * b.len() > max {
         return None;

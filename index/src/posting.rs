@@ -62,7 +62,6 @@ impl Codec {
         }
     }
 
-    /// Like [`encode`], but with this codec.
     pub fn encode(self, ids: &[u32], universe: u32, out: &mut Vec<u8>) {
         if self == Codec::Gaps {
             let code_bytes = gaps::code_bytes(ids).expect("ids that can be stored as gaps");
@@ -158,15 +157,12 @@ fn length(ids: &[u32]) -> u32 {
 pub enum PostingList<'a> {
     /// Block in the dictionary.
     One(u32),
-    /// See [`Codec::EliasFano`].
     EliasFano(Cursor<'a>),
-    /// See [`Codec::Bitmap`].
     Bitmap {
         n: u32,
         /// One bit per block.
         bits: &'a [u8],
     },
-    /// See [`Codec::Gaps`].
     Gaps(GapCursor<'a>),
 }
 

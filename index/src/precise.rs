@@ -1,10 +1,7 @@
-//! Precise places of symbols, as a compiler resolved them: imported from SCIP ([`import()`]) into
-//! one file beside the shards.
+//! Precise places of symbols, imported from SCIP ([`import()`]) into one file beside the shards.
 //!
-//! A text is known by its hash, so the places of a changed text are not used.
-//!
-//! **Invariant:** a file that the manifest does not name by its hash is an error. Numbers in it are
-//! still not trusted: a wrong one gives no place.
+//! Texts are known by their hashes, so places of a changed text are not used.
+//! **Invariant:** the file's hash is in the manifest; wrong numbers in it give no place.
 
 mod builder;
 mod columns;
@@ -22,17 +19,15 @@ use std::path::Path;
 use table_file::{DEFINITION, Occurrence, Tables};
 use zerocopy::little_endian::U32;
 
-/// Open file of precise places.
 pub struct Precise {
     bytes: Bytes,
     pub hash: [u8; 32],
 }
 
-/// Place of a symbol in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'p> {
     pub text: &'p [u8; 32],
-    /// Directory name of its package when imported.
+    /// Directory name when imported.
     pub package: &'p [u8],
     pub path: &'p [u8],
     /// From 1.
@@ -60,7 +55,7 @@ impl Precise {
         self.bytes.damage().is_none().then_some(read)
     }
 
-    /// Symbol at a position of a text, or right before it. Occurrences imported for `package` win.
+    /// Symbol at, or right before, a position. Occurrences imported for `package` win.
     pub fn symbol_at(&self, text: &[u8], package: &[u8], line: u32, column: u32) -> Option<&[u8]> {
         let tables = self.tables()?;
         let documents = tables.documents_of(text);
@@ -81,7 +76,6 @@ impl Precise {
         (is_own || !is_local_symbol(name)).then_some(name)
     }
 
-    /// True if places in a text with this hash are known.
     pub fn has_text(&self, text: &[u8]) -> bool {
         let tables = self.tables();
         tables.is_some_and(|tables| !tables.documents_of(text).is_empty())
@@ -105,7 +99,7 @@ impl Precise {
         })
     }
 
-    /// Packages of its documents, as often as they have some.
+    /// Package of each document, with repetitions.
     pub fn packages(&self) -> impl Iterator<Item = &[u8]> {
         let tables = self.tables().into_iter();
         tables.flat_map(|it| {
@@ -115,7 +109,7 @@ impl Precise {
         })
     }
 
-    /// BLAKE3 of the last SCIP file of a package.
+    /// BLAKE3 of the package's last SCIP file.
     pub fn source(&self, package: &[u8]) -> Option<[u8; 32]> {
         let tables = self.tables()?;
         let mut sources = tables.sources.iter();
@@ -175,7 +169,6 @@ impl<'p> Tables<'p> {
     }
 }
 
-/// Entries from a start up to the next one, or the end.
 fn part<T>(all: &[T], start: Option<U32>, next: Option<U32>) -> &[T] {
     let end = next.map_or(all.len(), |next| next.get() as usize);
     let range = start.map(|start| start.get() as usize..end);

@@ -64,15 +64,15 @@ pub struct Shard {
     best_first: Arc<OnceLock<BestFirst>>,
 }
 
-/// A text: dense, by best document.
+/// Dense, by best document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TextId(pub u32);
 
-/// A document: dense, by text, package and class.
+/// Dense, by text, package and class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocId(pub u32);
 
-/// A package: dense, best first.
+/// Dense, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PackageId(pub u32);
 
@@ -120,7 +120,6 @@ pub struct Package<'a> {
     pub name: &'a [u8],
     /// Texts with their best document here. Other documents have texts of earlier packages.
     pub texts: Range<u32>,
-    /// Entries of SHARED.
     shared: Range<u32>,
     pub documents: u32,
     /// Shares, 0 when unknown.

@@ -20,7 +20,7 @@ const UPPER: u32 = 26;
 const VALUES: usize = 1 << 24;
 
 impl Trigram {
-    /// Trigram of three bytes; `None` if one is a line end.
+    /// `None` for a line end.
     pub fn of(bytes: [u8; 3]) -> Option<Trigram> {
         if bytes.contains(&b'\n') {
             return None;
@@ -42,7 +42,6 @@ impl Trigram {
         Trigram(((u32::from(b'A') + hash % UPPER) << 16) | ((hash / UPPER) & 0xffff))
     }
 
-    /// True for a key of [`of_definition`](Self::of_definition).
     pub fn is_definition(self) -> bool {
         self.bytes()[0].is_ascii_uppercase()
     }
@@ -82,7 +81,7 @@ pub(crate) struct TrigramSet {
     count: usize,
     /// Windows of a part of a piece; the bit [`KNOWN`] marks those already in the set.
     windows: [u32; PART_BYTES],
-    /// Members without a line end, to be reported.
+    /// Unreported, without line ends.
     inside: Box<[Trigram; FOUND_MAX]>,
     /// Some were reported: only `bits` is complete.
     is_partly_reported: bool,

@@ -98,7 +98,6 @@ impl ShardWriter {
         })
     }
 
-    /// Begins a package for the documents and files that follow.
     pub(crate) fn package(&mut self, directory: &[u8], popularity: Popularity) -> io::Result<()> {
         self.tables.package(directory, popularity)
     }

@@ -25,8 +25,7 @@ pub const FRAME_BYTES_MAX: usize = 1 << 20;
 
 pub const HEADER_BYTES: usize = 16;
 
-/// Largest frame, and a quarter more for reads behind an incomplete one. From 256 KiB a read on,
-/// system calls no longer matter.
+/// Largest frame, and a quarter more for reads behind an incomplete one.
 const fn buffer_bytes(frame_bytes_max: usize) -> usize {
     frame_bytes_max + frame_bytes_max / 4
 }
@@ -34,7 +33,6 @@ const fn buffer_bytes(frame_bytes_max: usize) -> usize {
 /// Nearly all answers are smaller.
 const FIRST_BYTES: usize = 32 << 10;
 
-/// Type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes)]
 #[repr(u8)]
 pub enum Kind {
@@ -42,61 +40,54 @@ pub enum Kind {
     Hello = 1,
     /// Frontend to backend: a query.
     Search = 2,
-    /// Matches of one document.
     Batch = 3,
-    /// Progress of the search, also while it has no matches.
+    /// Also sent while the search has no matches.
     Progress = 4,
-    /// Document whose search was given up.
+    /// Document with an abandoned search.
     Skip = 5,
-    /// End of the search. A stream without it is incomplete.
+    /// Last frame; a stream without it is incomplete.
     End = 6,
-    /// Failure of a request.
     Error = 7,
     /// Frontend to backend: stop the connection's search. No payload.
     Cancel = 8,
-    /// Request for a document's bytes, and its reply.
     File = 9,
     /// A frontend to itself, on disk: a finished result.
     Manifest = 10,
-    /// Request for names, and its reply.
     List = 11,
     /// Request for commits of git repositories, and its reply.
     Lookup = 12,
-    /// An index to itself, on disk: origin of its packages.
+    /// An index to itself, on disk.
     Record = 13,
     Text = 14,
 }
 
-/// Malformed stream of frames. The stream cannot be used after it.
+/// Malformed stream, unusable afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// Frame over the limit.
     #[error("a frame of {bytes} bytes exceeds the limit of {bytes_max}")]
     TooLong {
-        /// Its length, or that claimed by its header.
+        /// Actual or claimed length.
         bytes: usize,
         bytes_max: usize,
     },
     /// Length not a multiple of 8, or bytes not zero that must be.
     #[error("a malformed frame header")]
     Malformed,
-    /// Type unknown to this version.
     #[error("a frame of unknown type {0}")]
     UnknownKind(u8),
     #[error("a frame with a wrong checksum")]
     Checksum,
-    /// Stream ended inside a frame.
     #[error("the stream ended inside a frame")]
     Truncated,
 }
 
-/// One frame, borrowed from the decoder's buffer.
+/// Frame, borrowed from the decoder's buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     pub kind: Kind,
     /// Message, aligned to 8 bytes if the frame is.
     pub payload: &'a [u8],
-    /// Bytes of the frame with header.
+    /// With header.
     pub bytes: usize,
 }
 
@@ -135,7 +126,7 @@ pub fn decode(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     decode_within(bytes, FRAME_BYTES_MAX, true)
 }
 
-/// Decodes a frame without its checksum, for bytes checked or made in this process.
+/// Like [`decode`], for bytes checked or made in this process.
 pub fn decode_unchecked(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     decode_within(bytes, FRAME_BYTES_MAX, false)
 }
@@ -187,7 +178,7 @@ fn checksum(head: &[u8], payload: &[u8]) -> u32 {
 /// until it returns `None`. To keep the bytes, call [`consumed`](Self::consumed) before the next
 /// read.
 pub struct Decoder {
-    /// Words, so that every frame is aligned. Grows on demand.
+    /// Words, so that every frame is aligned.
     buffer: Vec<u64>,
     /// Start of frames since the last `consumed`.
     mark: usize,
@@ -208,7 +199,6 @@ pub trait Frames {
 /// disk.
 pub struct OwnFrames<'a> {
     bytes: &'a [u8],
-    /// Start of frames since the last `consumed`.
     mark: usize,
     start: usize,
 }
@@ -227,7 +217,6 @@ impl<'a> OwnFrames<'a> {
             })
     }
 
-    /// True if all were decoded.
     pub fn is_done(&self) -> bool {
         self.start == self.bytes.len()
     }
@@ -268,7 +257,6 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Decoder at the start of a stream.
     pub fn new() -> Self {
         Self::with_frame_bytes_max(FRAME_BYTES_MAX)
     }
@@ -348,7 +336,7 @@ impl Decoder {
         Ok(frame.map(|frame| frame.kind))
     }
 
-    /// Bytes of frames decoded since the last call of this or [`space`](Self::space).
+    /// Bytes of frames since the last call of this or [`space`](Self::space).
     pub fn consumed(&mut self) -> &[u8] {
         let from = std::mem::replace(&mut self.mark, self.start);
         &self.buffer.as_bytes()[from..self.start]

@@ -42,7 +42,6 @@ impl LineText {
         out.push(b'\n');
     }
 
-    /// Appends the document's name, as a line.
     pub fn push_name(&self, out: &mut Vec<u8>) {
         let name = &self.head[..self.name_bytes];
         out.extend_from_slice(name.strip_suffix(b":").unwrap_or_default());

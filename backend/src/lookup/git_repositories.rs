@@ -23,10 +23,10 @@ const BEHIND_MAX: u32 = 1000;
 /// Bytes of a listed reference name, as of a path.
 const NAME_BYTES_MAX: usize = 4096;
 
-/// Bytes of a first paragraph in a blame.
+/// First paragraph in a blame.
 const SUBJECT_BYTES_MAX: usize = 120;
 
-/// Bytes of an author's name in a blame.
+/// Author's name in a blame.
 const AUTHOR_BYTES_MAX: usize = 80;
 
 impl LookUp for Repositories {

@@ -16,10 +16,10 @@ use schema::message::Pattern;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Bytes of whole lines searched in one call, at most.
+/// Whole lines searched in one call.
 const PIECE_BYTES_MAX: usize = 64 << 10;
 
-/// Bytes of a whole text matched in one call, at most.
+/// A whole text matched in one call.
 const WHOLE_BYTES_MAX: usize = 1 << 20;
 
 /// For patterns that are not light.

@@ -46,7 +46,6 @@ const LITERAL_BYTE: u64 = 80;
 /// admitted yet.
 const LARGE_CLASSES_MAX: u64 = 8;
 
-/// Bytes of `\w`.
 const LARGE_CLASS_BYTES: u64 = 50 << 10;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -52,7 +52,7 @@ pub enum Strategy {
 }
 
 impl CompiledQuery {
-    /// Compiles an expression that finds lines, or document names.
+    /// Finds lines, or document names.
     pub fn new(expr: &Expr, finds_names: bool) -> Result<CompiledQuery, BadExpr> {
         CompiledQuery::compile(expr, finds_names, &Compiler::default())
     }
@@ -141,7 +141,6 @@ impl CompiledQuery {
         }
     }
 
-    /// Renders the query for candidates.
     pub fn plan_text(&self) -> String {
         match &self.strategy {
             Strategy::Lines { query, .. } => query.to_string(),

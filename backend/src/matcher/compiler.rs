@@ -21,7 +21,6 @@ const MATCHER_BYTES: u64 = 1 << 10;
 
 const KEPT_IDLE_MAX: Duration = Duration::from_secs(300);
 
-/// Compiles the patterns of one search.
 #[derive(Clone, Debug, Default)]
 pub struct Compiler {
     pub(crate) limits: SizeLimits,

@@ -16,7 +16,6 @@ use index::filter::{DocumentFacts, FilterExpr};
 use index::plan::{BadPattern, DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Pattern};
 
-/// Compiled expression, evaluated by document.
 #[derive(Debug)]
 pub struct DocumentMatcher {
     root: Node,
@@ -272,7 +271,6 @@ impl MatcherBuilder {
     }
 }
 
-/// Query for documents of a pattern, also over several lines.
 pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<DocumentQuery, BadPattern> {
     if pattern.in_path {
         line_matcher::plan_pattern(pattern).map(|_| DocumentQuery::ALL)

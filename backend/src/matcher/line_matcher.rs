@@ -150,7 +150,7 @@ pub struct LineSearch<'a> {
 }
 
 impl<'a> LineSearch<'a> {
-    /// Searches lines from `at`, the start of a line.
+    /// `at` is the start of a line.
     pub fn new(matcher: &'a LineMatcher, text: Haystack<'a>, at: usize) -> LineSearch<'a> {
         LineSearch {
             matcher,
@@ -190,7 +190,7 @@ impl<'a> LineSearch<'a> {
         None
     }
 
-    /// Returns `false` if the next piece is one long line.
+    /// False if the next piece is one long line.
     fn next_piece(&mut self) -> bool {
         let rest = &self.text.bytes[self.at..];
         let bytes_max = self.matcher.finder.piece_bytes();

@@ -34,7 +34,7 @@ pub(crate) enum Literal {
 #[derive(Debug)]
 pub(crate) struct Exact {
     finder: Finder<'static>,
-    /// True if only ends of lines count.
+    /// Only ends of lines count.
     at_line_end: bool,
 }
 

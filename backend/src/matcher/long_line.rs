@@ -55,7 +55,7 @@ pub(crate) struct GivenUp;
 pub(crate) type Answer = Result<Option<Range<usize>>, GivenUp>;
 
 impl<'a> Effort<'a> {
-    /// Effort of a search that ends when `stop` returns true.
+    /// `stop` ends the search.
     pub fn new(stop: &'a dyn Fn() -> bool) -> Effort<'a> {
         Effort {
             stop,

@@ -17,10 +17,10 @@ use regex_syntax::hir::{
 use schema::message::{Expr, Pattern, Role, Syntax};
 use std::convert::Infallible;
 
-/// Bytes of a compiled pattern, at most. `(?i)\w{200}` would take 13 MB.
+/// `(?i)\w{200}` would take 13 MB.
 pub const PATTERN_BYTES_MAX: usize = 16 << 20;
 
-/// Bytes of all patterns of a query together, at most.
+/// All patterns of a query together.
 pub const PATTERNS_BYTES_MAX: usize = 32 << 20;
 
 /// Bytes of lazy DFA states per query and thread.
@@ -372,7 +372,7 @@ pub fn is_multiline(pattern: &Pattern) -> bool {
     Traits::of(&pattern.text).has_line_end
 }
 
-/// Traits of a regular expression, found without parsing its classes.
+/// Found without parsing classes.
 #[derive(Default)]
 pub(crate) struct Traits {
     has_line_end: bool,

@@ -50,7 +50,7 @@ impl TextSymbols {
         kinds.fold(0, |bits, kind: u32| bits | kind)
     }
 
-    /// Definitions whose names begin in a range, ascending.
+    /// Ascending by the starts of their names.
     pub(crate) fn definitions(&self, range: Range<u32>) -> &[Definition] {
         let all = &self.symbols.definitions;
         let start = all.partition_point(|it| it.name.start < range.start);
@@ -153,7 +153,6 @@ impl<'a> Haystack<'a> {
     }
 }
 
-/// Matcher of one pattern in lines, and the place of its matches.
 #[derive(Clone, Debug)]
 pub(crate) struct PlacedMatcher {
     matcher: BoundedMatcher,

@@ -1,6 +1,6 @@
 //! Lines without their ends, and ranges of matches in them.
 
-/// Reported ranges of a line, at most. 40 fill a screen.
+/// 40 fill a screen.
 pub const RANGES_MAX: usize = 128;
 
 /// Sorts ranges, and removes those that overlap an earlier one.

@@ -40,7 +40,7 @@ pub(super) struct DocumentMatches<'a> {
     pub(super) document: Document<'a>,
     pub(super) package: &'a [u8],
     document_rank: f32,
-    /// True if a line may define something; set by the first such line.
+    /// Set by the first line that may define something.
     may_define: Cell<Option<bool>>,
     /// No match will be sent, so positions do not matter.
     pub(super) counts_only: bool,
@@ -54,7 +54,7 @@ pub(super) struct DocumentMatches<'a> {
     /// Read for the first line that may define something.
     symbols: OnceCell<TextSymbols>,
     packer: Option<Packer<'a>>,
-    /// True if all its matches are in this unit.
+    /// All its matches are in this unit.
     pub(super) is_whole: bool,
 }
 
@@ -160,7 +160,7 @@ impl<'a> DocumentMatches<'a> {
         }))
     }
 
-    /// Symbols of the document, and offset of a line in it.
+    /// Also returns the offset of a line in its text.
     fn symbols_at(&self, position: LinePosition) -> Result<(&TextSymbols, u32), ShardError> {
         let shard = self.task.shard;
         let start = shard.text_range(self.document.blocks.clone())?.start;
@@ -291,7 +291,7 @@ pub(super) trait LineSink {
 
     fn count(&mut self, lines: u64, out: &mut UnitResult);
 
-    /// Adds a counted match without a rank.
+    /// Counted, without a rank.
     fn push(&mut self, found: &Match<'_>, out: &mut UnitResult) -> Result<(), ShardError>;
 
     fn give_up(&mut self);

@@ -25,7 +25,7 @@ impl<'t> LoneByte<'t> {
         }
     }
 
-    /// True if a line has a place. Lines must ascend.
+    /// Lines must ascend.
     pub(super) fn is_in(&mut self, line: &Range<usize>) -> bool {
         let next = self.next.filter(|&next| next >= line.start);
         let next = next.unwrap_or_else(|| find(self.text, self.byte, line.start));

@@ -35,7 +35,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns true if the search may take long.
     pub fn is_heavy(&self) -> bool {
         self.progress.blocks_total > HEAVY_BLOCKS || self.has_slow_lines
     }
@@ -59,7 +58,7 @@ pub enum PlanError {
 }
 
 impl Request<'_> {
-    /// Counts candidates of all shards. Fails once the search is heavy, unless it `may_be_heavy`.
+    /// Fails once the search is heavy, unless it `may_be_heavy`.
     pub fn plan(&self, may_be_heavy: bool) -> Result<Plan, PlanError> {
         let blocks_max = if may_be_heavy { u64::MAX } else { HEAVY_BLOCKS };
         let has_slow_lines = AtomicBool::new(false);

@@ -18,19 +18,18 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// More means all matches. Top matches are held in memory, and no page is that long.
+/// More means all matches: top matches are held in memory.
 pub const LIMIT_MAX: u64 = 10_000;
 
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// Shards. Frames refer to them by index.
+    /// Frames refer to them by index.
     pub shards: &'a [Arc<Shard>],
     pub query: &'a CompiledQuery,
     /// Kind and bounds of the answer. A limit above [`LIMIT_MAX`] means all. Lines are sent as text
     /// only without limit and context. Matches before `resume` are not sent again, and if all
     /// matches are wanted, they are not searched again.
     pub search: &'a Search,
-    /// Threads that verify candidates.
     pub workers: usize,
     pub cancel: &'a Cancel,
 }
@@ -76,7 +75,7 @@ impl Request<'_> {
         Defining::of(shard, self.query.defined_words.as_ref(), &stop)
     }
 
-    /// Number of top matches wanted; `None` for all.
+    /// `None` for all.
     pub(super) fn top_k(&self) -> Option<usize> {
         let limited =
             self.search.want != Want::Count && (1..=LIMIT_MAX).contains(&self.search.limit);
@@ -109,7 +108,6 @@ impl Cancel {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// True if the search has to stop.
     pub fn is_cancelled(&self) -> bool {
         // Written once between two looks, or workers contend for the cache line.
         if !self.has_checked.load(Ordering::Relaxed) {
@@ -138,7 +136,7 @@ pub trait Sink {
     fn frames(&mut self, frames: Vec<u8>, after: &Progress) -> Result<(), Stopped>;
 }
 
-/// The search was cancelled, or its sink takes no more frames.
+/// Cancelled, or refused by the sink.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stopped;
 

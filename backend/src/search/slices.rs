@@ -78,7 +78,6 @@ impl Iterator for BlockRanges<'_> {
 /// Slices of a shard's candidates, cut into units.
 pub(super) struct Slices<'a> {
     listed: Option<&'a [u32]>,
-    /// Each slice has one document.
     by_document: bool,
     slices: Vec<Slice>,
     ends: Vec<usize>,
@@ -352,8 +351,7 @@ fn text_with(block: u32, next: TextId, shard: &Shard) -> Result<Text<'_>, ShardE
     shard.text_with(BlockId(block))
 }
 
-/// Reads text of units ahead, so a disk has many reads at once: at most [`UNITS_AHEAD`] ahead of
-/// the last unit taken.
+/// Keeps many disk reads in flight: up to [`UNITS_AHEAD`] units ahead of the last one taken.
 pub(super) struct ReadAhead {
     next: AtomicUsize,
     is_cold: AtomicBool,

@@ -69,7 +69,7 @@ impl Defining {
     }
 }
 
-/// Reads the symbols of a document's text, and the names of parents if a pattern asks for them.
+/// Includes the names of parents if a pattern asks for them.
 pub(super) fn read(
     shard: &Shard,
     document: &Document<'_>,

@@ -155,7 +155,7 @@ impl Threshold {
     }
 }
 
-/// Match not packed yet, because it may be left out.
+/// Not packed yet, because it may be left out.
 #[derive(Clone, Debug)]
 pub(super) struct PendingMatch {
     pub(super) key: SortKey,

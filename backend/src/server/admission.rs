@@ -104,7 +104,7 @@ impl Class {
     }
 }
 
-/// For a blocking thread of a runtime; `None` if cancelled.
+/// For a blocking thread; `None` if cancelled.
 pub(super) fn until_cancelled<T>(waiting: impl Future<Output = T>, cancel: &Cancel) -> Option<T> {
     Handle::current().block_on(async {
         let mut waiting = pin!(waiting);

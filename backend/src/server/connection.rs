@@ -31,7 +31,6 @@ pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
 
-/// Reason for the end of a connection, except a close between requests.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectionError {
     #[error("connection failed: {0}")]
@@ -91,7 +90,7 @@ impl ConnectionError {
 pub(super) struct Connection<S> {
     /// Announced in HELLO.
     live: Arc<LiveShards>,
-    /// True with repositories besides those of the index.
+    /// Repositories besides those of the index.
     has_repositories: bool,
     pub(super) reader: Reader<S>,
     writer: WriteHalf<S>,
@@ -101,7 +100,6 @@ pub(super) struct Connection<S> {
 pub(super) struct Reader<S> {
     half: ReadHalf<S>,
     decoder: Decoder,
-    /// Deadline of the current frame.
     due: Option<Instant>,
 }
 
@@ -251,7 +249,6 @@ pub(super) struct ErrorLog(Mutex<RateLimit>);
 struct RateLimit {
     since: Option<Instant>,
     lines: u32,
-    /// Errors not logged since the last line.
     suppressed: u64,
 }
 

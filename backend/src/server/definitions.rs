@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Definitions of a reply: 700 KB with long names, below a frame.
 const DEFINITIONS_MAX: usize = 4096;
 
-/// Adds the first definitions of a text, or those around lines, and the reason for missing ones.
+/// First definitions, or those around lines, and the reason for missing ones.
 pub fn add(reply: &mut FileReply, text: &[u8], symbols: &Symbols, inside: &[u32]) {
     let mut lines = LineCounter::new(text);
     let all = symbols.definitions.iter();
@@ -85,7 +85,7 @@ impl<'t> LineCounter<'t> {
         }
     }
 
-    /// Number and start of the line with an offset.
+    /// Number and start of the line.
     fn at(&mut self, offset: usize) -> (u32, usize) {
         let offset = offset.min(self.text.len());
         for end in memchr::memchr_iter(b'\n', &self.text[self.at..offset]) {

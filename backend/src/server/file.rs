@@ -57,7 +57,7 @@ pub(super) fn find<'g>(
 #[derive(Default)]
 pub(super) struct FoundVersions<'a> {
     pub(super) best: Option<FileVersion<'a>>,
-    /// Newest revision with the path: commit time and short name.
+    /// Commit time and short name, of a revision with the path.
     newest: Option<(i64, &'a str)>,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct FileVersion<'a> {
     document: DocId,
     /// Directness of the revision's name, 0 the most.
     named_by: u8,
-    /// Commit of the requested revision.
+    /// Of the requested revision.
     commit: &'a str,
 }
 
@@ -159,7 +159,7 @@ impl FileVersion<'_> {
     }
 }
 
-/// Id and size in a pointer of Git LFS, or empty.
+/// Id and size, or empty.
 pub(super) fn lfs_pointer(text: &[u8]) -> String {
     let pointer = git::lfs_pointer(text);
     let pointer = pointer.filter(|(id, _)| id.bytes().all(|digit| digit.is_ascii_hexdigit()));

@@ -190,7 +190,7 @@ struct SearchJob {
     search: Search,
     backend: Arc<Backend>,
     cancel: Cancel,
-    /// True while waiting for a permit or compiling.
+    /// Waits for a permit, or compiles.
     is_queued: AtomicBool,
     /// On a client's thread, which waits for a heavy permit with its plan.
     is_here: bool,

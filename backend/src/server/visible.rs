@@ -39,7 +39,7 @@ pub(super) fn views(
     visible.iter().map(view).collect()
 }
 
-/// Shard with this id; `what` names it in the failure.
+/// `what` names the shard in the failure.
 pub(super) fn served(
     live: &LiveShards,
     id: &[u8; 32],

@@ -185,7 +185,6 @@ fn meant(text: &str, exact: bool, package: &[u8]) -> Vec<&'static str> {
 }
 
 impl Filter {
-    /// True if the search reaches all revisions.
     pub(crate) fn is_of_revisions(&self) -> bool {
         matches!(self.field, Field::Revision | Field::Branch)
     }

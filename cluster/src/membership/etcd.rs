@@ -195,7 +195,6 @@ impl Etcd {
         Ok(listing)
     }
 
-    /// Node drained by a key.
     fn drained(&self, kv: &Kv) -> Option<String> {
         let key = kv.key().ok()?;
         let name = key.strip_prefix(&self.prefix)?.strip_suffix(DRAIN)?;
@@ -237,7 +236,7 @@ impl Etcd {
         json!({"key": STANDARD.encode(&self.prefix), "range_end": STANDARD.encode(end), "limit": limit})
     }
 
-    /// Opens a watch, which has begun on return.
+    /// The watch has begun on return.
     fn watch(&self) -> Result<Watch> {
         let endpoint = self.endpoint();
         let request = json!({"create_request": self.range(0)});

@@ -23,7 +23,6 @@ pub enum Source {
         server: Option<SocketAddr>,
     },
     Etcd {
-        /// Equivalent URLs.
         endpoints: Vec<String>,
         /// Key prefix, without a final slash.
         prefix: String,
@@ -38,7 +37,6 @@ pub struct DnsName {
     pub zone: String,
 }
 
-/// Mistake in a source, with the expected form.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0}")]
 pub struct SourceError(String);

@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 /// Absence that frontends tolerate.
 pub const ABSENT_MAX: Duration = Duration::from_secs(60);
 
-/// Removal of absent nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Absence {
     pub max: Duration,
@@ -39,7 +38,6 @@ impl Default for Absence {
 /// Tests if a shard would have no replica without these nodes.
 pub type WouldLose<'a> = &'a dyn Fn(&BTreeSet<&str>) -> bool;
 
-/// Reason to keep absent nodes.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Frozen {
     #[error("{absent} of {nodes} nodes vanished")]
@@ -55,7 +53,6 @@ pub struct NodeMap {
     pub members: Vec<Member>,
     /// Names not in the last list.
     pub absent: BTreeSet<String>,
-    /// Reason to remove none.
     pub frozen: Option<Frozen>,
     /// Nodes were listed since the start.
     pub is_confirmed: bool,
@@ -66,7 +63,6 @@ pub struct NodeMap {
 #[error("{0} nodes are more than {NODES_MAX}")]
 pub struct TooManyNodes(usize);
 
-/// State machine of the map.
 #[derive(Debug)]
 pub struct View {
     known: BTreeMap<String, Known>,
@@ -100,7 +96,7 @@ impl Known {
 }
 
 impl View {
-    /// Starts with an earlier map; with `accepts` the first nonempty list replaces it.
+    /// `accepts`: the first nonempty list replaces the map.
     pub fn new(kept: Vec<Member>, accepts: bool, absence: Absence) -> View {
         let known = |member: Member| (member.name.clone(), Known::listed(member));
         View {
@@ -112,7 +108,6 @@ impl View {
         }
     }
 
-    /// Applies a whole list.
     pub fn on_list(
         &mut self,
         list: Vec<Member>,
@@ -158,7 +153,6 @@ impl View {
         }
     }
 
-    /// Removes gone nodes, or freezes.
     pub fn on_time(&mut self, now: Instant, would_lose: WouldLose<'_>) {
         let vanished = self
             .known

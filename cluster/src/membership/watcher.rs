@@ -41,7 +41,6 @@ pub struct Watcher {
     said: Receiver<Said>,
     view: View,
     map: NodeMap,
-    /// Reason for no list.
     error: Option<String>,
 }
 

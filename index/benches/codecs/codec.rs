@@ -181,7 +181,7 @@ impl<'a> PackedBlocks<'a> {
         }
     }
 
-    /// Decodes the next block with a last id that is `wanted`; false at the end.
+    /// Decodes the next block with a `wanted` last id; false at the end.
     fn next_block(&mut self, wanted: impl Fn(u32) -> bool) -> bool {
         while let Some((skip, table)) = self.table.split_first_chunk::<SKIP_BYTES>() {
             let [a, b, c, d, bits] = *skip;
@@ -199,7 +199,7 @@ impl<'a> PackedBlocks<'a> {
     }
 }
 
-/// Chunks of 2^16 ids as arrays, bitmaps or runs: portable Roaring format.
+/// Portable Roaring format: chunks of 2^16 ids as arrays, bitmaps or runs.
 pub(crate) struct Roaring;
 
 impl Codec for Roaring {

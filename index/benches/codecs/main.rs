@@ -52,7 +52,7 @@ fn main() {
     }
 }
 
-/// Indexes this crate with small, hence many, blocks.
+/// Small blocks, hence many.
 fn own_index(there: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut options = BuildOptions::default();

@@ -55,7 +55,6 @@ impl Pairs {
         self.count
     }
 
-    /// No room for pairs of `block`.
     pub(super) fn is_beyond(&self, block: u32) -> bool {
         block - self.base >= BLOCKS_MAX
     }

@@ -52,7 +52,6 @@ fn plain(segment: &Segment) -> Plain {
     plain
 }
 
-/// Naive segment of `documents`.
 fn expected(documents: &[Vec<u8>], block_bytes: usize) -> Plain {
     let mut plain = Plain {
         text: documents.concat(),

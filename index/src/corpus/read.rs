@@ -21,7 +21,7 @@ use std::path::Path;
 /// Bytes read at once: system calls become rare.
 pub const CHUNK_BYTES: usize = 256 << 10;
 
-/// Bytes without a NUL in a text file: git's `FIRST_FEW_BYTES`.
+/// git's `FIRST_FEW_BYTES`.
 pub const BINARY_HEAD_BYTES: usize = 8_000;
 
 /// Bytes decoded at once from UTF-16.
@@ -40,7 +40,7 @@ pub enum ReadOutcome {
     Skipped(SkipReason),
 }
 
-/// Reads a file of `source` into `sink`, in nonempty pieces that may split lines and characters.
+/// Reads a file into `sink`, in nonempty pieces that may split lines and characters.
 ///
 /// Its size may differ from that in [`walk`](super::walk), but a change during the read is
 /// [`SkipReason::Changed`]. Links are not followed.

@@ -41,7 +41,7 @@ pub(super) enum Verdict {
     Excluded(String),
 }
 
-/// Patterns of one file. Dropped recursively, at most 2,048 levels of a 4,096-byte path.
+/// Dropped recursively, at most 2,048 levels of a 4,096-byte path.
 #[derive(Debug)]
 struct Level {
     matcher: Gitignore,
@@ -59,8 +59,7 @@ impl Rules {
         rules
     }
 
-    /// Rules inside `directory`. `label`: its name in messages, empty or with a final
-    /// `/`.
+    /// `label`: name of the directory in messages, empty or with a final `/`.
     pub(super) fn enter(&self, directory: &Path, label: &[u8]) -> Rules {
         let mut rules = self.clone();
         if let Some(work_tree) = WorkTree::at(directory, label) {

@@ -26,7 +26,7 @@ pub struct Source {
 
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
-    /// Packages in path order.
+    /// By path.
     pub sources: Vec<Source>,
     /// Directories of packages (`each`), canonical.
     pub parents: Vec<PathBuf>,
@@ -34,7 +34,7 @@ pub struct Packages {
     pub beside: Vec<Beside>,
 }
 
-/// Entries listed beside the packages of a parent; the rest is counted.
+/// The rest is counted.
 pub const BESIDE_LISTED_MAX: usize = 10_000;
 
 /// Packages at `paths`.

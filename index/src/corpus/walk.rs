@@ -44,7 +44,7 @@ pub struct File {
     /// Change time in nanoseconds since 1970. Programs cannot set it.
     pub changed_ns: i128,
     pub inode: u64,
-    /// By `.gitattributes`, which a walk does not read.
+    /// By `.gitattributes`, unset by a walk.
     pub is_foreign: Option<bool>,
     pub language: Option<&'static str>,
 }

@@ -27,7 +27,7 @@ pub(super) struct WorkTree {
     own: PathBuf,
     /// Git directory with `info/exclude` and branches.
     common: PathBuf,
-    /// Read at the first pattern match.
+    /// Read at the first match.
     tracked: OnceLock<Result<Option<TrackedFiles>, String>>,
     is_reported: AtomicBool,
 }

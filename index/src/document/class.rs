@@ -46,7 +46,6 @@ impl Class {
         }
     }
 
-    /// Part of the static rank.
     pub fn share(self) -> f32 {
         match self {
             Class::Source => 0.30,

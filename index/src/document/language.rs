@@ -34,7 +34,6 @@ pub(crate) fn language_of(path: &[u8], noted: Option<&NotedLanguage>) -> Option<
     }
 }
 
-/// True if indexing the same text would note the same language.
 pub(crate) fn is_current(path: &[u8], noted: Option<(&str, bool)>, given: Option<&str>) -> bool {
     match (noted, given) {
         (Some((name, _)), Some(given)) => name == given,

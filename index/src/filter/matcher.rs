@@ -1,5 +1,4 @@
-//! Matchers of names: regular expressions, whole names, globs; of revisions also commit id prefixes
-//! and the default.
+//! Matchers of names: regular expressions, whole names, globs, and commit id prefixes.
 
 use crate::plan::{self, BadPattern};
 use crate::revisions::{DocumentRevisions, RevisionRef, is_branch};

@@ -18,14 +18,13 @@ use std::{fmt, io, thread};
 
 #[derive(Clone, Debug)]
 pub struct BuildOptions {
-    /// Recorded in the manifest.
     pub options: Options,
     /// Approximate; see [`MEMORY_BYTES_MIN`].
     pub memory_bytes: usize,
     pub jobs: usize,
     /// Codec of new shards; by default that of the newest, or raw. Others keep theirs until merged.
     pub content: Option<ContentCodec>,
-    /// Bytes of text per shard, unless its tables take too much memory.
+    /// Less if its tables take too much memory.
     pub shard_bytes: u64,
     /// Popularity by package name, without version.
     pub popularity: HashMap<Vec<u8>, Popularity>,
@@ -55,7 +54,7 @@ impl BuildOptions {
 
 pub const MEMORY_BYTES: usize = 512 << 20;
 
-/// Minimum memory: sorting tables, buffers, and the smallest useful segment.
+/// For sorting tables, buffers, and the smallest useful segment.
 pub const MEMORY_BYTES_MIN: usize = 64 << 20;
 
 /// Default text per shard. Its tables take 170 MB; with less memory it ends earlier.
@@ -64,7 +63,7 @@ pub const SHARD_BYTES: u64 = 4 << 30;
 /// Effects of an update besides reading changes.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Packages to drop: directory names, or names for all versions.
+    /// Directory names, or names for all versions.
     pub remove: Vec<Vec<u8>>,
     /// Drops packages not given.
     pub prune: bool,
@@ -110,7 +109,7 @@ pub struct Report {
     pub packages: u64,
     pub documents: u64,
     pub text_bytes: u64,
-    /// Bytes of texts, once per shard.
+    /// Each text counts once per shard.
     pub unique_bytes: u64,
     pub file_bytes: u64,
     pub shards: u64,
@@ -125,7 +124,6 @@ pub struct Report {
     pub moved: Vec<Moved>,
     pub renamed: Vec<Renamed>,
     pub unmatched: Vec<Unmatched>,
-    /// Packages merged into a new shard.
     pub merged: u64,
     /// Shards without current symbols: rewritten, left.
     pub upgraded: u64,
@@ -150,7 +148,6 @@ pub struct Moved {
 pub struct SourcePlace {
     /// A git repository, else a directory.
     pub is_repository: bool,
-    /// Path or URL.
     pub location: Vec<u8>,
 }
 
@@ -173,18 +170,16 @@ pub struct Renamed {
     pub before: Vec<u8>,
 }
 
-/// A pattern without a match in some repositories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmatched {
     pub pattern: String,
     pub repositories: Vec<Vec<u8>>,
-    /// Reason for the first of them.
+    /// Of the first repository.
     pub reason: String,
     /// No repository matches.
     pub is_everywhere: bool,
 }
 
-/// Byte-by-byte comparison with the sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     pub files: u64,
@@ -204,9 +199,9 @@ pub struct ReadStats {
     pub packages: u64,
     pub documents: u64,
     pub text_bytes: u64,
-    /// Bytes of texts, once per shard.
+    /// Each text counts once per shard.
     pub unique_bytes: u64,
-    /// Skipped files by [`SkipReason::key`](crate::corpus::SkipReason::key).
+    /// By [`SkipReason::key`](crate::corpus::SkipReason::key).
     pub skipped: BTreeMap<String, u64>,
 }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 pub(super) type NameList = Arc<Vec<Vec<u8>>>;
 
-/// Revisions with a document or skipped file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum InRevisions {
     Superseded,
@@ -16,7 +15,6 @@ pub(super) enum InRevisions {
     Named(NameList),
 }
 
-/// Mark of a document or skipped file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) revisions: InRevisions,
@@ -71,7 +69,6 @@ pub(super) fn changed_table(old: &RevisionTable, marks: &ChangedMarks) -> Revisi
     table.builder.finish()
 }
 
-/// Table with everything current.
 pub(super) fn plain_table(shard: [u8; 32], documents: u32, skipped: usize) -> RevisionTable {
     let current = TableEntry {
         set: CURRENT,

@@ -1,7 +1,7 @@
 //! Merges shards: small ones if many, mostly dead ones, and those without symbols.
 //!
-//! Packages are read from shards, since their directories may be gone. The same pipeline gives byte
-//! for byte the shard that the directories would give.
+//! Packages are read from shards, since their directories may be gone. The result equals, byte for
+//! byte, a shard of the directories.
 
 use super::current::{CurrentIndex, CurrentShard};
 use super::interface::{BuildError, BuildOptions, Progress};
@@ -111,8 +111,8 @@ fn choose_outdated(sizes: &[ShardSize]) -> Vec<usize> {
     chosen.map(|(_, index)| index).collect()
 }
 
-/// If too many: the smallest, up to the last not larger than all smaller ones together, so text is
-/// rewritten only if its shard doubles.
+/// If too many: the smallest, up to the last not larger than all smaller ones together. A shard is
+/// rewritten only if it doubles.
 fn choose_small(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
     let mut small: Vec<(u64, usize)> = (0..)
         .zip(sizes)

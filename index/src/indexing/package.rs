@@ -156,8 +156,7 @@ fn popularity_of(name: &[u8], known: &HashMap<Vec<u8>, Popularity>) -> Popularit
     known.get(name).copied().unwrap_or_default()
 }
 
-/// Whether the manifest must record that a name is unversioned: it looks versioned to this or an
-/// older program.
+/// True for a name without version that looks versioned to this or an older program.
 pub(super) fn is_to_be_said(directory: &[u8], has_own_name: bool) -> bool {
     if package_name(directory) == directory {
         former_name(directory) != directory

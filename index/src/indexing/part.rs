@@ -12,14 +12,12 @@ use git::SourceRepository;
 use std::sync::{Arc, OnceLock};
 
 pub(super) struct OldShard {
-    /// Index among the current shards.
     pub(super) index: usize,
     pub(super) shard: Arc<Shard>,
     pub(super) table: RevisionTable,
     pub(super) skipped: OnceLock<Vec<SkippedFile>>,
 }
 
-/// A package in an older shard.
 #[derive(Clone)]
 pub(super) struct Part {
     pub(super) of: Arc<OldShard>,
@@ -159,7 +157,6 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Takes an item by path, unless taken.
     fn take(
         &mut self,
         path: &[u8],

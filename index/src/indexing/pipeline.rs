@@ -31,7 +31,6 @@ const TASKS_AHEAD: usize = 4;
 /// Signature of a partly unreadable package.
 const UNSETTLED: u64 = 0;
 
-/// Writes packages to new shards, except unchanged ones.
 pub(super) fn write(
     packages: &[InputPackage],
     directory: &Path,

@@ -98,7 +98,6 @@ impl RepositorySource {
 }
 
 impl OpenRepository {
-    /// Hash of everything that affects the index.
     pub(super) fn signature(&self) -> u64 {
         let mut hasher = FnvHasher::default();
         let mut write = |bytes: &[u8]| {

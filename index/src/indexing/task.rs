@@ -259,8 +259,7 @@ fn source_items(walk: Walk, popularity: Popularity) -> Vec<SourceItem> {
     skipped.chain(files).collect()
 }
 
-/// Notes the changes of a package's parts; returns the `items` that they lack, if any are to be
-/// written.
+/// Notes the changes of a package's parts. Returns the missing `items`, if any are to be written.
 fn missing_contents(
     package: &InputPackage,
     items: Vec<SourceItem>,

@@ -117,7 +117,7 @@ impl UpdatePlan {
         given.unwrap_or_else(|| current.has_own_name(directory))
     }
 
-    /// Signatures of packages that can be kept.
+    /// Of packages that can be kept.
     pub(super) fn recorded(&self, current: &CurrentIndex) -> HashMap<Vec<u8>, u64> {
         let kept = current
             .live()

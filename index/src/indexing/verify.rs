@@ -1,5 +1,5 @@
-//! Compares seemingly unchanged packages, or single files, with the index by hash. Differences are
-//! reported, and read again by the update.
+//! Compares seemingly unchanged packages, or single files, with the index by hash. The update reads
+//! differing files again.
 
 use super::current::CurrentIndex;
 use super::interface::{

@@ -41,7 +41,6 @@ pub(super) fn lock(buffers: &TextBuffers) -> MutexGuard<'_, Vec<Vec<u8>>> {
     buffers.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes segments until there are no more tasks or one fails.
 #[allow(clippy::too_many_arguments)]
 pub(super) fn work(
     packages: &[InputPackage],

@@ -57,7 +57,6 @@ impl TrigramQuery {
         TrigramQuery::and(common.iter().cloned().chain([rest]))
     }
 
-    /// Operands of an AND, or the query itself.
     fn factors(&self) -> &[TrigramQuery] {
         match self {
             TrigramQuery::And(parts) => parts,

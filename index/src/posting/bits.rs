@@ -37,7 +37,7 @@ pub(super) fn set_ones(bytes: &mut [u8], positions: impl Iterator<Item = usize>)
     store(bytes, base / 8, word);
 }
 
-/// Writes a word, cut to the room left.
+/// Cuts the word to the room left.
 #[inline]
 pub(super) fn store(bytes: &mut [u8], at: usize, word: u64) {
     let bytes = bytes.get_mut(at..).unwrap_or_default();
@@ -90,7 +90,7 @@ impl<'a> BitReader<'a> {
         self.word = word;
     }
 
-    /// Loads the next word; false at the end.
+    /// Returns false at the end.
     #[inline]
     pub(super) fn advance(&mut self) -> bool {
         self.base += 64;

@@ -4,7 +4,7 @@ use super::bits::{Forward, load};
 use super::{decode_varint, encode_varint};
 use std::ops::RangeInclusive;
 
-/// Lengths of gap lists. Shorter ones save nothing, longer ones are too slow to search.
+/// Shorter lists save nothing, longer ones are too slow to search.
 const IDS: RangeInclusive<u32> = 16..=1023;
 
 /// Other lists begin with their length, never 0.

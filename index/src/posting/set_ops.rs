@@ -119,7 +119,7 @@ pub fn unite(
     ids
 }
 
-/// Appends a range, joining adjacent and dropping empty ones; `None` on overlap.
+/// Joins adjacent ranges and drops empty ones; `None` on overlap.
 pub(crate) fn push_range(ranges: &mut Vec<Range<u32>>, range: Range<u32>) -> Option<()> {
     match ranges.last_mut() {
         _ if range.is_empty() => {}

@@ -6,18 +6,17 @@ use schema::name::is_local_symbol;
 use std::collections::{BTreeMap, HashMap};
 use zerocopy::little_endian::U32;
 
-/// Occurrences of an index: 640 MiB with their places. A store reads less than 1 GiB at once.
+/// 640 MiB of occurrences and places. A store reads less than 1 GiB at once.
 pub(super) const OCCURRENCES_MAX: usize = 1 << 25;
 
-/// Bytes of names, paths and documentation of an index.
+/// Names, paths and documentation.
 pub(super) const STRING_BYTES_MAX: usize = 256 << 20;
 
-/// Documents, symbols and their places.
 #[derive(Default)]
 pub struct Builder {
     sources: BTreeMap<Vec<u8>, [u8; 32]>,
     documents: BTreeMap<DocumentKey, Vec<Occurrence>>,
-    /// Symbols by name, and documentation by number.
+    /// Symbols by name.
     numbers: HashMap<Vec<u8>, u32>,
     documentation: Vec<Vec<u8>>,
     occurrences: usize,
@@ -28,7 +27,7 @@ pub struct Builder {
 type DocumentKey = ([u8; 32], Vec<u8>, Vec<u8>);
 
 impl Builder {
-    /// Takes over the documents of packages for which `is_kept` holds.
+    /// Takes over the packages for which `is_kept` holds.
     pub fn keep(&mut self, precise: &Precise, is_kept: impl Fn(&[u8]) -> bool) {
         let Some(tables) = precise.tables() else {
             return;
@@ -61,7 +60,6 @@ impl Builder {
         self.sources.insert(package.to_vec(), hash);
     }
 
-    /// Number of a symbol.
     pub(super) fn symbol(&mut self, name: &[u8]) -> u32 {
         if let Some(number) = self.numbers.get(name) {
             return *number;
@@ -99,7 +97,7 @@ impl Builder {
         self.occurrences > OCCURRENCES_MAX || self.string_bytes > STRING_BYTES_MAX
     }
 
-    /// File of all places; `None` without a document or source.
+    /// `None` without a document or source.
     pub fn finish(self) -> Option<Vec<u8>> {
         if self.documents.is_empty() && self.sources.is_empty() {
             return None;
@@ -142,7 +140,7 @@ impl Builder {
     }
 }
 
-/// Tables of documents and occurrences. `order` has the new numbers of symbols.
+/// `order`: new numbers of symbols.
 fn documents(
     of: BTreeMap<DocumentKey, Vec<Occurrence>>,
     order: &[u32],
@@ -191,7 +189,7 @@ impl Strings {
     }
 }
 
-/// Name of a symbol over all texts.
+/// Name that is unique over all texts.
 pub(super) fn unique_name(symbol: &str, text: &[u8; 32]) -> Vec<u8> {
     if is_local_symbol(symbol.as_bytes()) {
         let text = crate::manifest::hex(&text[..16]);

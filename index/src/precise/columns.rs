@@ -1,11 +1,10 @@
-//! SCIP ranges to bytes of a text.
+//! Converts SCIP ranges to bytes.
 
 use scip::types::PositionEncoding;
 
-/// Longer occurrences are no names.
 pub(super) const NAME_UNITS_MAX: u32 = 1000;
 
-/// Range in one line, in units of a [`PositionEncoding`]. Lines count from 0.
+/// Units of a [`PositionEncoding`] in one line. Lines count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct UnitRange {
     pub(super) line: u32,
@@ -13,11 +12,11 @@ pub(super) struct UnitRange {
     pub(super) end: u32,
 }
 
-/// Lines of a text. Reads ascending ranges in linear time.
+/// Reads ascending ranges in linear time.
 pub(super) struct Columns<'t> {
     lines: Vec<&'t [u8]>,
     encoding: PositionEncoding,
-    /// Last line, and a position in it: units and bytes.
+    /// Last line, and a position in it in units and bytes.
     at: (u32, u32, usize),
 }
 
@@ -31,7 +30,7 @@ impl<'t> Columns<'t> {
         }
     }
 
-    /// Column in bytes, and the text there; `None` if the text has no such range.
+    /// Column in bytes, and the text there; `None` if absent.
     pub(super) fn resolve(&mut self, range: UnitRange) -> Option<(u32, &'t [u8])> {
         let line = *self.lines.get(range.line as usize)?;
         let units = range.end.checked_sub(range.start)?;
@@ -47,7 +46,7 @@ impl<'t> Columns<'t> {
         Some((u32::try_from(start).ok()?, &line[start..end]))
     }
 
-    /// Bytes of the first units of a text.
+    /// Bytes of the first units.
     fn bytes_of(&self, text: &[u8], units: u32) -> Option<usize> {
         let (mut rest, mut left) = (text, units);
         while left > 0 {
@@ -64,7 +63,7 @@ impl<'t> Columns<'t> {
     }
 }
 
-/// Bytes of the first character. A byte that is not UTF-8 is one.
+/// Bytes of the first character; an invalid byte is one.
 fn character_bytes(text: &[u8]) -> Option<usize> {
     let bytes = match text.first()? {
         0..0x80 => 1,

@@ -1,9 +1,8 @@
 //! Reads a SCIP file: occurrences of symbols, and their documentation.
 //!
-//! A file is untrusted and may be larger than memory, so a document is read at a time, and of it an
-//! occurrence at a time. Paths only name documents of the index: no file of a project is opened.
-//!
-//! **Invariant:** each imported occurrence is inside of a line of the indexed text.
+//! A file is untrusted and may exceed memory, so documents and occurrences are read one by one. Its
+//! paths name documents of the index and are never opened.
+//! **Invariant:** each imported occurrence is inside a line of the indexed text.
 
 use super::builder::{Builder, unique_name};
 use super::columns::{Columns, NAME_UNITS_MAX, UnitRange};
@@ -18,20 +17,19 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// Largest document: 2 million occurrences.
+/// Bytes of 2 million occurrences.
 const DOCUMENT_BYTES_MAX: u32 = 64 << 20;
 
 const SYMBOL_BYTES_MAX: usize = 4 << 10;
 
 const DOCUMENTATION_BYTES_MAX: usize = 4 << 10;
 
-/// Documents left out that are named.
 const LEFT_OUT_MAX: usize = 10;
 
-/// A definition may have another name than its symbol. In a changed text most have.
+/// A definition may differ from its symbol's name; in a changed text most do.
 const NAMES_SHARE_MIN: usize = 2;
 
-// Fields of the messages that are read in parts.
+// Field numbers.
 const INDEX_METADATA: u32 = 1;
 const INDEX_DOCUMENT: u32 = 2;
 const PATH: u32 = 1;
@@ -40,26 +38,22 @@ const SYMBOL: u32 = 3;
 const TEXT: u32 = 5;
 const ENCODING: u32 = 6;
 
-/// SCIP file of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
     pub file: PathBuf,
     pub package: Vec<u8>,
-    /// Directory of its paths in the package: empty, or with a slash at its end.
+    /// Prefix of its paths: empty, or a directory with a final slash.
     pub prefix: Vec<u8>,
-    /// Given, not found in the package.
     pub is_given: bool,
 }
 
-/// Result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     pub file: PathBuf,
     pub package: Vec<u8>,
     pub documents: u64,
-    /// Documents that the index lacks, or of another text.
+    /// Documents missing from the index or with another text.
     pub stale: u64,
-    /// First ones.
     pub stale_paths: Vec<String>,
 }
 
@@ -77,13 +71,11 @@ pub enum ScipError {
     TooLarge,
 }
 
-/// Text of an indexed document, after its hash.
 pub type HashedText = ([u8; 32], Vec<u8>);
 
-/// Text at a path.
 pub(super) type TextOf<'a> = &'a mut dyn FnMut(&[u8]) -> Option<HashedText>;
 
-/// Adds the documents of a SCIP file that fit their texts.
+/// Adds the documents that fit their indexed texts.
 pub fn import(
     import: &Import,
     builder: &mut Builder,
@@ -117,7 +109,7 @@ pub fn import(
     Ok(imported)
 }
 
-/// Directory that the paths of a file are relative to, if it says so.
+/// Base directory of the paths, if given.
 pub fn project_root(file: &Path) -> Result<Option<PathBuf>, ScipError> {
     let mut reader = BufReader::new(File::open(file)?);
     let first = next(&mut CodedInputStream::from_buf_read(&mut reader))?;
@@ -142,7 +134,6 @@ enum Value {
     Number(u64),
 }
 
-/// Number and value of the next field.
 fn next(input: &mut CodedInputStream<'_>) -> protobuf::Result<Option<(u32, Value)>> {
     while let Some(tag) = input.read_raw_tag_or_eof()? {
         let value = match tag & 7 {
@@ -158,7 +149,7 @@ fn next(input: &mut CodedInputStream<'_>) -> protobuf::Result<Option<(u32, Value
     Ok(None)
 }
 
-/// Reads a length and so many bytes; none of a value that is too long.
+/// Reads a length-prefixed value; empty if too long.
 fn read(input: &mut CodedInputStream<'_>) -> protobuf::Result<Vec<u8>> {
     let length = input.read_raw_varint32()?;
     if length > DOCUMENT_BYTES_MAX {
@@ -173,7 +164,6 @@ fn read(input: &mut CodedInputStream<'_>) -> protobuf::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Document of a SCIP file.
 #[derive(Default)]
 struct Document {
     path: String,
@@ -185,7 +175,6 @@ struct Document {
     information: Vec<(String, String)>,
 }
 
-/// Number of a symbol in the document, and role.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Named {
     symbol: u32,
@@ -242,7 +231,7 @@ impl Document {
         self.occurrences.push((range, named));
     }
 
-    /// Occurrences in a text; `None` if it is another text.
+    /// `None` if it is another text.
     fn resolve(&self, text: &[u8]) -> Option<Vec<Occurrence>> {
         if self.text.as_ref().is_some_and(|own| own != text) {
             return None;
@@ -304,7 +293,7 @@ impl Document {
     }
 }
 
-/// Range in one line. `None` for one over several lines.
+/// `None` for several lines.
 fn range(it: &types::Occurrence) -> Option<UnitRange> {
     let [line, start, end] = match (&it.typed_range, &it.range[..]) {
         (Some(Typed_range::SingleLineRange(it)), _) => {
@@ -323,7 +312,7 @@ fn range(it: &types::Occurrence) -> Option<UnitRange> {
     (range.start <= range.end && range.line < u32::MAX).then_some(range)
 }
 
-/// Name that the last descriptor of a symbol stands for; `None` if it is made up, or unknown.
+/// Name in the last descriptor; `None` if synthetic or unknown.
 fn name_of(symbol: &str) -> Option<&str> {
     if symbol.ends_with(':') || is_local_symbol(symbol.as_bytes()) {
         return None;
@@ -338,7 +327,6 @@ fn name_of(symbol: &str) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Signature, and comment of a symbol.
 fn documentation(symbol: &SymbolInformation) -> String {
     let signature = symbol.signature_documentation.as_ref();
     let signature = signature.filter(|it| !it.text.is_empty());

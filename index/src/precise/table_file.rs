@@ -52,7 +52,6 @@ pub(super) struct Tables<'p> {
 }
 
 impl<'p> Tables<'p> {
-    /// `None` if it is no such file.
     pub(super) fn read(bytes: &'p [u8]) -> Option<Tables<'p>> {
         let (header, rest) = Header::ref_from_prefix(bytes).ok()?;
         if header.magic != MAGIC || header.version.get() != VERSION {

@@ -47,7 +47,6 @@ struct PackageRevisions {
     commits: HashMap<u32, (Box<str>, i64)>,
 }
 
-/// Documents of one package in one set.
 #[derive(Clone, Copy, Debug)]
 struct Class {
     package: u32,
@@ -59,7 +58,6 @@ struct Class {
 pub struct RevisionRef<'a> {
     /// Full name, such as `refs/heads/main`.
     pub name: &'a [u8],
-    /// Short name as text.
     pub text: &'a str,
     pub commit: &'a str,
     /// Commit time, seconds since 1970.

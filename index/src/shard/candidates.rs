@@ -30,7 +30,6 @@ const BYTES_PER_DECODED_ID: u64 = 8;
 /// An OR of more parts is evaluated once; fewer are probed with the candidates.
 const SOUGHT_PARTS_MAX: usize = 8;
 
-/// Live blocks that remain after a query and filters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Candidates {
     /// All blocks in these ascending, nonempty, separate ranges.
@@ -179,7 +178,7 @@ impl Shard {
         Ok(Some(accepted))
     }
 
-    /// Returns those of `blocks` (ascending) with an accepted document.
+    /// `blocks` ascend.
     fn accepted_blocks(
         &self,
         filters: &Filters,
@@ -271,7 +270,7 @@ impl<'s> Evaluator<'s> {
         inside / u128::from(BYTES_PER_CANDIDATE) <= blocks.len() as u128
     }
 
-    /// Keeps those of the ascending `blocks` that satisfy a query, by probing the lists.
+    /// Probes the lists.
     fn keep(&self, query: &Lookup, blocks: &mut Vec<u32>) -> Result<()> {
         match query {
             Lookup::All => {}
@@ -323,7 +322,6 @@ impl<'s> Evaluator<'s> {
     }
 }
 
-/// Whether an OR is evaluated once instead of probed per part.
 fn is_united(parts: &[Lookup]) -> bool {
     parts.len() > SOUGHT_PARTS_MAX
 }

@@ -77,7 +77,7 @@ impl Shard {
         self.file.header.content_codec()
     }
 
-    /// Returns bytes of the concatenated texts. Decoding takes memory for the whole range.
+    /// Range of the concatenated texts. Decoding takes memory for all of it.
     #[inline]
     pub fn text<'a>(&'a self, range: Range<u64>, cache: &TextCache) -> Result<TextBytes<'a>> {
         match self.codec() {

@@ -17,7 +17,7 @@ pub struct DocumentCandidates {
     pub documents: Vec<Range<u32>>,
     /// Blocks to search, ascending, all in these documents; `None` means all.
     pub blocks: Option<Vec<u32>>,
-    /// Number of blocks to search, each counted once.
+    /// Each counted once.
     pub block_count: u64,
 }
 
@@ -59,7 +59,7 @@ impl Shard {
         Ok(Some(candidates).filter(|_| !stop()))
     }
 
-    /// Texts that satisfy a query, ascending; `None` means all.
+    /// Ascending; `None` means all.
     fn texts_with(
         &self,
         query: &DocumentQuery,

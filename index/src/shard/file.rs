@@ -99,7 +99,7 @@ impl ShardFile {
         }
     }
 
-    /// Whether a byte is in memory or past the end; `None` if unknown.
+    /// `None` if unknown. A byte past the end counts as cached.
     pub(super) fn is_cached(&self, section: Section, offset: u64) -> Option<bool> {
         self.bytes
             .is_cached(self.header.extent(section).start + offset)
@@ -256,7 +256,6 @@ impl ShardFile {
         self.corrupt_at(self.header.extent(section).start + offset, what)
     }
 
-    /// Error for wrong bytes at `offset`, or for a changed file.
     #[cold]
     fn corrupt_at(&self, offset: u64, what: &'static str) -> ShardError {
         let changed = self.intact().err();
@@ -315,7 +314,6 @@ impl ShardFile {
         }
     }
 
-    /// Error for a checksum mismatch, in the page or in the table.
     #[cold]
     fn wrong_checksum(&self, offset: u64) -> ShardError {
         let table = self.check_table().err();

@@ -13,7 +13,7 @@ pub struct Counts {
     pub parts: u32,
     /// Their documents; with a table of revisions, default ones only.
     pub documents: u32,
-    /// Blocks of their texts, in any revision.
+    /// In any revision.
     pub blocks: u32,
     /// Bytes of the documents: each text counts once per document.
     pub text_bytes: u64,
@@ -54,7 +54,6 @@ impl LiveSet {
         live
     }
 
-    /// Empty set of a shard without `dead`.
     pub(super) fn without(file_id: [u8; 32], dead: Vec<u32>) -> LiveSet {
         LiveSet {
             id: hash(&[&file_id, &encoded(&dead)]),
@@ -63,7 +62,6 @@ impl LiveSet {
         }
     }
 
-    /// Empty set of a shard with a table of revisions.
     pub(super) fn with_revisions(
         file_id: [u8; 32],
         dead: Vec<u32>,

@@ -233,7 +233,6 @@ impl Shard {
         Ok(best.static_rank.max(self.static_rank_from(next)?))
     }
 
-    /// Upper bound of the static ranks from `package` on.
     pub fn static_rank_from(&self, package: PackageId) -> Result<f32> {
         if package.0 >= self.package_count() {
             return Ok(0.0);

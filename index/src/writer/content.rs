@@ -191,7 +191,7 @@ impl BlockEncoder {
         self.frames.extend_from_slice(&offset.to_le_bytes());
     }
 
-    /// Encodes a batch on several threads, in order.
+    /// Encodes on several threads, in order.
     fn encode<W: Write>(
         &mut self,
         text: &[u8],
@@ -228,7 +228,6 @@ impl BlockEncoder {
 struct BlockSink<'e, W: Write> {
     encoder: &'e mut BlockEncoder,
     out: &'e mut PageWriter<W>,
-    /// Lengths of blocks to come.
     next: VecDeque<u64>,
     /// Unencoded blocks, the last maybe partial.
     batch: Vec<u8>,

@@ -90,7 +90,6 @@ impl WriteBack {
         })
     }
 
-    /// Notes the current length of the file.
     pub(super) fn written(&mut self, bytes: u64) {
         if bytes - self.requested >= STEP_BYTES {
             self.requested = bytes;
@@ -98,7 +97,7 @@ impl WriteBack {
         }
     }
 
-    /// Starts a write-back without waiting.
+    /// Does not wait.
     pub(super) fn all_written(&self) {
         // A queued request or a failed thread suffices.
         let _ = self.requests.try_send(());

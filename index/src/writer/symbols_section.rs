@@ -20,7 +20,6 @@ impl SymbolsWriter {
         })
     }
 
-    /// Adds the symbols of the next text.
     pub(super) fn push(&mut self, symbols: &[u8]) -> io::Result<()> {
         self.file.write_all(symbols)?;
         let end = self.ends.last().copied().unwrap_or(0) + symbols.len() as u64;

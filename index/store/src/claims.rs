@@ -31,7 +31,7 @@ pub struct Claims<'a> {
 }
 
 impl<'a> Claims<'a> {
-    /// Opens the claims of a store with conditional writes.
+    /// Requires conditional writes.
     pub fn open(objects: &'a Objects) -> Result<Claims<'a>> {
         Ok(Claims {
             clock: (objects.check()?, Instant::now()),

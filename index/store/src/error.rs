@@ -80,7 +80,7 @@ impl StoreError {
         }
     }
 
-    /// Returns true for damage that another generation may not have.
+    /// Another generation may be intact.
     pub fn is_damage(&self) -> bool {
         matches!(self, StoreError::Damaged { .. })
     }

@@ -208,7 +208,6 @@ impl Generation {
         Generation::read(objects, &head.generation)
     }
 
-    /// Writes the text to a file of an index directory.
     pub(crate) fn write(&self, directory: &Path, name: &str) -> io::Result<()> {
         let file = AtomicFile::create(directory, name)?;
         file.file().write_all(self.render().1.as_bytes())?;

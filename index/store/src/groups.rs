@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, HashMap};
 
 type ShardId = [u8; 32];
 
-/// Shards for the same nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Decides the nodes.

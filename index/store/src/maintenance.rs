@@ -14,8 +14,7 @@ const UNNAMED_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Much less than [`UNNAMED_AGE`].
 const CLOCKS_APART_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// Generations that a collection keeps: the current one, the last `count`, and those younger than
-/// `age`.
+/// Generations to keep: the current one, the last `count`, and those younger than `age`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
     pub count: usize,
@@ -49,7 +48,7 @@ pub struct Verified {
     pub damage: Vec<Damage>,
 }
 
-/// Lists all generations, newest first, and the number of the current one.
+/// Newest first, with the number of the current one.
 #[allow(clippy::type_complexity)]
 pub fn history(objects: &Objects) -> Result<(Option<u64>, Vec<(u64, Result<Generation>)>)> {
     let current = match Head::read(objects) {

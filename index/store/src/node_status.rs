@@ -50,7 +50,6 @@ impl NodeStatus {
         )
     }
 
-    /// Parses arbitrary bytes.
     pub fn parse(text: &[u8]) -> Option<NodeStatus> {
         let mut lines = str::from_utf8(text).ok()?.lines();
         (lines.next()? == TITLE).then_some(())?;
@@ -112,7 +111,6 @@ impl ServedShards {
         self.0.contains(&short(id))
     }
 
-    /// Parses arbitrary bytes.
     pub fn parse(text: &[u8]) -> Option<ServedShards> {
         let mut lines = str::from_utf8(text).ok()?.lines();
         (lines.next()? == SERVED_TITLE).then_some(())?;

@@ -159,7 +159,6 @@ impl Publisher<'_> {
         }))
     }
 
-    /// Last published generation of this directory, if known.
     fn base(&mut self, head: &Head) -> Option<Generation> {
         let path = self.directory.join(base_name(&head.store));
         let text = fs::read(&path).ok()?;
@@ -195,7 +194,6 @@ impl Publisher<'_> {
         Ok(kept)
     }
 
-    /// Uploads the new files of the next generation.
     fn next(
         &mut self,
         base: Option<&Generation>,

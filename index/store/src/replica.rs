@@ -44,7 +44,6 @@ pub struct Synced {
 
 /// Assignment of shards to a node, in groups of shards with parts of one package.
 pub trait Share {
-    /// Returns whether this node must have the group.
     fn owns(&self, generation: &Generation, group: &[u8; 32]) -> bool;
 
     /// Returns whether another node has the group.
@@ -167,7 +166,7 @@ impl Replica {
         Ok(synced)
     }
 
-    /// Returns whether a generation is here, possibly without shards.
+    /// Possibly without shards.
     pub fn has_generation(&self) -> Result<bool> {
         Ok(!self.stores()?.is_empty())
     }

@@ -16,10 +16,10 @@ use capnp::private::layout::StructSize;
 use capnp::traits::HasStructSize;
 use capnp::{primitive_list, struct_list, text_list};
 
-/// Revision names in a batch, at most. A repository may have thousands of tags.
+/// A repository may have thousands of tags.
 pub const REVISIONS_MAX: usize = 64;
 
-/// Bytes of these names, at most; a ref name may have more than a thousand.
+/// A ref name may have more than a thousand bytes.
 pub const REVISIONS_BYTES_MAX: usize = 4 << 10;
 
 record! {
@@ -27,16 +27,16 @@ record! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Range: range {
         pub start: u32 = [get_start, set_start],
-        /// End, exclusive.
+        /// Exclusive.
         pub end: u32 = [get_end, set_end],
     }
 
     /// Line to be sent, or a match over several lines.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Line: line {
-        /// Number in the document, from 1; 0 for the document's path.
+        /// From 1; 0 for the document's path.
         pub number: u32 = [get_number, set_number],
-        /// Rank of the match; 0 for context.
+        /// 0 for context.
         pub rank: f32 = [get_rank, set_rank],
         pub offset: u64 = [get_offset, set_offset],
         /// Its bytes of [`Batch::text`].
@@ -49,13 +49,12 @@ record! {
     pub struct Window: window {
         /// Index in [`Batch::lines`].
         pub line: u32 = [get_line, set_line],
-        /// Offset of the sent text in the line, in bytes.
+        /// In bytes.
         pub start: u64 = [get_start, set_start],
-        /// Bytes of the whole line, without line end.
+        /// Without line end.
         pub line_bytes: u64 = [get_line_bytes, set_line_bytes],
     }
 
-    /// Number of lines of a match over several.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Span: span {
         /// Index in [`Batch::lines`]; that entry has the text of all lines, joined by `\n`.
@@ -65,7 +64,6 @@ record! {
     }
 }
 
-/// The BATCH frame, to be encoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     /// Index in [`Search::shards`](super::Search::shards).
@@ -89,7 +87,6 @@ pub struct Batch<'a> {
     /// Short names of revisions, the default first, the rest ascending, within [`REVISIONS_MAX`]
     /// and [`REVISIONS_BYTES_MAX`]. Empty for a directory's file.
     pub revisions: &'a [&'a str],
-    /// Number of all its revisions.
     pub revision_count: u32,
     /// Commit id at which the first revision was indexed, or empty.
     pub commit: &'a str,
@@ -227,7 +224,6 @@ impl<'a> BatchReader<'a> {
 /// Batch, borrowed from its frame.
 #[derive(Clone, Copy)]
 pub struct BatchView<'a> {
-    /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
     pub document: u32,
     pub package: &'a [u8],
@@ -235,7 +231,7 @@ pub struct BatchView<'a> {
     pub language: &'a str,
     pub kind: DocumentKind,
     pub hash: &'a [u8],
-    /// Number of its revisions; 0 for a directory's file.
+    /// 0 for a directory's file.
     pub revision_count: u32,
     /// Commit id at which the first of [`revisions`](Self::revisions) was indexed.
     pub commit: &'a str,
@@ -255,9 +251,9 @@ pub struct BatchView<'a> {
 pub struct LineView<'a> {
     /// Number of the (first) line, from 1; 0 for the document's path.
     pub number: u32,
-    /// Lines: more than 1 for a match over several.
+    /// More than 1 for a match over several.
     pub lines: u32,
-    /// Rank of the match; 0 for context.
+    /// 0 for context.
     pub rank: f32,
     pub offset: u64,
     /// Sent bytes, without line end.
@@ -274,7 +270,6 @@ pub struct LineView<'a> {
 }
 
 impl<'a> LineView<'a> {
-    /// True for a match, false for context.
     pub fn is_match(&self) -> bool {
         self.range_count > 0
     }
@@ -323,8 +318,8 @@ impl<'a> BatchView<'a> {
         }
     }
 
-    /// Checks that lines use up text and ranges, ranges are inside their line, no line repeats,
-    /// ranks are numbers, and windows and spans have lines. Returns the highest rank.
+    /// Checks that lines use up text and ranges, ranges stay inside lines, lines are unique, ranks
+    /// are numbers, and windows and spans have lines. Returns the highest rank.
     fn check(&self) -> Result<f32, MessageError> {
         let (mut text, mut ranges, mut next) = (0_u64, 0_u64, 0_u64);
         let mut best_rank = f32::NEG_INFINITY;
@@ -471,7 +466,6 @@ impl Lines<'_> {
         Some((window.get_start(), window.get_line_bytes()))
     }
 
-    /// Number of lines of the next match, if several.
     fn run(&mut self) -> Option<u32> {
         let run = self.batch.spans?.try_get(self.span_at)?;
         if run.get_line() != self.next {

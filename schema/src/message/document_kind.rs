@@ -6,7 +6,7 @@ use super::record::record;
 use crate::trawl_capnp;
 
 record! {
-    /// Part of a package that a document belongs to, best first.
+    /// Kind of a document, best first.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum DocumentKind: trawl_capnp::DocumentKind {
         #[default]

@@ -19,7 +19,6 @@ record! {
         Regexp,
     }
 
-    /// Text or regular expression to search for.
     #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Pattern: pattern {
         pub text: String = [get_text, set_text],
@@ -70,7 +69,7 @@ record! {
         /// Full or short name of a revision, prefix of its commit id, or `HEAD` for the default.
         /// Never a regular expression.
         Revision,
-        /// Like [`Revision`](Self::Revision), branches only.
+        /// Like [`Revision`](Self::Revision), for branches.
         Branch,
         /// Name of a [`DocumentKind`](super::DocumentKind); always [`Reading::Exact`], ignoring
         /// case.
@@ -99,7 +98,6 @@ impl Place {
 }
 
 impl Reading {
-    /// True for a regular expression, whatever its case.
     pub fn is_regexp(self) -> bool {
         matches!(self, Reading::Regexp | Reading::RegexpIgnoringCase)
     }
@@ -121,7 +119,6 @@ record! {
 /// path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
-    /// Text or path matches.
     Pattern(Pattern),
     Filter(Filter),
     /// All hold; see [`all`](Self::all).
@@ -141,12 +138,12 @@ impl Default for Expr {
 }
 
 impl Expr {
-    /// Conjunction of `parts`; a single part stays unchanged.
+    /// A single part stays unchanged.
     pub fn all(parts: impl IntoIterator<Item = Expr>) -> Expr {
         Expr::joined(parts, Expr::All)
     }
 
-    /// Disjunction of `parts`; a single part stays unchanged.
+    /// A single part stays unchanged.
     pub fn any(parts: impl IntoIterator<Item = Expr>) -> Expr {
         Expr::joined(parts, Expr::Any)
     }
@@ -210,7 +207,7 @@ impl Expr {
         self.patterns().is_empty()
     }
 
-    /// Depth; 1 for a pattern alone.
+    /// 1 for a pattern alone.
     pub fn depth(&self) -> usize {
         1 + self.parts().iter().map(Expr::depth).max().unwrap_or(0)
     }

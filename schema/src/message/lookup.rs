@@ -11,7 +11,7 @@ use crate::trawl_capnp::{
     signature,
 };
 
-/// A few milliseconds, unless a history is long.
+/// Bounds a request to a few milliseconds, unless a history is long.
 pub const LOOKUPS_MAX: usize = 256;
 
 /// Bytes of a name, address or tag.
@@ -60,7 +60,6 @@ groups! {
             after: Vec<u8> = [get_after, set_after],
             count: u32 = [get_count, set_count],
         },
-        /// References to commits, by name.
         References = init_references {
             /// Only names after this one.
             after: Vec<u8> = [get_after, set_after],
@@ -90,7 +89,6 @@ impl LookupOf {
         }
     }
 
-    /// Revision, unless all references are listed.
     pub fn revision(&self) -> Option<&str> {
         match self {
             LookupOf::Commit { revision }
@@ -175,15 +173,11 @@ record! {
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum ReferenceKind: reference::Kind {
-        /// Below `refs/heads/`.
         Branch,
-        /// Below `refs/tags/`.
         Tag,
-        /// Elsewhere.
         Other,
     }
 
-    /// Failed look-up.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct LookupProblem: lookup_problem {
         pub kind: LookupProblemKind = [get_kind, set_kind],
@@ -290,7 +284,7 @@ record! {
         pub commit: String = [get_commit, set_commit],
         /// No bound was reached.
         pub complete: bool = [get_complete, set_complete],
-        /// All, ascending.
+        /// Ascending.
         pub hunks: Vec<BlameHunk> = [get_hunks, records init_hunks],
         pub sources: Vec<BlameSource> = [get_sources, records init_sources],
     }
@@ -308,7 +302,7 @@ record! {
         pub or_earlier: bool = [get_or_earlier, set_or_earlier],
     }
 
-    /// Commit, and the file in it with the lines.
+    /// Commit, and its file with the lines.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct BlameSource: blame_source {
         pub commit: String = [get_commit, set_commit],

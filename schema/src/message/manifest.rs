@@ -96,7 +96,6 @@ record! {
         pub other_directories: u64 = [get_other_directories, set_other_directories],
         /// Matches by document kind, in the order of [`DocumentKind::ALL`].
         pub kinds: [u64; DocumentKind::ALL.len()] = [get_kinds, numbers set_kinds],
-        /// Matches by kind of symbol.
         pub symbols: [u64; SYMBOL_KINDS_MAX] = [get_symbols, numbers set_symbols],
     }
 }

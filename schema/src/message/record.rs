@@ -145,8 +145,7 @@ macro_rules! read_from {
 
 pub(super) use read_from;
 
-/// `encode` and `decode` as a frame. After `in` comes a bound of the words; without one, 8 KiB are
-/// zeroed.
+/// `encode` and `decode` as a frame. A bound of the words may follow `in`, else 8 KiB are zeroed.
 macro_rules! frame_message {
     (@builder $message:expr) => { $crate::message::codec::builder() };
     (@builder $message:expr, $words:expr) => {

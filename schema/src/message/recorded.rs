@@ -15,9 +15,8 @@ use zerocopy::IntoBytes;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
-    /// Packages that are git repositories, ascending.
+    /// Ascending.
     pub repositories: Vec<RecordedRepository>,
-    /// Sources read again by an update.
     pub sources: Vec<RecordedSource>,
 }
 
@@ -49,7 +48,6 @@ record! {
         pub commit: Commit = [get_commit, record init_commit],
     }
 
-    /// Source read again by an update.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct RecordedSource: recorded_source {
         pub kind: SourceKind = [get_kind, set_kind],
@@ -217,7 +215,7 @@ impl Parts<'_> {
     }
 }
 
-/// Reads a repository, and the number of its revisions, which follow.
+/// Reads a repository and the number of its revisions.
 fn repository_and_revisions(
     from: capnp::Result<recorded_repository::Reader<'_>>,
 ) -> Result<(RecordedRepository, u32), MessageError> {

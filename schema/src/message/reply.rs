@@ -9,7 +9,7 @@ use crate::trawl_capnp::{
 };
 use zerocopy::IntoBytes;
 
-/// A shard has at most a petabyte. Sums over 16,000 shards fit in 64 bits.
+/// Bound of a shard; sums over 16,000 shards fit in 64 bits.
 const COUNT_MAX: u64 = 1 << 50;
 
 pub(super) fn count(said: u64) -> Result<u64, MessageError> {
@@ -34,19 +34,18 @@ record! {
 
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Hello: hello {
-        /// [`PROTOCOL`](super::PROTOCOL) of the sender.
         pub protocol: u32 = [get_protocol, set_protocol],
         pub shards: Vec<ShardInfo> = [get_shards, records init_shards],
-        /// Time of its manifest, in seconds since 1970.
+        /// Manifest time, in seconds since 1970.
         pub updated: u64 = [get_updated, set_updated],
-        /// True for look-ups in git repositories; false from earlier versions.
+        /// False from earlier versions.
         pub has_repositories: bool = [get_has_repositories, set_has_repositories],
         pub indexed_repositories: u32 = [get_indexed_repositories, set_indexed_repositories],
-        /// [`SEMANTICS`](crate::order::SEMANTICS) of the sender; 1 if missing.
+        /// 1 from earlier versions.
         pub semantics: u32 = [get_semantics, set_semantics],
-        /// True if answers can be restricted to visible packages; earlier versions show all.
+        /// Restricts answers to visible packages; earlier versions show all.
         pub has_views: bool = [get_has_views, set_has_views],
-        /// True if it resumes another backend's answer; earlier versions start over.
+        /// Resumes another backend's answer; earlier versions start over.
         pub resumes: bool = [get_resumes, set_resumes],
     }
 
@@ -62,13 +61,11 @@ record! {
         /// Grows while the search works, also within a document or block. A number not above the
         /// last proves nothing.
         pub steps: u64 = [get_steps, set_steps],
-        /// True while the search waits for admission.
         pub is_queued: bool = [get_is_queued, set_is_queued],
     }
 }
 
 impl Default for Progress {
-    /// Progress before any report.
     fn default() -> Progress {
         Progress {
             blocks_done: 0,
@@ -99,10 +96,8 @@ impl Progress {
 }
 
 record! {
-    /// The SKIP frame: document with an abandoned search.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Skip: skip {
-        /// Index in [`Search::shards`](super::Search::shards).
         pub shard: u32 = [get_shard, set_shard],
         pub document: u32 = [get_document, set_document],
         pub package: Vec<u8> = [get_package, set_package],
@@ -112,10 +107,9 @@ record! {
 
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct ShardEnd: shard_end {
-        /// Index in [`Search::shards`](super::Search::shards).
         pub shard: u32 = [get_shard, set_shard],
         pub matches: u64 = [get_matches, set_matches, count],
-        /// Matches, sent or not, or documents with [`Want::Documents`](super::Want::Documents).
+        /// Matches, sent or not; documents for [`Want::Documents`](super::Want::Documents).
         pub found: u64 = [get_found, set_found, count],
         pub documents: u64 = [get_documents, set_documents, count],
         pub matched_documents: u64 = [get_matched_documents, set_matched_documents, count],
@@ -126,9 +120,8 @@ record! {
         pub verified_bytes: u64 = [get_verified_bytes, set_verified_bytes, count],
         /// CRC-32C over the keys of sent matches; see [`key_hash`](Self::key_hash).
         pub hash: u32 = [get_hash, set_hash],
-        /// Documents given up, as many as SKIP frames.
         pub skipped: u64 = [get_skipped, set_skipped, count],
-        /// Reason of an unfinished search, or empty.
+        /// Empty if finished.
         pub failure: String = [get_failure, set_failure],
     }
 }
@@ -142,7 +135,7 @@ impl ShardEnd {
         ShardEnd::keys_hash(hash, [(document, line)])
     }
 
-    /// Extends `hash` by several matches. One call takes a tenth of the time of a call for each.
+    /// One call takes a tenth of the time of a call for each match.
     pub fn keys_hash(mut hash: u32, keys: impl IntoIterator<Item = (u32, u32)>) -> u32 {
         let mut buffer = [0_u64; KEYS_AT_ONCE];
         let mut keys = keys.into_iter();
@@ -167,26 +160,22 @@ record! {
         /// Trigram query, for people.
         pub plan: String = [get_plan, set_plan],
         pub phases: Phases = [phases],
-        /// For an estimate: an entry for each pattern, in order.
+        /// Estimate: one for each pattern, in order.
         pub estimates: Vec<Estimate> = [get_estimates, records init_estimates],
     }
 
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct Estimate: estimate {
-        /// Its trigram query, for people.
         pub plan: String = [get_plan, set_plan],
-        /// Blocks inside the filters kept by this pattern.
+        /// Blocks kept by this pattern inside the filters.
         pub candidates: u64 = [get_candidates, set_candidates, count],
     }
 }
 
-/// Duration of each phase, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
     pub plan_us: u64,
-    /// Evaluating the trigram query on all shards.
     pub candidates_us: u64,
-    /// Verifying candidates and sending matches.
     pub verify_us: u64,
 }
 
@@ -200,12 +189,10 @@ impl End {
 }
 
 record! {
-    /// Kind of a failure. Each allows another reaction.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum FailureKind: failure::Kind {
-        /// Invalid query. A retry does not help.
         BadQuery,
-        /// A shard of the request is no longer served.
+        /// A requested shard is no longer served.
         StaleShards,
         Unavailable,
         /// Undecodable request.
@@ -215,24 +202,21 @@ record! {
         Deadline,
     }
 
-    /// The ERROR frame: a request without an answer.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Failure: failure {
         pub kind: FailureKind = [get_kind, set_kind],
         pub message: String = [get_message, set_message],
-        /// Bad query: offset of the mistake in the atom, in bytes.
+        /// Bad query: byte offset in the atom.
         pub offset: Option<u32> = [get_offset, set_offset],
-        /// Bad query: index in [`Expr::atoms`](super::Expr::atoms); `None` if not a single one.
+        /// Bad query: index in [`Expr::atoms`](super::Expr::atoms).
         pub atom: Option<u32> = [get_atom, set_atom],
-        /// Bad query: advice, or empty.
         pub hint: String = [get_hint, set_hint],
-        /// Heavy search: its candidate blocks.
+        /// Candidate blocks of a heavy search.
         pub cost: u64 = [get_cost, set_cost],
     }
 }
 
 impl Failure {
-    /// Failure without a position in the query.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Failure {
             kind,
@@ -246,80 +230,73 @@ impl Failure {
 }
 
 record! {
-    /// The FILE frame, backend to frontend.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct FileReply: file_reply {
         pub found: bool = [get_found, set_found],
-        /// Offset of `text` in the document, in bytes.
+        /// Offset of `text`, in bytes.
         pub offset: u64 = [get_offset, set_offset],
-        /// Line number of `text`; 0 if too far to count.
+        /// Number of the first line; 0 if too far to count.
         pub first_line: u32 = [get_first_line, set_first_line],
-        /// Bytes, with line ends.
         pub text: Vec<u8> = [get_text, set_text],
         pub total_lines: u32 = [get_total_lines, set_total_lines],
         pub total_bytes: u64 = [get_total_bytes, set_total_bytes],
-        /// May be empty.
         pub language: String = [get_language, set_language],
         /// BLAKE3 of the whole text; empty if not found.
         pub hash: Vec<u8> = [get_hash, set_hash],
-        /// Git repository: id of the commit that was read.
+        /// Id of the commit read from a git repository.
         pub commit: String = [get_commit, set_commit],
-        /// Short names of indexed revisions with this text here, as in a batch.
+        /// Short names of indexed revisions with this text.
         pub revisions: Vec<String> = [get_revisions, values init_revisions],
-        /// Not found: newest indexed revision with the path, or empty.
+        /// Newest indexed revision with the path, if not found.
         pub newest: String = [get_newest, set_newest],
-        /// True for an unindexed revision, read from the repository.
+        /// Read from the repository for an unindexed revision.
         pub from_objects: bool = [get_from_objects, set_from_objects],
-        /// True for the repository's bytes, not decoded.
+        /// Bytes of the repository, not decoded.
         pub original: bool = [get_original, set_original],
-        /// Encoding of a decoded text, such as `utf-16le`, or empty.
+        /// Original encoding, such as `utf-16le`.
         pub decoded_from: String = [get_decoded_from, set_decoded_from],
-        /// Git LFS pointer: SHA-256 and size in bytes, or empty.
+        /// SHA-256 and size in bytes of a Git LFS pointer, or empty.
         pub lfs_pointer: String = [get_lfs_pointer, set_lfs_pointer],
-        /// Not found: reason for which a file is not sent, or empty.
+        /// Reason for withholding the file, or empty.
         pub reason: String = [get_reason, set_reason],
-        /// First definitions, ascending by name, if they are wanted.
+        /// Ascending by name.
         pub definitions: Vec<FileDefinition> = [get_definitions, records init_definitions],
-        /// Reason for missing definitions, or empty.
         pub definitions_missing: String = [get_definitions_missing, set_definitions_missing],
-        /// Resolved symbol at the requested position; empty if unknown.
+        /// Resolved symbol at the requested position.
         pub symbol: Vec<u8> = [get_symbol, set_symbol],
     }
 
-    /// Name that a document defines.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct FileDefinition: file_definition {
         pub name: Vec<u8> = [get_name, set_name],
         /// Number of its `language::symbols::Kind`.
         pub kind: u32 = [get_kind, set_kind],
-        /// A prototype or forward declaration.
         pub is_declaration: bool = [get_declaration, set_declaration],
-        /// Line of the name, from 1.
+        /// From 1.
         pub line: u32 = [get_line, set_line],
-        /// Bytes before the name in its line.
+        /// In bytes.
         pub column: u32 = [get_column, set_column],
-        /// Line in which the body ends; `line` without a body.
+        /// Last line of the body; `line` without one.
         pub end_line: u32 = [get_end_line, set_end_line],
-        /// Name of the definition that it belongs to, or empty.
+        /// Name of the enclosing definition, or empty.
         pub parent: Vec<u8> = [get_parent, set_parent],
-        /// Index of that definition, if it is in the list.
+        /// Its index in the list, if present.
         pub parent_index: Option<u32> = [get_parent_index, set_parent_index],
     }
 }
 
-/// Revisions of an entry. A repository may have thousands of tags.
+/// A repository may have thousands of tags.
 pub const INDEXED_REVISIONS_MAX: usize = 64;
 
 record! {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct IndexedRepository: indexed_repository {
-        /// Short name of the default revision.
         pub default: String = [get_default, set_default],
-        /// Last fetch, in seconds since 1970; 0 means never.
+        /// Last fetch, in seconds since 1970, or 0.
         pub fetched: u64 = [get_fetched, set_fetched],
         /// Reason of a failed last update, or empty.
         pub problem: String = [get_problem, set_problem],
-        /// First revisions, the default before the ascending rest, up to [`INDEXED_REVISIONS_MAX`].
+        /// Default revision, then the first others, ascending.
         pub revisions: Vec<IndexedRevision> =
             [get_revisions, records init_revisions, INDEXED_REVISIONS_MAX "number of revisions"],
         pub revision_count: u32 = [get_revision_count, set_revision_count],
@@ -332,26 +309,23 @@ record! {
         pub commit: String = [get_commit, set_commit],
         /// Commit time, in seconds since 1970.
         pub committed: i64 = [get_committed, set_committed],
-        /// Commits that the index lacks; `None` if unknown.
+        /// Commits missing from the index; `None` if unknown.
         pub behind: Option<u32> = [get_behind, set_behind],
     }
 
-    /// Package, document, directory, or skipped file.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct ListEntry: list_entry {
         pub package: Vec<u8> = [get_package, set_package],
-        /// Path within the package, or empty. A directory ends with `/`.
+        /// Path within the package. A directory ends with `/`.
         pub path: Vec<u8> = [get_path, set_path],
         pub documents: u32 = [get_documents, set_documents],
         pub text_bytes: u64 = [get_text_bytes, set_text_bytes],
         pub lines: u64 = [get_lines, set_lines],
-        /// Document: empty when unknown.
         pub language: String = [get_language, set_language],
-        /// Document: BLAKE3 of its text.
+        /// BLAKE3 of a document's text.
         pub hash: Vec<u8> = [get_hash, set_hash],
         /// Time of its shard, in seconds since 1970.
         pub indexed: u64 = [get_indexed, set_indexed],
-        /// Skipped file: key of the reason.
         pub reason: String = [get_reason, set_reason],
         pub detail: String = [get_detail, set_detail],
         /// Package number in the shard, for [`ListKind::Shard`](super::ListKind::Shard).
@@ -359,11 +333,10 @@ record! {
         /// For [`ListKind::Repositories`](super::ListKind::Repositories).
         pub repository: Option<IndexedRepository> =
             [has_repository, get_repository, optional init_repository],
-        /// True for a git repository, for [`ListKind::Shard`](super::ListKind::Shard).
         pub is_repository: bool = [get_is_repository, set_is_repository],
-        /// For packages: true if no version is split from the name.
+        /// True if no version is split from the name.
         pub has_own_name: bool = [get_has_own_name, set_has_own_name],
-        /// Place of a symbol. Its text is gone if `hash` is empty.
+        /// Stale if `hash` is empty.
         pub place: Option<ListedPlace> = [has_place, get_place, optional init_place],
     }
 
@@ -371,17 +344,15 @@ record! {
     pub struct ListedPlace: listed_place {
         /// From 1.
         pub line: u32 = [get_line, set_line],
-        /// Bytes before the name in its line.
+        /// In bytes.
         pub column: u32 = [get_column, set_column],
-        /// Line without its end, or the beginning of a long one.
+        /// Line without its end, cut around the column if long.
         pub text: Vec<u8> = [get_text, set_text],
-        /// As in [`FileReply`].
         pub commit: String = [get_commit, set_commit],
-        /// Of a definition, in Markdown; may be empty.
+        /// Markdown for a definition.
         pub documentation: Vec<u8> = [get_documentation, set_documentation],
     }
 
-    /// The LIST frame, backend to frontend.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct ListReply: list_reply {
         /// In name order.
@@ -391,12 +362,12 @@ record! {
 }
 
 impl ListEntry {
-    /// Package name: without a version, unless it is the directory's own.
+    /// Package name without a version, unless the directory has its own.
     pub fn name(&self) -> &[u8] {
         name_of(&self.package, self.has_own_name || self.is_repository)
     }
 
-    /// Name of a place, in the order of lines.
+    /// Sort key of a place: package, path, line, column.
     pub fn place_name(package: &[u8], path: &[u8], line: u32, column: u32) -> Vec<u8> {
         let position = u64::from(line) << 32 | u64::from(column);
         [package, b"/", path, b"\0", &position.to_be_bytes()].concat()

@@ -13,7 +13,7 @@ use capnp::struct_list;
 use std::num::{NonZeroU64, NonZeroU128};
 use std::sync::Arc;
 
-/// Patterns of a phrase: as typed, and with other quotes and parentheses.
+/// Typed phrase, and its form with other quotes and parentheses.
 pub const PHRASE_PATTERNS_MAX: usize = 2;
 
 record! {
@@ -24,68 +24,62 @@ record! {
         /// First match of every document.
         Documents,
         Count,
-        /// Cost of the search, without running it.
         Estimate,
     }
 
-    /// Order of lines sent as text ([`TextBatch`](super::TextBatch)).
+    /// Order of lines in a [`TextBatch`](super::TextBatch).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub enum TextOrder: CapnpTextOrder {
         #[default]
         None,
         /// By rank, then by line, in runs.
         Ranked,
-        /// By line. Ranks are not computed.
         Found,
     }
 
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct Search: search {
         pub expr: Expr = [get_expr, record init_expr],
-        /// Lines sent before and after each match.
+        /// Before and after each match.
         pub context_lines: u32 = [get_context_lines, set_context_lines],
         pub want: Want = [get_want, set_want],
-        /// Best matches to send; 0 means all.
+        /// 0 means all.
         pub limit: u64 = [get_limit, set_limit],
-        /// Matches beyond the limit need not be found. [`ShardEnd::found`](super::ShardEnd::found)
-        /// may be too small, but the sum over all shards is not below the limit.
+        /// May stop at the limit. [`ShardEnd::found`](super::ShardEnd::found) may be too small, but
+        /// its sum over all shards is not below the limit.
         pub uncounted: bool = [get_uncounted, set_uncounted],
-        /// Not 0: [`limit`](Self::limit) counts documents, each as good as its best match, with at
-        /// most this many matches. Requires [`uncounted`](Self::uncounted). Fails with
+        /// Not 0: [`limit`](Self::limit) counts documents by their best match, each with up to this
+        /// many. Requires [`uncounted`](Self::uncounted); fails with
         /// [`FailureKind::BadQuery`](super::FailureKind::BadQuery) if not cheap.
         pub per_document: u32 = [get_per_document, set_per_document],
         /// Milliseconds from arrival to an ERROR; 0 means never.
         pub deadline_ms: u32 = [get_deadline_ms, set_deadline_ms],
-        /// Without it, an expensive search fails with
-        /// [`FailureKind::Heavy`](super::FailureKind::Heavy).
+        /// Allows an expensive search, else [`FailureKind::Heavy`](super::FailureKind::Heavy).
         pub heavy: bool = [get_heavy, set_heavy],
-        /// Match paths alone; no lines are sent.
+        /// Match paths alone, without lines.
         pub names: bool = [get_names, set_names],
         /// Packages with a newer build in other shards.
         pub excluded: Vec<Excluded> = [get_excluded, records init_excluded],
-        /// Visible part per shard, in the order of [`shards`](Self::shards). `None`: everything.
+        /// Per shard, in the order of [`shards`](Self::shards). `None`: everything.
         pub visible: Option<Vec<VisibleShard>> = [visible],
-        /// Answer of another backend per shard, in the order of [`shards`](Self::shards), or empty.
+        /// Another backend's answer, in the order of [`shards`](Self::shards), or empty.
         pub resume: Vec<ResumePoint> = [get_resume, some init_resume],
-        /// Only first ranges are wanted; ranks stay the same. Earlier backends send all.
+        /// Omits further ranges; ranks stay the same. Earlier backends send all.
         pub first_range: bool = [get_first_range, set_first_range],
-        /// Patterns of the first lines, best first. Then come lines with all patterns, then those
+        /// Order of lines: these patterns, best first, then lines with all patterns, then those
         /// with near ones. At most [`PHRASE_PATTERNS_MAX`].
         pub phrase: Vec<Pattern> =
             [get_phrase, records init_phrase, PHRASE_PATTERNS_MAX "number of patterns of a phrase"],
-        /// Lines as text, without limit or context. Earlier backends still send
-        /// [`Batch`](super::Batch)es, and every backend does for long lines and matches over
-        /// several.
+        /// Lines as text, without limit or context. Long lines, matches over several, and earlier
+        /// backends still give a [`Batch`](super::Batch).
         pub text: TextOrder = [get_text, set_text],
-        /// Parent span of the backend's trace.
         pub trace: Option<TraceContext> = [get_trace, optional init_trace],
-        /// Shards to search. Answers name one by its index here.
+        /// Answers use the index in this list.
         pub shards: Vec<[u8; 32]> = [get_shards, values init_shards],
     }
 }
 
-/// Another backend's answer so far; only the rest is sent. [`ShardEnd`](super::ShardEnd) covers
-/// both.
+/// Progress of another backend; only the rest is sent. [`ShardEnd`](super::ShardEnd) covers both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResumePoint {
     pub shard: u32,
@@ -95,7 +89,6 @@ pub struct ResumePoint {
     pub hash: u32,
     /// Document and line of the last match.
     pub last: Option<(u32, u32)>,
-    /// Skipped documents that were named.
     pub skipped: u64,
     pub last_skipped: Option<u32>,
 }
@@ -127,12 +120,10 @@ impl ResumePoint {
     }
 }
 
-/// Span of a trace, perhaps of another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceContext {
     pub trace: NonZeroU128,
     pub span: NonZeroU64,
-    /// True if spans are recorded.
     pub is_sampled: bool,
 }
 
@@ -146,7 +137,7 @@ impl TraceContext {
 }
 
 impl Read<capnp::Result<trace_context::Reader<'_>>> for Option<TraceContext> {
-    /// `None` if an id is 0, as without a context.
+    /// `None` if an id is 0.
     fn read(from: capnp::Result<trace_context::Reader<'_>>) -> Result<Self, MessageError> {
         let from = from?;
         let trace = u128::from(from.get_trace_high()) << 64 | u128::from(from.get_trace_low());
@@ -160,28 +151,25 @@ impl Read<capnp::Result<trace_context::Reader<'_>>> for Option<TraceContext> {
 }
 
 record! {
-    /// Packages of a shard that count as absent.
+    /// Packages to be ignored.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct Excluded: excluded {
-        /// Index in [`Search::shards`].
         pub shard: u32 = [get_shard, set_shard],
-        /// Package numbers in the shard, ascending.
+        /// Numbers in the shard, ascending.
         pub packages: Vec<u32> = [get_packages, numbers set_packages],
     }
 
-    /// Packages of a shard visible to a caller.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct VisibleShard: visible_shard {
         pub shard: [u8; 32] = [get_shard, set_shard],
-        /// Bitmap of package numbers, lowest bit first. Numbers past its end are invisible.
+        /// Bitmap of package numbers, lowest bit first; invisible past its end.
         pub packages: Arc<[u8]> = [get_packages, set_packages],
-        /// All packages are visible, without a bitmap.
+        /// Replaces a bitmap of ones.
         pub is_all: bool = [get_all, set_all],
     }
 }
 
 impl VisibleShard {
-    /// True if the package with this number is visible.
     pub fn sees(&self, number: u32) -> bool {
         let byte = self.packages.get(number as usize / 8);
         self.is_all || byte.is_some_and(|byte| byte >> (number % 8) & 1 == 1)
@@ -201,7 +189,7 @@ fn visible(
 groups! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum FileRange: file_request {
-        /// `count` whole lines from `first`; lines count from 1.
+        /// Whole lines, from 1.
         Lines = init_lines {
             first: u32 = [get_first, set_first],
             count: u32 = [get_count, set_count],
@@ -214,7 +202,6 @@ groups! {
 }
 
 record! {
-    /// The FILE frame, frontend to backend.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct FileRequest: file_request {
         pub package: Vec<u8> = [get_package, set_package],
@@ -222,14 +209,14 @@ record! {
         pub range: FileRange = [union],
         /// Full or short name, or at least 7 digits of a commit id. Empty for the default.
         pub revision: String = [get_revision, set_revision],
-        /// Shards and their visible parts. `None`: everything.
+        /// `None`: everything.
         pub visible: Option<Vec<VisibleShard>> = [visible],
         pub source: FileSource = [get_source, set_source],
-        /// Also the definitions of the whole document are wanted.
+        /// Also send definitions of the whole document.
         pub definitions: bool = [get_definitions, set_definitions],
-        /// Only definitions whose bodies have one of these lines, ascending; empty for all.
+        /// Only definitions around one of these lines, ascending; empty for all.
         pub inside: Vec<u32> = [get_inside, numbers set_inside],
-        /// Not 0: also the symbol at this line, from 1, and column in bytes is wanted.
+        /// Not 0: also send the symbol at this line, from 1, and column, in bytes.
         pub symbol_line: u32 = [get_symbol_line, set_symbol_line],
         pub symbol_column: u32 = [get_symbol_column, set_symbol_column],
     }
@@ -247,7 +234,6 @@ record! {
 }
 
 impl FileRequest {
-    /// Request for text, without restrictions.
     pub fn new(package: &[u8], path: &[u8], revision: &str, range: FileRange) -> FileRequest {
         FileRequest {
             package: package.to_vec(),
@@ -267,7 +253,7 @@ impl FileRequest {
 record! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum ListKind: list_request::Kind {
-        /// Packages by directory prefix; with a package given, only those of its name.
+        /// By directory prefix; only those named `package`, if given.
         Packages,
         /// Content of a directory: the prefix, empty or ending with `/`.
         Children,
@@ -278,14 +264,13 @@ record! {
         Shard,
         /// Git repositories by directory prefix, with the index's records.
         Repositories,
-        /// Places of the symbol `package`, in the package `prefix` unless empty.
+        /// Places of the symbol `package`, in the package `prefix` if given.
         SymbolDefinitions,
         SymbolUses,
-        /// Hashes among those in `prefix`: texts with resolved symbols.
+        /// Hashes from `prefix` of texts with resolved symbols.
         Resolved,
     }
 
-    /// The LIST frame, frontend to backend.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct ListRequest: list_request {
         pub kind: ListKind = [get_kind, set_kind],
@@ -296,15 +281,14 @@ record! {
         /// skipped file.
         pub after: Vec<u8> = [get_after, set_after],
         pub count: u32 = [get_count, set_count],
-        /// Revision of children, as in [`FileRequest`]. Empty for the default.
+        /// Revision of children; empty for the default.
         pub revision: String = [get_revision, set_revision],
-        /// Shards and their visible parts. `None`: everything.
+        /// `None`: everything.
         pub visible: Option<Vec<VisibleShard>> = [visible],
     }
 }
 
 impl ListRequest {
-    /// Request for the first entries, without restrictions.
     pub fn new(kind: ListKind, package: &[u8], prefix: &[u8], count: u32) -> ListRequest {
         ListRequest {
             kind,

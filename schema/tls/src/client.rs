@@ -32,7 +32,7 @@ pub fn backend(identity: Identity, backend_ca: PathBuf) -> Result<Current<Client
 }
 
 /// Configuration of a client of other services, such as authorization. Trusts the system's CAs
-/// (`SSL_CERT_FILE` names another file), if needed.
+/// (`SSL_CERT_FILE` names another file).
 pub fn outgoing(needs_roots: bool) -> Result<ClientConfig, BadFile> {
     let mut roots = RootCertStore::empty();
     if needs_roots {
@@ -105,7 +105,6 @@ impl TlsStream {
         &self.socket
     }
 
-    /// Writes and flushes.
     pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut session = self.session();
         let mut socket = &self.socket;

@@ -19,7 +19,6 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 /// An earlier expiry gives a warning.
 const EXPIRES_SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Read permission of others.
 const READABLE_BY_OTHERS: u32 = 0o004;
 
 /// Configuration that follows its files.
@@ -59,7 +58,6 @@ pub(crate) fn followed<T: Send + Sync + 'static>(
     Ok(WatchedFile::open_all(files, "certificates", read)?.receiver())
 }
 
-/// Reads a certificate, its chain and its key.
 fn certified_key(identity: &Identity, side: Side) -> Result<Arc<SingleCertAndKey>, BadFile> {
     let file = &*identity.certificate;
     let (certificate, key) = (file.display(), identity.key.display());
@@ -117,8 +115,7 @@ pub fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>, BadFile>
     Ok(certificates)
 }
 
-/// CAs of the file `ca`, else those of the system (`SSL_CERT_FILE` names another file).
-/// The error names `flag`.
+/// CAs of the file `ca`, else of the system (or of `SSL_CERT_FILE`). Errors name `flag`.
 pub fn trusted(ca: Option<&Path>, flag: &str) -> Result<Vec<CertificateDer<'static>>, BadFile> {
     if let Some(path) = ca {
         return authorities(path);
@@ -232,7 +229,6 @@ fn verified(
     verified.map(drop)
 }
 
-/// Cryptography of all configurations.
 pub fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }

@@ -19,9 +19,7 @@ pub struct Resource(pub Vec<(String, String)>);
 pub enum Kind {
     #[default]
     Internal,
-    /// Incoming request.
     Server,
-    /// Outgoing request.
     Client,
 }
 

@@ -60,7 +60,6 @@ pub fn install(recorder: Recorder) {
     let _ = INSTALLED.set(recorder);
 }
 
-/// Recorder of this process, if any.
 pub fn recorder() -> Option<&'static Recorder> {
     INSTALLED.get()
 }

@@ -1,7 +1,6 @@
 //! Places of a resolved symbol, and texts with resolved symbols.
 //!
-//! **Invariant:** only places in visible packages are listed, those of a text only while the
-//! document still has it.
+//! **Invariant:** only places in visible packages are listed; without text if the document changed.
 
 use super::ReplyBuilder;
 use crate::live::Generation;
@@ -14,7 +13,6 @@ use schema::message::{
 use schema::name::package_name;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Shown bytes of a line.
 const LINE_BYTES_MAX: usize = 512;
 
 pub(super) fn read(
@@ -91,7 +89,7 @@ fn places(
     })
 }
 
-/// Line without its end; of a long one the part around a column.
+/// Line without its end, cut around the column if long.
 fn shown(line: &[u8], column: usize) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -102,7 +100,7 @@ fn shown(line: &[u8], column: usize) -> &[u8] {
     &line[start..line.len().min(start + LINE_BYTES_MAX)]
 }
 
-/// Directories of packages, and those by package name.
+/// Directories, also by package name.
 struct VisiblePackages<'g> {
     directories: BTreeSet<&'g [u8]>,
     versions: BTreeMap<&'g [u8], BTreeSet<&'g [u8]>>,
@@ -126,7 +124,7 @@ impl<'g> VisiblePackages<'g> {
         Ok(packages)
     }
 
-    /// The package, or else other versions of it.
+    /// The package, else its other versions.
     fn with(&self, directory: &[u8]) -> impl Iterator<Item = &'g [u8]> {
         let own = self.directories.get(directory);
         let versions = match own {
@@ -139,7 +137,7 @@ impl<'g> VisiblePackages<'g> {
     }
 }
 
-/// Document that was read last: places come by document.
+/// Cache of one document: places come by document.
 struct LastDocument<'g> {
     generation: &'g Generation,
     revision: &'g str,
@@ -147,7 +145,7 @@ struct LastDocument<'g> {
 }
 
 impl LastDocument<'_> {
-    /// Line of a place; nothing if the document has another text.
+    /// Empty if the document has another text.
     fn read(&mut self, package: &[u8], place: Place<'_>) -> Result<FileReply, ShardError> {
         let range = FileRange::Lines {
             first: place.line,

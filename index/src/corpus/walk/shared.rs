@@ -1,4 +1,4 @@
-//! Walk in several threads that share the directories to list.
+//! Multi-threaded walk with a shared queue of directories.
 
 use super::{Directory, Walk, Walker};
 use std::mem;

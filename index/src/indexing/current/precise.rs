@@ -1,5 +1,4 @@
-//! Import of SCIP files: those given, and `index.scip` of a package when it is another than at the
-//! last import.
+//! Imports given SCIP files, and each package's `index.scip` if changed since the last import.
 
 use super::{CurrentIndex, CurrentShard};
 use crate::corpus::Source;
@@ -104,7 +103,7 @@ impl CurrentIndex {
         self.write_precise(builder)
     }
 
-    /// A damaged file is dropped.
+    /// Drops a damaged file.
     fn open_precise(&mut self) -> Option<Precise> {
         let named = self.precise.as_ref()?;
         let path = self.directory.join(&named.file);
@@ -131,7 +130,7 @@ impl CurrentIndex {
         })
     }
 
-    /// Documents of a package in its default revision, by path.
+    /// Documents by path, in the default revision.
     fn documents(&self, package: &[u8]) -> Result<Documents<'_>, ShardError> {
         let mut documents = HashMap::new();
         for CurrentShard { shard, .. } in &self.shards {
@@ -166,7 +165,7 @@ impl CurrentIndex {
 
 type Documents<'a> = HashMap<&'a [u8], (&'a Shard, DocId)>;
 
-/// Given files, and those of other packages that are new.
+/// Given files, and new files of other packages.
 fn new_imports(mut imports: Vec<Import>, is_new: impl Fn(&[u8]) -> bool) -> Vec<Import> {
     let given = imports.iter().filter(|it| it.is_given);
     let given: HashSet<_> = given.map(|it| it.package.clone()).collect();
@@ -174,7 +173,7 @@ fn new_imports(mut imports: Vec<Import>, is_new: impl Fn(&[u8]) -> bool) -> Vec<
     imports
 }
 
-/// Hash and text of a document; `None` for one that is too long for symbols.
+/// `None` if too long for symbols.
 fn text(shard: &Shard, id: DocId) -> Result<Option<HashedText>, ShardError> {
     let document = shard.document(id)?;
     let (hash, range) = (*document.hash, shard.text_range(document.blocks)?);

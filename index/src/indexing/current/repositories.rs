@@ -143,8 +143,8 @@ impl CurrentIndex {
         })
     }
 
-    /// Applies the outcomes: rewrites tables of older shards and replaces records. Returns the kept
-    /// parts by shard and package.
+    /// Rewrites tables of older shards and replaces records. Returns the kept parts by shard and
+    /// package.
     pub(in crate::indexing) fn end_repositories(
         &mut self,
         packages: Vec<InputPackage>,

@@ -102,7 +102,6 @@ impl There {
         Index::open(&out).unwrap()
     }
 
-    /// Compares the index with a fresh one.
     fn check(&self, packages: &[&str]) {
         let (index, fresh) = (self.index(), self.fresh(packages));
         assert_eq!(rows(&index), rows(&fresh));

@@ -15,7 +15,7 @@ pub struct Version(pub(super) String);
 pub trait Storage: Debug + Send + Sync {
     fn url(&self) -> String;
 
-    /// Reads a small object and its version, if it exists.
+    /// `None` if missing.
     fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>>;
 
     /// Writes the bytes from `offset` on to `out`. Returns whether the object exists.
@@ -28,13 +28,12 @@ pub trait Storage: Debug + Send + Sync {
     fn swap(&self, name: &str, expected: Option<&Version>, bytes: &[u8])
     -> Result<Option<Version>>;
 
-    /// Length and time of an object, if it exists.
+    /// `None` if missing.
     fn head(&self, name: &str) -> Result<Option<Object>>;
 
     /// Directly below a name, ascending.
     fn list(&self, below: &str) -> Result<Vec<Object>>;
 
-    /// Removes an object, if any.
     fn delete(&self, name: &str) -> Result<()>;
 
     /// Removes leftovers from before `before`.

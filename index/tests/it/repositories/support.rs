@@ -126,13 +126,12 @@ impl Repository {
             .to_owned()
     }
 
-    /// Commits files to a ref: text, or `None` to delete.
+    /// `None` deletes a file.
     pub(crate) fn import(&self, reference: &str, files: &[(&str, Option<&str>)]) {
         let known = self.git(&["for-each-ref", "--format=%(refname)", reference]);
         self.import_from(reference, (!known.is_empty()).then_some(reference), files);
     }
 
-    /// Commits on top of a commit, or of nothing.
     pub(crate) fn import_from(
         &self,
         reference: &str,

@@ -87,7 +87,6 @@ impl There {
     }
 }
 
-/// Package `p` with [`TEXT`] at `src/a.ts`.
 fn there() -> There {
     let mut there = There::new();
     there.write("p", "src/a.ts", TEXT);
