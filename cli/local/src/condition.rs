@@ -97,7 +97,6 @@ impl Search {
     }
 }
 
-/// Ends a search at its first match.
 struct FirstMatch(bool);
 
 impl Sink for FirstMatch {

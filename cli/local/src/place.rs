@@ -30,7 +30,6 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Place of this user and binary, if `cache` names Trawl's cache directory.
     pub(crate) fn new(cache: Option<&Path>) -> Option<Place> {
         let cache = cache?.join("local");
         let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);

@@ -28,7 +28,6 @@ const LINES: &[&str] = &[
     "-nH --hidden --follow --no-messages --field-match-separator=| --regexp errno",
     "--files --glob=!.git/* --follow --hidden",
     "--files --hidden --max-depth 1 --iglob *.TXT",
-    // Selection of files.
     "--files",
     "--files src",
     "--files ./src src/main.c",

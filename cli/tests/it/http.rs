@@ -10,7 +10,6 @@ use testkit::browser;
 use ureq::http::Method;
 use web::model::{Match, Page, Results};
 
-/// Maximum of a page.
 const PER_PAGE: usize = 1000;
 
 /// Deadline of a stopping server.
@@ -127,7 +126,6 @@ pub(crate) fn search_all(address: &str, q: &str) -> (Page<'static>, Vec<String>)
     (first, lines)
 }
 
-/// Fetches all pages of a search.
 pub(crate) fn lines(address: &str, page: &Page<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for number in 0..page.total.div_ceil(PER_PAGE as u64) {

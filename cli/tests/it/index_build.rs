@@ -88,7 +88,6 @@ fn has_unfinished(home: &Home) -> bool {
     })
 }
 
-/// Slow to index.
 fn write_much(home: &Home) {
     for file in 0..40_u32 {
         let line =

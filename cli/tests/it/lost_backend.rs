@@ -17,7 +17,6 @@ const LINE_BYTES: usize = 1500;
 /// Exceeds a page.
 const LINES_OF_THE_OTHER: usize = 1500;
 
-/// One backend is behind a proxy.
 pub(crate) struct Stage {
     pub(crate) home: Home,
     /// Output of `trawl search`.
@@ -78,7 +77,6 @@ impl Stage {
             .run(&format!("search --server {} wanted", self.frontend.address))
     }
 
-    /// Expects some matches of the lost backend.
     pub(crate) fn check_cut_short(&self, answer: &Page<'_>, found: &[String]) {
         assert!(!answer.complete);
         let missing = &answer.missing;

@@ -35,7 +35,6 @@ struct Editor {
 }
 
 impl Editor {
-    /// Starts `trawl lsp` in a work tree, and initializes it.
     fn start(home: &Home, arguments: &str) -> Editor {
         let mut editor = Editor::silent(home, arguments);
         let hello = editor.ask("initialize", json!({"capabilities": {}, "processId": null}));

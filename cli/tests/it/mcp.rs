@@ -33,7 +33,6 @@ struct Agent {
 }
 
 impl Agent {
-    /// Starts `trawl mcp`, and initializes it.
     fn start(home: &Home, arguments: &str) -> Agent {
         let mut agent = Agent::silent(home, arguments);
         let hello = agent.ask(

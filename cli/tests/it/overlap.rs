@@ -69,7 +69,6 @@ fn a_package_on_two_backends_is_counted_once() {
     assert_eq!(answers[0], answers[1]);
 }
 
-/// Package and backends are named.
 fn check_told(home: &Home, server: &Server, backends: [&String; 2]) {
     let log = server.log_with("several backends");
     let line = log.lines().find(|line| line.contains("several backends"));

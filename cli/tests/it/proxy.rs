@@ -29,7 +29,6 @@ struct Trap {
     sprung: mpsc::Sender<Cut>,
 }
 
-/// Frames of a cut answer.
 pub(crate) struct Cut {
     /// Received since the SEARCH.
     pub(crate) forwarded: Vec<Kind>,

@@ -191,7 +191,6 @@ impl<'a> World<'a> {
         World::configured(runtime, home, name, layout, |_| {})
     }
 
-    /// `change` modifies the configuration.
     pub(crate) fn configured(
         runtime: &'a Runtime,
         home: &Home,

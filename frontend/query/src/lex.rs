@@ -11,7 +11,6 @@ use super::source_text::SourceText;
 pub(super) struct Flags {
     /// `i`: ignores case; `c`: does not.
     pub(super) ignore_case: Option<bool>,
-    /// `w`: whole words.
     pub(super) word: bool,
     /// `s`: `.` matches line ends.
     pub(super) dot_all: bool,

@@ -101,7 +101,6 @@ impl DocumentTally {
         }
     }
 
-    /// Adds the next part of the order, which begins at `start`.
     pub fn append(&mut self, next: &DocumentTally, start: u64) {
         for (key, counted) in &next.records {
             let Some(record) = self.record(*key) else {

@@ -78,7 +78,6 @@ impl PackageTally {
         record.push(position);
     }
 
-    /// Adds the next part of the order, from position `start`.
     pub fn append(&mut self, next: &PackageTally, start: u64) {
         for (package, counted) in &next.records {
             let record = self.record(*package);
@@ -117,7 +116,6 @@ impl PackageTally {
     }
 }
 
-/// Reads a range of the `count` records.
 pub fn read(blob: &Blob, count: u32, range: Range<usize>) -> Result<Vec<PackageGroup>, SpoolError> {
     let start = (range.start * RECORD_BYTES) as u64;
     let mut records = vec![PackageRecord::default(); range.len()];

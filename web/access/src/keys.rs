@@ -26,7 +26,6 @@ const NAME_LEN_MAX: usize = 64;
 pub struct KeyName(Arc<str>);
 
 impl KeyName {
-    /// Name in the key file.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -151,7 +151,6 @@ const FRESH: Duration = Duration::from_secs(COOKIE_LIFETIME.as_secs() / 2);
 /// Separates signatures of cookies from other uses of a secret.
 const CONTEXT: &str = "trawl 2026-11 signed cookies of pages";
 
-/// Secret that signs cookies.
 #[derive(Clone)]
 pub struct CookieSecret([u8; 32]);
 

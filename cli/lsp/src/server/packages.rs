@@ -153,7 +153,6 @@ pub(super) mod tests {
     use super::*;
     use crate::{CorpusError, Named};
 
-    /// Its documents have evil texts.
     #[derive(Default)]
     pub(in crate::server) struct Evil(Vec<Found>);
 

@@ -14,7 +14,6 @@ use std::ops::Range;
 use std::path::Path;
 use zerocopy::{FromZeros, IntoBytes};
 
-/// Pointers in a full block.
 pub const BLOCK_LEN: usize = 127;
 
 /// Cells of 32 bytes in a full block: pointers and checksum.
@@ -40,7 +39,6 @@ pub fn len_of_pointers(blob: &Blob) -> u64 {
     len_of(blob.len()).unwrap_or(0)
 }
 
-/// Reads a range of a file of pointers.
 pub struct PointerReader<'a> {
     blob: &'a Blob,
     left: Range<u64>,
