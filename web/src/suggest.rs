@@ -39,7 +39,6 @@ impl Corpus<'_> {
         self.coordinator.listing(self.scope, request).await
     }
 
-    /// Reads a list, in at most `parts_max` parts.
     pub(crate) async fn parts(
         self,
         mut request: ListRequest,

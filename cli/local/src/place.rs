@@ -19,7 +19,6 @@ const NAME: &str = "trawl";
 
 const LOCK: &str = "lock";
 
-/// Name of the lock of an index, which no other shares.
 const INDEX_LOCK: &str = "lock";
 
 pub(crate) struct Place {
@@ -56,7 +55,6 @@ impl Place {
         is_locked(&self.lock()) && is_private(&self.indexes)
     }
 
-    /// Directory for what the process of this build publishes of a tree.
     pub(crate) fn publications_of(&self, root: &Path) -> PathBuf {
         self.directory_of(root).join(format!("{:016x}", self.build))
     }

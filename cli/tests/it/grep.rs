@@ -293,7 +293,6 @@ fn of_trawl(home: &Home) -> String {
     text
 }
 
-/// `None` if that version is not installed.
 fn of_ripgrep(home: &Home) -> Option<String> {
     let version = Command::new("rg").arg("--version").output().ok()?;
     if !version.stdout.starts_with(RIPGREP.as_bytes()) {

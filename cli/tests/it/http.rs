@@ -60,7 +60,6 @@ pub(crate) fn head_with(address: &str, path: &str, headers: &[(&str, &str)]) -> 
     send(Method::HEAD, address, path, headers)
 }
 
-/// The body is empty.
 pub(crate) fn post(address: &str, path: &str) -> Reply {
     send(Method::POST, address, path, &[])
 }
@@ -78,7 +77,6 @@ fn send(method: Method, address: &str, path: &str, headers: &[(&str, &str)]) -> 
     read(agent(WAIT_MAX).run(request), is_head)
 }
 
-/// `None` without metrics.
 pub(crate) fn panics(address: &str) -> Option<u64> {
     let asked = agent(PANICS_WITHIN).get(format!("http://{address}/metrics"));
     let mut answer = asked.call().ok().filter(|answer| answer.status() == 200)?;

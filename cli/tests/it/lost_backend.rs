@@ -47,7 +47,6 @@ fn dead_backend_is_reported_missing_and_used_again_after_restart() {
 }
 
 impl Stage {
-    /// Returns the backend behind the proxy, too.
     pub(crate) fn new() -> (Stage, Server) {
         let home = Home::new();
         let stays = index(&home, "stays", LINES_OF_THE_OTHER, 80);
@@ -102,7 +101,6 @@ impl Stage {
         assert!(without.text().lines().eq(&self.stays));
     }
 
-    /// Expects exactly the matches of both backends.
     pub(crate) fn check_complete(&self) {
         let complete = self.search();
         assert_eq!((complete.code, &*complete.stderr), (Some(0), ""));

@@ -24,7 +24,6 @@ fn home() -> Home {
     home
 }
 
-/// Dropping it ends the process.
 struct Agent {
     process: Child,
     input: Option<ChildStdin>,
@@ -273,7 +272,6 @@ fn directories_are_indexed_first() {
     );
 }
 
-/// Posts a call to `/mcp`. Returns the status and the body.
 #[test]
 fn the_home_directory_is_not_indexed() {
     let home = Home::new();

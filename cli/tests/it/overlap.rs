@@ -36,7 +36,6 @@ fn a_package_on_two_backends_is_counted_once() {
         home.start("backend --index Ib"),
     );
     let mut answers = Vec::new();
-    // Order does not matter.
     for (spool, backends) in [("S1", [&a, &b]), ("S2", [&b, &a])] {
         let server = frontend(&home, spool, backends);
         let (page, mut lines) = search_all(&server.address, "needle");

@@ -157,7 +157,6 @@ pub(crate) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// Indexes packages on their backends.
     pub(crate) fn new(
         runtime: &'a Runtime,
         home: &Home,

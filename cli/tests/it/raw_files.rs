@@ -267,7 +267,6 @@ fn many_ranges() -> String {
     format!("bytes={}", ranges.collect::<Vec<_>>().join(","))
 }
 
-/// Splits a multi-range answer.
 fn parts_of(reply: &Reply, total: usize) -> Vec<Vec<u8>> {
     let boundary = reply
         .kind

@@ -1,7 +1,6 @@
 //! Tokens of a query: words, strings, regular expressions and filter values; and quoting.
 //!
 //! A word ends by context: in a group at an unbalanced `)`, in a parameter at the end.
-//! Words get no meaning here.
 
 use super::error::BadQuery;
 use super::source_text::SourceText;

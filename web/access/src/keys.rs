@@ -77,7 +77,6 @@ fn is_name(text: &str) -> bool {
 pub struct ApiKeys(WatchedFile<KnownKeys>);
 
 impl ApiKeys {
-    /// Reads a key file, now and after changes.
     pub fn open(path: &Path) -> Result<ApiKeys, BadFile> {
         let read = |path: &Path| {
             let text = read_text(path, "the file of keys", BYTES_MAX)?;

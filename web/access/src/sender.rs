@@ -1,6 +1,5 @@
 //! Sender of a request, by its key or cookie.
 //!
-//! A client sends its key with each request, or enters it on a page and then sends a signed cookie.
 //! Random keys cannot be guessed. A rate limit for keys tried in the form protects the log and the
 //! metrics from floods, and keys chosen by hand.
 //!

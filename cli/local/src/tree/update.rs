@@ -145,8 +145,7 @@ impl Tree {
     }
 }
 
-/// Updates the index of a tree in its directory. Files that changed at or after `from_ns`, and
-/// those named by `changed` with NUL bytes between, are compared by their bytes.
+/// Updates the index of a tree in its directory, as `crate::index` describes.
 pub(crate) fn index(
     root: PathBuf,
     directory: &Path,

@@ -86,7 +86,6 @@ impl ServedIndex {
             .collect())
     }
 
-    /// Git repositories of the sources that are work trees.
     pub(crate) fn work_trees(&self) -> Result<Repositories> {
         let sources = self.packages()?.sources.into_iter();
         let trees = sources.filter(|source| source.directory.join(".git").exists());

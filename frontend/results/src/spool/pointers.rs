@@ -165,8 +165,7 @@ pub fn partition_pointers(
 /// queries need processors.
 pub const ORDER_PARTS_MAX: usize = 4;
 
-/// Total order of a result's matches: files of pointers, one after the other. A thread writes each;
-/// unused ones have no file. Lengths of parts locate pointer n.
+/// Parts of a result's total order. A thread writes each; unused ones have no file.
 #[derive(Debug)]
 pub struct OrderFiles {
     pub(super) parts: Vec<Blob>,

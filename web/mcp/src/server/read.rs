@@ -8,7 +8,6 @@ use schema::message::{Field, FileRange, FileReply, FileRequest, ListKind, ListRe
 
 const LINES_AT_ONCE: u32 = 500;
 
-/// Parts of a name that may be its package.
 const PACKAGE_PARTS_MAX: usize = 4;
 
 const LINE_BYTES_MAX: usize = 1000;

@@ -152,7 +152,6 @@ fn receipt(result: &SearchResult, shown: Option<(u64, usize)>, next: Option<usiz
     parts.join("; ")
 }
 
-/// Reads a range of the files, each with its first lines.
 fn blocks(result: &SearchResult, range: Range<usize>) -> Result<Vec<FileBlock>, SpoolError> {
     let groups = result.unique_documents(range)?.into_iter();
     let block = |group: frontend::DocumentGroup| {
