@@ -25,7 +25,6 @@ pub(crate) struct Condition {
     types: Types,
 }
 
-/// Search of a text for its first match.
 pub(crate) struct Search {
     pub(crate) matcher: RegexMatcher,
     pub(crate) searcher: RefCell<Searcher>,

@@ -94,7 +94,6 @@ impl Place {
     }
 }
 
-/// Tests if another process has a lock.
 fn is_locked(path: &Path) -> bool {
     let locked = File::open(path)
         .ok()

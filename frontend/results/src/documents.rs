@@ -93,7 +93,6 @@ pub struct DocumentTally {
 }
 
 impl DocumentTally {
-    /// Counts a match at a position of the order.
     pub fn add(&mut self, key: DocumentKey, position: u64) {
         if let Some(record) = self.record(key) {
             record.total += 1;

@@ -63,7 +63,6 @@ pub struct PackageTally {
 }
 
 impl PackageTally {
-    /// Counts for this number of package ids.
     pub fn new(packages: usize) -> PackageTally {
         PackageTally {
             positions: vec![0; packages],
@@ -71,7 +70,6 @@ impl PackageTally {
         }
     }
 
-    /// Counts a match at a position of the order.
     pub fn add(&mut self, package: u32, position: u64) {
         let record = self.record(package);
         record.total += 1;

@@ -23,7 +23,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Name of the only package of the index.
 const PACKAGE: &[u8] = b"tree";
 
 /// The least that the indexer takes.
