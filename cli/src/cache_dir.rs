@@ -128,7 +128,6 @@ pub(crate) fn default_sources() -> Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// One for each registry.
 fn registries() -> Vec<PathBuf> {
     let home = std::env::var_os("CARGO_HOME")
         .map(PathBuf::from)

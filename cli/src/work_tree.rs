@@ -4,7 +4,6 @@ use anyhow::{Context, Result};
 use std::env;
 use std::path::PathBuf;
 
-/// Work tree, and the current directory in it.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkTree {
     pub(crate) root: PathBuf,

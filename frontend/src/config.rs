@@ -58,7 +58,6 @@ pub struct Config {
     /// Look-up answers shared by several frontends.
     pub hints: Option<Arc<Hints>>,
     pub freshness: Option<Arc<dyn CorpusWatch>>,
-    /// Called before every write to the spool, for tests.
     pub before_write: Option<BeforeWrite>,
 }
 

@@ -1,8 +1,7 @@
 //! Starts and shares executions.
 //!
-//! Identical queries over the same shards share one execution. A query that a backend finds heavy
-//! waits for a slot, or is refused if the queue is full. Light ones have places of their own: a
-//! search for a rare name never waits for `return`.
+//! Identical queries over the same shards share one execution. Light queries have places of their
+//! own: a search for a rare name never waits for `return`.
 
 mod catalog;
 mod listing;

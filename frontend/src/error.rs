@@ -59,7 +59,6 @@ pub enum FileError {
     Request(#[from] message::MessageError),
 }
 
-/// Error of a repository look-up.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LookupError {
     #[error("no backend has repositories")]

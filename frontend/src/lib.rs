@@ -5,8 +5,7 @@
 //! ordered matches in the spool.
 //!
 //! Layers, top down: `coordinator`, `execution`, `peers` ([`Backend`]s, shard routing), and three
-//! crates of their own: `results`, [`query`], [`cache`]. The state of an execution is pure: no
-//! clock, file or socket.
+//! crates of their own: `results`, [`query`], [`cache`].
 //!
 //! ```
 //! use frontend::{Backend, Config, Coordinator, Query, Scope, SearchRequest};

@@ -95,7 +95,6 @@ pub(crate) fn looking_up(lookups: usize) {
     let _ = LOOKUPS.try_with(|count| count.set(count.get() + lookups));
 }
 
-/// Describes all metrics to the recorder.
 pub fn describe() {
     for &(name, what) in COUNTERS {
         ::metrics::describe_counter!(name, what);

@@ -1,8 +1,7 @@
 //! HTML pages for users: search results, files and problems. Programs use the API.
 //!
-//! A handler parses the request and asks the coordinator; a struct holds the data of the page; a
-//! template in `web/templates` holds its markup. Pages work without the script, which follows a
-//! running search ([`live`]) and saves keystrokes.
+//! A struct holds the data of a page, a template in `web/templates` its markup. Pages work without
+//! the script, which follows a running search ([`live`]) and saves keystrokes.
 //!
 //! **Invariant:** markup is only in templates, and askama escapes every text in them; [`markdown`]
 //! is the only exception. [`visible`] replaces invisible characters by escapes, and [`links`]

@@ -22,7 +22,6 @@ const VERSIONS_MAX: u32 = 1000;
 /// Compared entries of a list of skipped files.
 const SKIPPED_MAX: u32 = 100;
 
-/// Corpus as one caller sees it.
 #[derive(Clone, Copy)]
 pub struct Corpus<'a> {
     /// Frontend that is asked.
@@ -40,7 +39,6 @@ impl Corpus<'_> {
         self.coordinator.listing(self.scope, request).await
     }
 
-    /// Reads a list, in at most `parts_max` parts.
     pub(crate) async fn parts(
         self,
         mut request: ListRequest,

@@ -73,7 +73,6 @@ pub(crate) fn status(place: &Place, is_in_use: impl Fn(&Path) -> bool) -> String
     text
 }
 
-/// Bytes of the indexes in these directories of trees.
 pub(crate) fn bytes<'a>(directories: impl IntoIterator<Item = &'a Path>) -> u64 {
     let indexes: Vec<_> = directories.into_iter().map(place::index_in).collect();
     place::bytes(indexes.iter().map(PathBuf::as_path))

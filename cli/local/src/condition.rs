@@ -25,7 +25,6 @@ pub(crate) struct Condition {
     types: Types,
 }
 
-/// Search of a text for its first match.
 pub(crate) struct Search {
     pub(crate) matcher: RegexMatcher,
     pub(crate) searcher: RefCell<Searcher>,
@@ -97,7 +96,6 @@ impl Search {
     }
 }
 
-/// Ends a search at its first match.
 struct FirstMatch(bool);
 
 impl Sink for FirstMatch {

@@ -51,7 +51,6 @@ impl Connection {
         Ok(self)
     }
 
-    /// Sends a request, and returns the text of its answer.
     pub(crate) fn ask(&mut self, request: &Request) -> io::Result<Vec<u8>> {
         request.write(&mut self.0)?;
         message::read(&mut self.0)

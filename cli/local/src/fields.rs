@@ -23,14 +23,12 @@ pub(crate) fn pairs(mut rest: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     iter::from_fn(move || Some((bytes(&mut rest)?, bytes(&mut rest)?)))
 }
 
-/// Takes a number from the front of `rest`.
 pub(crate) fn number(rest: &mut &[u8]) -> Option<u64> {
     let (number, behind) = rest.split_first_chunk()?;
     *rest = behind;
     Some(u64::from_le_bytes(*number))
 }
 
-/// Takes bytes from the front of `rest`.
 pub(crate) fn bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(number(rest)?).ok()?;
     rest.split_off(..length)

@@ -8,7 +8,6 @@ pub(crate) fn open() -> io::Result<File> {
     File::open("/proc/self/mountinfo")
 }
 
-/// Paths of mount points below `root`, relative to it.
 pub(crate) fn below(table: &mut File, root: &[u8]) -> io::Result<Vec<Vec<u8>>> {
     let mut text = Vec::new();
     table.rewind()?;

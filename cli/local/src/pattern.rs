@@ -52,7 +52,6 @@ pub(crate) fn matcher(
     matcher.map_err(|error| anyhow!("{}", explained(error.to_string())))
 }
 
-/// Error with the flag that helps.
 fn explained(mut error: String) -> String {
     if error.contains("the literal") && error.contains("not allowed") {
         error += "\n\nConsider enabling multiline mode with the --multiline flag (or -U for \

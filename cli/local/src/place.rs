@@ -19,7 +19,6 @@ const NAME: &str = "trawl";
 
 const LOCK: &str = "lock";
 
-/// Name of the lock of an index, which no other shares.
 const INDEX_LOCK: &str = "lock";
 
 pub(crate) struct Place {
@@ -30,7 +29,6 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Place of this user and binary, if `cache` names Trawl's cache directory.
     pub(crate) fn new(cache: Option<&Path>) -> Option<Place> {
         let cache = cache?.join("local");
         let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
@@ -57,7 +55,6 @@ impl Place {
         is_locked(&self.lock()) && is_private(&self.indexes)
     }
 
-    /// Directory for what the process of this build publishes of a tree.
     pub(crate) fn publications_of(&self, root: &Path) -> PathBuf {
         self.directory_of(root).join(format!("{:016x}", self.build))
     }
@@ -97,7 +94,6 @@ impl Place {
     }
 }
 
-/// Tests if another process has a lock.
 fn is_locked(path: &Path) -> bool {
     let locked = File::open(path)
         .ok()

@@ -1,6 +1,5 @@
 //! Names of the command, and its results.
 
-/// Version of ripgrep whose flags and output this crate has.
 pub(crate) const RIPGREP: &str = "15.2.0";
 
 /// Name in messages, usage and version.

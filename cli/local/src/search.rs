@@ -245,7 +245,6 @@ impl<'a> Run<'a> {
         Ok(builder)
     }
 
-    /// Tests if a scan would search a file.
     fn has_file(&self) -> Result<bool> {
         let silent = self.diagnostics.silent();
         let walk = haystack::walk(&self.arguments, &self.input, 1, &silent)?.build();

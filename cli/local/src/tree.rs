@@ -82,7 +82,6 @@ struct State {
     /// Index of the last update.
     base: Option<Base>,
     files: u64,
-    /// Number of the last publication.
     publication: u64,
     /// Nothing is new since.
     is_published: bool,

@@ -17,30 +17,22 @@ pub trait Corpus: Send + Sync {
     fn cancel(&self);
 }
 
-/// Name to look for.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<'a> {
-    /// Name.
     pub name: &'a str,
     /// Document with it.
     pub from: Option<&'a Place>,
-    /// With definitions.
     pub definitions: bool,
-    /// With uses.
     pub uses: bool,
 }
 
-/// Failed call of a [`Corpus`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CorpusError(pub String);
 
-/// Document of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// Package.
     pub package: Vec<u8>,
-    /// Path in the package.
     pub path: Vec<u8>,
 }
 
@@ -70,7 +62,6 @@ pub struct Workspace {
     pub cache: Option<PathBuf>,
 }
 
-/// End of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// After `shutdown`, or without another message.

@@ -17,7 +17,6 @@ pub(crate) struct ConfigFile {
     /// Safe for a terminal.
     pub(crate) path: String,
     text: String,
-    /// Table, key and value.
     values: Vec<(&'static str, String, Value)>,
     /// Offset in the text, and error.
     faults: Vec<(usize, String)>,

@@ -134,14 +134,12 @@ fn reason(error: &clap::Error) -> String {
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
-/// Warnings about former variables that are set.
 pub(crate) fn former_variables(table: &str) -> impl Iterator<Item = String> {
     let name = move |key: &str| variable_name(table, key);
     let set = renamed::of(table).filter(move |it| set_variable(&name(it.old)).is_some());
     set.map(move |it| it.warning(name))
 }
 
-/// Variables with a table's prefix that are no settings.
 pub(crate) fn unknown_variables(table: &str, settings: &[Setting]) -> Vec<String> {
     let keys = settings.iter().map(|setting| &*setting.key);
     let keys = keys.chain(renamed::of(table).map(|it| it.old));

@@ -16,7 +16,6 @@ pub(crate) fn remotes(
     file: Option<&Path>,
     allowed: &[Scheme],
 ) -> Result<Vec<Remote>> {
-    // Remotes with their origin.
     let mut remotes = Vec::new();
     for url in urls {
         let remote = Remote::parse(url, None, allowed).with_context(|| format!("`{url}`"))?;

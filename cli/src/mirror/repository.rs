@@ -258,7 +258,6 @@ const USUAL: [&[u8]; 2] = [b"refs/heads/main", b"refs/heads/master"];
 /// References listed by a server or stored in a mirror.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct References {
-    /// Object ids in hexadecimal.
     ids: BTreeMap<Vec<u8>, Vec<u8>>,
     head: Option<Vec<u8>>,
 }
@@ -296,7 +295,6 @@ impl References {
         }
     }
 
-    /// Likeliest default branch.
     fn branch_at(&self, id: &[u8]) -> Option<Vec<u8>> {
         let is_there = |name: &&[u8]| self.ids.get(*name).is_some_and(|it| it == id);
         let usual = USUAL.into_iter().find(is_there);

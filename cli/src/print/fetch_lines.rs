@@ -182,7 +182,6 @@ fn fetch(document: &Document, offset: u64, bytes: u64, read: ReadFile<'_>) -> Re
     Ok(text)
 }
 
-/// Calls `each` in order.
 pub(super) fn for_each_piece(
     document: &Document,
     offset: u64,

@@ -137,7 +137,6 @@ impl LinePrinter {
         let (only_matching, columns) = (flags.only_matching, self.options.columns);
         let column = |range: &Range<usize>| columns.then_some(range.start + 1);
         if flags.vimgrep && !only_matching && row.found.is_some() {
-            // Starting lines of matches.
             for (number, line, range) in row.starts() {
                 self.head(document, number, column(&range), b':');
                 self.text(line, from_ref(&range));

@@ -121,7 +121,6 @@ fn of_trawl(home: &Home, place: &str) -> String {
 /// Earlier versions differ in `-C` with `-B`, and in `-U` with `-m`.
 const RIPGREP_MIN: u32 = 15;
 
-/// `None` if not installed.
 fn of_ripgrep(home: &Home) -> Option<String> {
     let version = Command::new("rg").arg("--version").output().ok()?;
     let version = String::from_utf8(version.stdout).ok()?;

@@ -13,7 +13,6 @@ fn closed_pipe() -> Stdio {
     writer.into()
 }
 
-/// Returns status and messages.
 fn run(home: &Home, command: &mut Command) -> (Option<i32>, String) {
     let messages = home.path("messages");
     command.stdout(closed_pipe());

@@ -123,7 +123,6 @@ fn directories_without_an_index() {
     }
 }
 
-/// Corrupts a manifest or shard, and checks the errors.
 fn check_changed(manifest: bool, change: impl FnOnce(&mut Vec<u8>), says: &[&str]) {
     let home = home();
     let file = if manifest {

@@ -109,7 +109,6 @@ fn precedence_is_flag_variable_file_default() {
 #[test]
 fn server_uses_the_file() {
     let home = home();
-    // `start` adds --listen.
     let server = home.start("serve --config trawl.toml");
     let found = home.ok(&format!("search --server {} wanted", server.address));
     assert_eq!(String::from_utf8(found).unwrap(), "p/a.c:1:int wanted;\n");

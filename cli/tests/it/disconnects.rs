@@ -19,7 +19,6 @@ const WORK: [&str; 3] = [
     "trawl_backend_verified_bytes_total",
 ];
 
-/// Returns the address of the backend's metrics, too.
 fn start(home: &Home) -> (Server, Server, String) {
     for file in 0..40 {
         let line = format!("wanted {}\n", "x ".repeat(100));

@@ -75,7 +75,6 @@ fn home() -> Home {
     home
 }
 
-/// `None` if not installed.
 fn of_ripgrep(home: &Home, line: &str) -> Option<String> {
     let run = Command::new("rg")
         .args(["--no-config", "-l", "--sort=path"])

@@ -92,7 +92,6 @@ fn links_give_the_same_bytes_after_a_restart() {
     restart(&mut stage);
     assert!(pages(&stage, &link) == before, "by its link");
     assert!(pages(&stage, "?q=wanted&") == before, "by its query");
-    // The spool answers.
     drop(backend);
     restart(&mut stage);
     assert!(pages(&stage, &link) == before, "without the backend");

@@ -200,7 +200,6 @@ fn update_reads_again_what_the_index_was_built_of() {
         listed.contains("refs/tags/v1") && !listed.contains("topic"),
         "{listed}"
     );
-    // A missing repository is reported.
     std::fs::rename(home.path("src/tool"), home.path("src/gone")).unwrap();
     home.write("plain/x.c", "int wanted_again;\n");
     let finished = home.run("index --index I --update");
@@ -363,7 +362,6 @@ fn nested_repositories_and_links_are_indexed_and_the_rest_is_listed() {
     ] {
         assert!(listed.contains(said), "{listed}");
     }
-    // The second is left out and reported.
     make(&home, &["M/plain.git"]);
     let says = [
         "plain.git: left out: it has the name of",
@@ -394,7 +392,6 @@ fn a_repository_without_a_revision_keeps_those_that_it_has() {
         &["no revision for stable in 1 repository (without)"],
     );
     assert_eq!(files(&home, ""), both);
-    // Likely misspelled.
     let finished = home.run("index --index I --git-dir-each M --ref main --ref stabel");
     let says = [
         "trawl: --ref stabel: no commit has this name",

@@ -28,7 +28,6 @@ const LINES: &[&str] = &[
     "-nH --hidden --follow --no-messages --field-match-separator=| --regexp errno",
     "--files --glob=!.git/* --follow --hidden",
     "--files --hidden --max-depth 1 --iglob *.TXT",
-    // Selection of files.
     "--files",
     "--files src",
     "--files ./src src/main.c",
@@ -294,7 +293,6 @@ fn of_trawl(home: &Home) -> String {
     text
 }
 
-/// `None` if that version is not installed.
 fn of_ripgrep(home: &Home) -> Option<String> {
     let version = Command::new("rg").arg("--version").output().ok()?;
     if !version.stdout.starts_with(RIPGREP.as_bytes()) {

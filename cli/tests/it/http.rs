@@ -10,7 +10,6 @@ use testkit::browser;
 use ureq::http::Method;
 use web::model::{Match, Page, Results};
 
-/// Maximum of a page.
 const PER_PAGE: usize = 1000;
 
 /// Deadline of a stopping server.
@@ -61,7 +60,6 @@ pub(crate) fn head_with(address: &str, path: &str, headers: &[(&str, &str)]) -> 
     send(Method::HEAD, address, path, headers)
 }
 
-/// The body is empty.
 pub(crate) fn post(address: &str, path: &str) -> Reply {
     send(Method::POST, address, path, &[])
 }
@@ -79,7 +77,6 @@ fn send(method: Method, address: &str, path: &str, headers: &[(&str, &str)]) -> 
     read(agent(WAIT_MAX).run(request), is_head)
 }
 
-/// `None` without metrics.
 pub(crate) fn panics(address: &str) -> Option<u64> {
     let asked = agent(PANICS_WITHIN).get(format!("http://{address}/metrics"));
     let mut answer = asked.call().ok().filter(|answer| answer.status() == 200)?;
@@ -127,7 +124,6 @@ pub(crate) fn search_all(address: &str, q: &str) -> (Page<'static>, Vec<String>)
     (first, lines)
 }
 
-/// Fetches all pages of a search.
 pub(crate) fn lines(address: &str, page: &Page<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for number in 0..page.total.div_ceil(PER_PAGE as u64) {

@@ -71,7 +71,6 @@ fn files_left_out_are_counted_and_listed() {
     assert_eq!(wanted(&home), all.map(|path| format!("tree/{path}")));
 }
 
-/// Sorted files of `I`.
 fn wanted(home: &Home) -> Vec<String> {
     let found = String::from_utf8(home.ok("search --index I wanted")).unwrap();
     let file = |line: &str| line.split(':').next().unwrap().to_owned();
@@ -88,7 +87,6 @@ fn has_unfinished(home: &Home) -> bool {
     })
 }
 
-/// Slow to index.
 fn write_much(home: &Home) {
     for file in 0..40_u32 {
         let line =

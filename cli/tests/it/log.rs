@@ -73,7 +73,6 @@ fn json_logs_name_the_request_in_every_line_of_it() {
     assert_eq!(slow["level"], "WARN");
 }
 
-/// Blocks its writer.
 fn full_pipe() -> (io::PipeReader, io::PipeWriter) {
     let (reader, mut writer) = io::pipe().unwrap();
     fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();

@@ -16,7 +16,6 @@ const LINE_BYTES: u64 = 300 << 20;
 /// A twelfth of the line.
 const MEMORY_BYTES_MAX: usize = 24 << 20;
 
-/// Serves one match in a line of `x`.
 fn serve() -> String {
     net::serve(|stream| answer(&stream)).to_string()
 }

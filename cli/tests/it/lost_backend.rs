@@ -17,7 +17,6 @@ const LINE_BYTES: usize = 1500;
 /// Exceeds a page.
 const LINES_OF_THE_OTHER: usize = 1500;
 
-/// One backend is behind a proxy.
 pub(crate) struct Stage {
     pub(crate) home: Home,
     /// Output of `trawl search`.
@@ -48,7 +47,6 @@ fn dead_backend_is_reported_missing_and_used_again_after_restart() {
 }
 
 impl Stage {
-    /// Returns the backend behind the proxy, too.
     pub(crate) fn new() -> (Stage, Server) {
         let home = Home::new();
         let stays = index(&home, "stays", LINES_OF_THE_OTHER, 80);
@@ -78,7 +76,6 @@ impl Stage {
             .run(&format!("search --server {} wanted", self.frontend.address))
     }
 
-    /// Expects some matches of the lost backend.
     pub(crate) fn check_cut_short(&self, answer: &Page<'_>, found: &[String]) {
         assert!(!answer.complete);
         let missing = &answer.missing;
@@ -104,7 +101,6 @@ impl Stage {
         assert!(without.text().lines().eq(&self.stays));
     }
 
-    /// Expects exactly the matches of both backends.
     pub(crate) fn check_complete(&self) {
         let complete = self.search();
         assert_eq!((complete.code, &*complete.stderr), (Some(0), ""));

@@ -25,7 +25,6 @@ fn project() -> Home {
     home
 }
 
-/// Dropping it ends the process.
 struct Editor {
     process: Child,
     input: Option<ChildStdin>,
@@ -35,7 +34,6 @@ struct Editor {
 }
 
 impl Editor {
-    /// Starts `trawl lsp` in a work tree, and initializes it.
     fn start(home: &Home, arguments: &str) -> Editor {
         let mut editor = Editor::silent(home, arguments);
         let hello = editor.ask("initialize", json!({"capabilities": {}, "processId": null}));
@@ -317,7 +315,6 @@ fn a_checkout_is_a_package_of_the_index() {
     let found = editor.at("references", "zoo/cage.c", (0, 5));
     let places = editor.places(&found);
     assert_eq!(places[..2], ["zoo/cage.c:0:4", "zoo/keeper.c:1:24"]);
-    // Not in the index.
     home.write(
         "project/zoo/new.c",
         "int new(void) { return open_cage(); }\n",

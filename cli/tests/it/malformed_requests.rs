@@ -16,7 +16,6 @@ const LINES_MAX: usize = 10;
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// Start of a TLS handshake.
 const TLS: &[u8] = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
 
 fn start(home: &Home) -> (Server, Server) {

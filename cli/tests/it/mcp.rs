@@ -24,7 +24,6 @@ fn home() -> Home {
     home
 }
 
-/// Dropping it ends the process.
 struct Agent {
     process: Child,
     input: Option<ChildStdin>,
@@ -33,7 +32,6 @@ struct Agent {
 }
 
 impl Agent {
-    /// Starts `trawl mcp`, and initializes it.
     fn start(home: &Home, arguments: &str) -> Agent {
         let mut agent = Agent::silent(home, arguments);
         let hello = agent.ask(
@@ -274,7 +272,6 @@ fn directories_are_indexed_first() {
     );
 }
 
-/// Posts a call to `/mcp`. Returns the status and the body.
 #[test]
 fn the_home_directory_is_not_indexed() {
     let home = Home::new();

@@ -13,7 +13,6 @@ pub(crate) fn address(backend: &Server) -> String {
     })
 }
 
-/// Values by name and labels.
 pub(crate) fn counters(address: &str) -> HashMap<String, u64> {
     let metrics = get(address, "/metrics");
     let lines = metrics.text().lines();

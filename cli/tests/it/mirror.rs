@@ -19,7 +19,6 @@ enum Behaviour {
     Files(PathBuf, usize),
     Redirect(String),
     Hang,
-    /// Sends references without end.
     References,
 }
 
@@ -71,7 +70,6 @@ fn answer(mut stream: &TcpStream, reply: impl FnOnce(&str) -> Vec<u8>) {
     }
 }
 
-/// Sends until the client has gone.
 fn list_without_end(stream: &TcpStream) -> std::io::Result<()> {
     let line = |text: String| format!("{:04x}{text}", text.len() + 4);
     let id = "1".repeat(40);

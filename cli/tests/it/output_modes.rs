@@ -69,7 +69,6 @@ fn limit_holds_in_every_order() {
                 out.split_inclusive(|&byte| byte == b'\n').count()
             };
             assert_eq!(lines("--limit 2 wanted"), 2, "{place} {order}");
-            // begin, match, end and summary.
             assert_eq!(lines("--json --limit 1 wanted"), 4, "{place} {order}");
         }
         let mut command = home.command(&format!("search {place} --stream"));

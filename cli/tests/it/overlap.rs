@@ -36,7 +36,6 @@ fn a_package_on_two_backends_is_counted_once() {
         home.start("backend --index Ib"),
     );
     let mut answers = Vec::new();
-    // Order does not matter.
     for (spool, backends) in [("S1", [&a, &b]), ("S2", [&b, &a])] {
         let server = frontend(&home, spool, backends);
         let (page, mut lines) = search_all(&server.address, "needle");
@@ -69,7 +68,6 @@ fn a_package_on_two_backends_is_counted_once() {
     assert_eq!(answers[0], answers[1]);
 }
 
-/// Package and backends are named.
 fn check_told(home: &Home, server: &Server, backends: [&String; 2]) {
     let log = server.log_with("several backends");
     let line = log.lines().find(|line| line.contains("several backends"));

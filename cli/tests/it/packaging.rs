@@ -25,7 +25,6 @@ const MEASURED: [&str; 10] = [
     "web/access",
 ];
 
-/// Suffixes of Prometheus.
 const OF_HISTOGRAMS: [&str; 3] = ["_bucket", "_sum", "_count"];
 
 #[test]
@@ -71,7 +70,6 @@ fn the_packaged_manual_page_is_what_trawl_prints() {
     assert!(printed == MANUAL, "it differs: {update}");
 }
 
-/// Names that start with `trawl_`.
 fn metrics(text: &str) -> impl Iterator<Item = &str> {
     let places = text.match_indices("trawl_");
     places.map(|(at, _)| {

@@ -28,7 +28,6 @@ impl Process {
         )
     }
 
-    /// Sends a signal: `INT`, `TERM`.
     pub(crate) fn signal(&self, name: &str) {
         self.signals().send(name);
     }
@@ -59,7 +58,6 @@ impl Process {
         poll("the end of a process", max, || self.0.try_wait().unwrap())
     }
 
-    /// True if it was running.
     pub(crate) fn kill(mut self) -> bool {
         let _ = self.0.kill();
         self.wait(WAIT_MAX).signal() == Some(9)

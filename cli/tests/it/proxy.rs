@@ -29,7 +29,6 @@ struct Trap {
     sprung: mpsc::Sender<Cut>,
 }
 
-/// Frames of a cut answer.
 pub(crate) struct Cut {
     /// Received since the SEARCH.
     pub(crate) forwarded: Vec<Kind>,
@@ -161,7 +160,6 @@ fn next(decoder: &mut Decoder) -> Option<Kind> {
     frame.map(|frame| frame.kind)
 }
 
-/// `None` at the end or on errors.
 fn fill(from: &mut &TcpStream, decoder: &mut Decoder) -> Option<()> {
     let bytes = from.read(decoder.space()).ok().filter(|&bytes| bytes > 0)?;
     decoder.filled(bytes);

@@ -157,7 +157,6 @@ pub(crate) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// Indexes packages on their backends.
     pub(crate) fn new(
         runtime: &'a Runtime,
         home: &Home,
@@ -191,7 +190,6 @@ impl<'a> World<'a> {
         World::configured(runtime, home, name, layout, |_| {})
     }
 
-    /// `change` modifies the configuration.
     pub(crate) fn configured(
         runtime: &'a Runtime,
         home: &Home,

@@ -223,7 +223,6 @@ fn start(packages: &[PathBuf], out: &Path, layout: Layout, seed: u64) -> Backend
     })
 }
 
-/// Delays and splits bytes.
 fn delayed(backend: UnixStream, seed: u64) -> std::io::Result<UnixStream> {
     let (ours, theirs) = UnixStream::pair()?;
     let (mut requests, mut asked) = (ours.try_clone()?, backend.try_clone()?);

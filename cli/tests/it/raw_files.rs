@@ -93,7 +93,6 @@ fn raw_files_are_what_was_indexed_or_committed_and_no_browser_runs_them() {
             "{pointer}"
         );
     }
-    // Decoded text, and its encoding.
     for (path, encoding) in [
         ("/raw/p/p/wide.txt", "utf-16be"),
         ("/raw/p/tool/wide.txt", "utf-16le"),
@@ -188,7 +187,6 @@ fn raw_files_are_sent_in_ranges_and_only_if_they_have_changed() {
         assert!(whole.body == expected, "{path}: {} bytes", whole.body.len());
         assert_eq!(whole.header("content-length"), expected.len().to_string());
         let tag = whole.header("etag");
-        // Clients that accept compression get it too.
         let compressed = get_with(address, path, &[("accept-encoding", "gzip")]);
         assert_eq!(compressed.header("content-encoding"), "");
         let range = |value: &str| get_with(address, path, &[("range", value)]);
@@ -269,7 +267,6 @@ fn many_ranges() -> String {
     format!("bytes={}", ranges.collect::<Vec<_>>().join(","))
 }
 
-/// Splits a multi-range answer.
 fn parts_of(reply: &Reply, total: usize) -> Vec<Vec<u8>> {
     let boundary = reply
         .kind

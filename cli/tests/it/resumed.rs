@@ -27,7 +27,6 @@ fn write(home: &Home) {
         }
     }
     home.ok("index --index index one");
-    // Another shard.
     home.ok("index --index index two");
 }
 
@@ -103,7 +102,6 @@ fn an_answer_that_is_cut_after_any_frame_goes_on_with_the_other_backend() {
                 cut[0]["missing"]
             );
             if resumed(&frontend.address) == before {
-                // END had been forwarded.
                 break;
             }
         }

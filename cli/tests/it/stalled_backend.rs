@@ -10,7 +10,6 @@ const NOTICED_MAX: Duration = Duration::from_millis(3500);
 
 const REASON: &str = "no data for 3.0 s";
 
-/// Reads `/api/v2/status`.
 fn loss(stage: &Stage) -> Option<String> {
     let health = http::get(&stage.frontend.address, "/api/v2/status").json();
     let backends = health["backends"].as_array().unwrap();
@@ -21,7 +20,6 @@ fn loss(stage: &Stage) -> Option<String> {
     stalled["reason"].as_str().map(str::to_owned)
 }
 
-/// Waits until it is connected.
 fn resume(stage: &Stage, backend: &Server) {
     backend.process.signal("CONT");
     poll("the backend to reconnect", WAIT_MAX, || {

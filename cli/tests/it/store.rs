@@ -230,7 +230,6 @@ const ACCEPTED: &str = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 0\r\n\
 /// The key is unknown.
 const DENIED: &str = "HTTP/1.1 403 Forbidden\r\nContent-Length: 46\r\n\r\n<Error><Code>InvalidAccessKeyId</Code></Error>";
 
-/// Fixed answer.
 fn storage(answer: &'static str) -> String {
     let address = net::serve(move |mut stream| -> std::io::Result<()> {
         let mut reader = BufReader::new(stream.try_clone()?);

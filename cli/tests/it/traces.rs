@@ -243,7 +243,6 @@ fn a_query_is_one_trace_over_a_frontend_and_two_backends() {
     for span in &spans {
         assert!(span.begun <= span.ended, "{span:?}");
     }
-    // The query text is absent.
     assert!(!collector.text().contains(PRIVATE));
     let log = poll("the line of the slow query", WAIT_MAX, || {
         let log = frontend.log();

@@ -65,7 +65,6 @@ fn truncated_shard_is_reported_missing_and_used_again_when_rebuilt() {
     let name = shard.file_name().unwrap().to_str().unwrap();
     assert_eq!(search(&frontend).total, ALL);
 
-    // Truncates during searches.
     let (path, length) = (shard.clone(), bytes.len() as u64);
     let cutter = thread::spawn(move || {
         for tenth in (0..=7).rev() {

@@ -70,7 +70,6 @@ fn every_file_that_decides_what_is_searchable_is_watched() {
     let server = home.start(&format!("serve --watch {NO_RESCAN} tree/src"));
     let found = || ["generated", "built", "excluded"].map(|word| fresh(&server, word));
     assert_eq!(found(), [0, 0, 1]);
-    // Git's index.
     git(&home, "tree", &["add", "-f", "src/a.gen"]);
     assert_eq!(found(), [1, 0, 1]);
     git(&home, "tree", &["rm", "-q", "--cached", "src/a.gen"]);

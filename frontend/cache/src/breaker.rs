@@ -191,7 +191,6 @@ impl Breaker {
         Breaker::with_open_max(dependency, calls_max, OPEN_MAX)
     }
 
-    /// Like [`new`](Self::new), open for at most `open_max`.
     pub fn with_open_max(
         dependency: &'static str,
         calls_max: usize,

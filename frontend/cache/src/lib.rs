@@ -5,8 +5,7 @@
 //! build is handed over to a waiter. Failures go to waiters and are never kept.
 //!
 //! `state` and `entry` are pure, `shared` locks and waits over moka, `building` runs builds,
-//! `breaker` guards a failing dependency. **Invariants:** a key has at most one current builder,
-//! and only that one may put; no lock is held across I/O.
+//! `breaker` guards a failing dependency. **Invariant:** no lock is held across I/O.
 
 pub mod breaker;
 mod building;

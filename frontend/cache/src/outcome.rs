@@ -26,11 +26,8 @@ pub struct CacheConfig {
     pub hard: Duration,
     /// Longest life of a negative answer; at least half of it.
     pub negative: Duration,
-    /// Bytes of all answers.
     pub bytes_max: u64,
-    /// Concurrent waiters for all answers.
     pub waiters_max: usize,
-    /// Concurrent waiters for one answer.
     pub waiters_per_key_max: usize,
     /// Concurrent builds with refreshes; callers of others are refused.
     pub builds_max: usize,

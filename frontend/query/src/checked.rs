@@ -29,7 +29,6 @@ impl Deref for Query {
     }
 }
 
-/// Hashes the fields that a query sets, for its identity.
 impl Hash for Query {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let it = &self.0;
@@ -191,7 +190,6 @@ impl Query {
         }
     }
 
-    /// Checks the query of a request.
     pub fn of(search: Search) -> Result<Query, BadQuery> {
         let mut query = Query::new(search.expr, search.context_lines)?;
         query.0.phrase = search.phrase;

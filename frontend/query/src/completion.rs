@@ -14,7 +14,6 @@ pub struct TypedPart<'a> {
     pub of: PartOf,
 }
 
-/// Possible completions of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartOf {
     /// A key, or text.
@@ -22,7 +21,6 @@ pub enum PartOf {
     Filter(Field),
     /// The name of a definition, with this mark before a whole name.
     Symbol(&'static str),
-    /// One of these option values.
     Option(&'static [&'static str]),
 }
 

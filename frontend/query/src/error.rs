@@ -27,7 +27,6 @@ pub struct BadQuery {
 }
 
 impl BadQuery {
-    /// Error without position and hint.
     pub fn new(reason: impl Into<String>) -> Self {
         BadQuery {
             reason: reason.into(),

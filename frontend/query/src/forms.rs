@@ -50,7 +50,6 @@ pub(super) fn literal(expression: &str) -> Option<String> {
     (regexp(&text).as_deref() == Some(expression)).then_some(text)
 }
 
-/// Appends the first alternatives.
 fn push_first(ast: &Ast, text: &mut String) {
     match ast {
         Ast::Literal(literal) => text.push(literal.c),

@@ -31,7 +31,6 @@ pub struct QueryInput<'a> {
     pub word: Option<&'a str>,
     /// `yes`: text only as typed; `no` (default): also in other forms.
     pub exact: Option<&'a str>,
-    /// Lines of context.
     pub context: Option<&'a str>,
     /// `matches` (the default), `documents` or `count`.
     pub want: Option<&'a str>,

@@ -75,7 +75,6 @@ pub(super) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
         .map(move |(names, _, about)| (first(names), *about))
 }
 
-/// Keys by canonical name, with their aliases.
 pub fn names() -> Vec<(&'static str, Vec<&'static str>)> {
     let split = |(names, ..): &(&'static str, Key, &str)| {
         let mut names = names.split(' ');

@@ -1,7 +1,6 @@
 //! Tokens of a query: words, strings, regular expressions and filter values; and quoting.
 //!
 //! A word ends by context: in a group at an unbalanced `)`, in a parameter at the end.
-//! Words get no meaning here.
 
 use super::error::BadQuery;
 use super::source_text::SourceText;
@@ -11,7 +10,6 @@ use super::source_text::SourceText;
 pub(super) struct Flags {
     /// `i`: ignores case; `c`: does not.
     pub(super) ignore_case: Option<bool>,
-    /// `w`: whole words.
     pub(super) word: bool,
     /// `s`: `.` matches line ends.
     pub(super) dot_all: bool,

@@ -75,7 +75,6 @@ pub(super) struct Term {
     pub(super) in_text: bool,
     /// Definition, use, or any text.
     pub(super) role: Role,
-    /// The pattern is the whole name.
     pub(super) is_whole: bool,
 }
 

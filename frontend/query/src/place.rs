@@ -9,7 +9,6 @@ use schema::message::{Expr, Pattern, Place, Role, Syntax};
 
 const CLASSES: u32 = (1 << Class::ALL.len()) - 1;
 
-/// Pattern of all names.
 pub(super) const ANY_NAME: &str = ".";
 
 /// Place of the matches of some terms.
@@ -46,7 +45,6 @@ impl Restriction {
         new != 0
     }
 
-    /// Restricts the patterns of an expression.
     pub(super) fn apply(&self, expr: &mut Expr) {
         if self.is_of_symbols() && !has_definition(expr) {
             for_each(expr, &mut |pattern| {
@@ -97,7 +95,6 @@ fn has_definition(expr: &Expr) -> bool {
     patterns.any(|pattern| pattern.place.role == Role::Definition)
 }
 
-/// Pattern of all symbols.
 pub(super) fn any_symbol() -> Expr {
     Expr::Pattern(Pattern {
         text: ANY_NAME.to_owned(),

@@ -15,7 +15,6 @@ use super::lex::{Lexer, quoted, slashed};
 use super::place;
 use schema::message::{Expr, Pattern, Role, Syntax};
 
-/// Renders an expression alone.
 pub fn interpreted_as(expr: &Expr) -> String {
     render(expr, false, 0)
 }

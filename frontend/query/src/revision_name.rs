@@ -12,7 +12,6 @@ use schema::message::{Filter, Reading};
 /// Signs of globs, which names cannot contain.
 const GLOB_SIGNS: [char; 4] = ['*', '?', '[', '{'];
 
-/// Signs of revision expressions.
 const EXPRESSIONS: [(&str, &str); 2] = [
     ("@{", "@{ reads the log of a branch, which is not indexed"),
     ("..", "a range of commits cannot be searched"),

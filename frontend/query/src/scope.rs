@@ -165,7 +165,6 @@ type SortedNames = Arc<[Box<[u8]>]>;
 #[derive(Default)]
 pub struct PackageNames {
     names: SortedNames,
-    /// Scopes of these names, shared between callers.
     scopes: Mutex<HashMap<NameSet, Scope>>,
 }
 
@@ -242,7 +241,6 @@ impl NameSet {
         self.words[word] |= 1 << bit;
     }
 
-    /// True if it has the name with this number.
     pub fn contains(&self, number: usize) -> bool {
         let word = self.words.get(number / 64);
         word.is_some_and(|word| word >> (number % 64) & 1 == 1)

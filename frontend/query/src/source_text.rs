@@ -10,7 +10,6 @@ use schema::message::{Expr, Pattern};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SourceText {
     text: String,
-    /// Offsets of each piece, in text and input.
     pieces: Vec<(usize, usize)>,
 }
 

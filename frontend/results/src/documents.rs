@@ -93,7 +93,6 @@ pub struct DocumentTally {
 }
 
 impl DocumentTally {
-    /// Counts a match at a position of the order.
     pub fn add(&mut self, key: DocumentKey, position: u64) {
         if let Some(record) = self.record(key) {
             record.total += 1;
@@ -101,7 +100,6 @@ impl DocumentTally {
         }
     }
 
-    /// Adds the next part of the order, which begins at `start`.
     pub fn append(&mut self, next: &DocumentTally, start: u64) {
         for (key, counted) in &next.records {
             let Some(record) = self.record(*key) else {

@@ -56,12 +56,10 @@ impl Facets {
         self.add_directory(directory(path, self.below.len()), matches);
     }
 
-    /// Adds the kinds of a match.
     pub fn add_symbols(&mut self, kinds: u32) {
         for_each_bit(kinds, |kind| self.symbols[kind] += 1);
     }
 
-    /// Removes the kinds of a match.
     pub fn remove_symbols(&mut self, kinds: u32) {
         for_each_bit(kinds, |kind| {
             self.symbols[kind] = self.symbols[kind].saturating_sub(1)
@@ -205,7 +203,6 @@ impl FacetsSoFar {
         }
     }
 
-    /// Sum over streams.
     pub fn sum(streams: impl Iterator<Item = FacetsSoFar>) -> FacetsSoFar {
         let mut sums: [FxHashMap<Box<[u8]>, u64>; 3] = Default::default();
         let mut others = SpoolFacets::default();

@@ -14,7 +14,6 @@ use crate::spool::{Blob, OpenFile, ResultFiles, SpoolError};
 use std::ops::Range;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
-/// Matches per record.
 pub const MATCHES_A_RECORD: usize = 4096;
 
 const WORDS: usize = MATCHES_A_RECORD / 64;
@@ -36,7 +35,6 @@ impl Record {
     }
 }
 
-/// Writes the bitmap.
 pub struct FoldedWriter<'a> {
     spool: &'a ResultFiles,
     /// Number of unfolded matches so far.
@@ -113,7 +111,6 @@ impl<'a> FoldedFlags<'a> {
         }
     }
 
-    /// True if the match at this position is folded.
     pub fn get(&mut self, position: u64) -> Result<bool, SpoolError> {
         if self.blob.is_empty() {
             return Ok(false);

@@ -69,7 +69,6 @@ struct StreamReader {
 }
 
 impl MatchStream {
-    /// Reads matches of all streams from their first frames on.
     pub fn new(spool: Arc<ResultFiles>, context_lines: u32) -> MatchStream {
         let stream = |stream| StreamReader {
             context_lines,

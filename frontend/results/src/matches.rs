@@ -105,7 +105,6 @@ pub struct Window {
     pub line_bytes: u64,
 }
 
-/// Approximate memory of a match besides its bytes.
 pub(super) const MATCH_BYTES: usize = size_of::<Match>();
 
 impl Match {

@@ -152,7 +152,6 @@ pub struct Outcome {
     pub shed: bool,
     /// All backends were lost.
     pub is_unavailable: bool,
-    /// A client stopped the search.
     pub was_stopped: bool,
     pub timings: Timings,
 }

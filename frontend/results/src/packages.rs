@@ -63,7 +63,6 @@ pub struct PackageTally {
 }
 
 impl PackageTally {
-    /// Counts for this number of package ids.
     pub fn new(packages: usize) -> PackageTally {
         PackageTally {
             positions: vec![0; packages],
@@ -71,14 +70,12 @@ impl PackageTally {
         }
     }
 
-    /// Counts a match at a position of the order.
     pub fn add(&mut self, package: u32, position: u64) {
         let record = self.record(package);
         record.total += 1;
         record.push(position);
     }
 
-    /// Adds the next part of the order, from position `start`.
     pub fn append(&mut self, next: &PackageTally, start: u64) {
         for (package, counted) in &next.records {
             let record = self.record(*package);
@@ -117,7 +114,6 @@ impl PackageTally {
     }
 }
 
-/// Reads a range of the `count` records.
 pub fn read(blob: &Blob, count: u32, range: Range<usize>) -> Result<Vec<PackageGroup>, SpoolError> {
     let start = (range.start * RECORD_BYTES) as u64;
     let mut records = vec![PackageRecord::default(); range.len()];

@@ -31,7 +31,6 @@ pub struct PageRange {
     pub range: Range<usize>,
 }
 
-/// Page number past the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no page={page}: pages count from 0, and the last one is page={last}")]
 pub struct PastTheEnd {

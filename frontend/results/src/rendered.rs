@@ -92,7 +92,6 @@ impl RenderedMatches {
         self.bytes_left
     }
 
-    /// True if a match is cut.
     pub fn has_cut(&self) -> bool {
         self.has_cut
     }
@@ -138,7 +137,6 @@ impl Renderer {
         Renderer::default()
     }
 
-    /// Renders with `write`.
     pub fn new(write: Box<WriteMatch>) -> Renderer {
         Renderer {
             write: Some(write.into()),

@@ -185,12 +185,10 @@ impl SearchResult {
         self.outcome.is_unavailable && self.found() == 0
     }
 
-    /// True if a client stopped the search.
     pub fn was_stopped(&self) -> bool {
         self.outcome.was_stopped && !self.is_complete()
     }
 
-    /// Missing shards by backend.
     pub fn missing(&self) -> &[Missing] {
         &self.outcome.missing
     }
@@ -199,7 +197,6 @@ impl SearchResult {
         &self.outcome.skipped
     }
 
-    /// Search plan and costs.
     pub fn explain(&self) -> &Explain {
         &self.outcome.explain
     }
@@ -269,7 +266,6 @@ impl SearchResult {
         self.listed(|list| list.read_unfolded(range))
     }
 
-    /// Reads a range of the documents, by best match.
     pub fn document_list(&self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
         self.listed(|list| list.read(range))
     }

@@ -39,7 +39,6 @@ pub(crate) struct Execution {
     pub(crate) identity: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
-    /// Hash of the scope that its clients share.
     pub(crate) scope: [u8; 16],
     /// Client that started it, charged for its slot.
     client: u64,

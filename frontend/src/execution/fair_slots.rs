@@ -207,7 +207,6 @@ mod tests {
         drop((held, other));
         let unknown: Vec<_> = (0..4).filter_map(|_| slots.try_take(UNKNOWN)).collect();
         assert_eq!(unknown.len(), 4);
-        // A single slot cannot be shared.
         let single = FairSlots::new(1, 1);
         assert!(single.try_take(1).is_some());
     }

@@ -301,7 +301,6 @@ impl SearchHandle {
         }
     }
 
-    /// Reads matches as they arrive.
     pub fn follower(&self) -> MatchStream {
         let context_lines = self.execution.query.context_lines;
         MatchStream::new(Arc::clone(&self.execution.spool), context_lines)

@@ -1,7 +1,7 @@
 //! Memory budget for pointers, of all queries and of each stream.
 //!
 //! Given out in reusable chunks of one size, since mixed sizes fragment the heap. A stream that is
-//! denied a chunk spills to disk. Other memory of a query has bounds of its own.
+//! denied a chunk spills to disk.
 
 use cache::lock;
 use results::order::Pointer;

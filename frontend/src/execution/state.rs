@@ -5,8 +5,7 @@
 //! latest of all clients. The execution is cancelled some time after the last client left; a client
 //! that withdraws does not return.
 //!
-//! No clock, file, socket or lock is here: the [`driver`](super::driver) reports events and
-//! carries out the actions.
+//! Pure: the [`driver`](super::driver) reports events and carries out the actions.
 //!
 //! **Invariant:** every stream closes once. [`Action::Finalize`] and [`Action::Publish`] come once
 //! each; no event has an effect after `Publish`.

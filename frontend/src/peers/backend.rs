@@ -111,7 +111,6 @@ impl Backend {
         self.name == other.name && self.address == other.address
     }
 
-    /// Name in results.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -159,7 +158,6 @@ fn connect(address: &str, max: Duration) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// A blocking connection to a backend.
 #[derive(Debug)]
 pub enum Socket {
     /// To another process or machine.
@@ -171,7 +169,6 @@ pub enum Socket {
 }
 
 impl Socket {
-    /// Sets the timeout of one read or write.
     pub fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
         let timeout = Some(timeout);
         let stream = match self {

@@ -1,7 +1,8 @@
-//! Control connection to a backend, with its shards and health; and idle connections.
+//! Control connection to a backend, with its shards and health; and idle connections for later
+//! queries.
 //!
 //! One thread per backend connects, receives HELLO frames, and reconnects after a pause, which a
-//! query ends early. Idle connections are kept for later queries.
+//! query ends early.
 
 use super::backend::{Backend, Socket};
 use super::connection::{Connection, Decode, PeerError, check_semantics, hello};

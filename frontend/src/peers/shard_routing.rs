@@ -33,7 +33,6 @@ pub(crate) struct ShardRouting {
     shards: Vec<RoutedShard>,
     names: Vec<String>,
     draining: Vec<bool>,
-    /// Several backends have a shard.
     pub(crate) has_replicas: bool,
     pub(crate) missing: Vec<Missing>,
     /// Size of all known shards, without superseded packages.

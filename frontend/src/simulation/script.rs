@@ -11,7 +11,6 @@ use schema::order::SEMANTICS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     None,
-    /// On the way: a bit is flipped.
     Flip,
     /// A frame is lost, repeated, or swapped with the next one.
     Drop,
@@ -32,7 +31,6 @@ pub(super) enum Fault {
     Unordered,
     UnknownShard,
     OutOfPlace,
-    /// A greeting within the answer.
     Greeting,
     /// PROGRESS of too many matches, or a bound below later ranks.
     Claim,

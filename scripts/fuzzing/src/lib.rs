@@ -53,7 +53,6 @@ impl Target {
     }
 }
 
-/// Every target.
 pub const TARGETS: &[Target] = &[
     Target::new("frames", wire::frames, wire::frame_seeds, 5000),
     Target::new("messages", wire::messages, wire::message_seeds, 100_000),

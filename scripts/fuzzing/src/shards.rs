@@ -16,7 +16,6 @@ use std::path::Path;
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-/// Test data of the index crate.
 const FORMAT_1: &[u8] = include_bytes!("../../../index/testdata/format-1/64c55d5884a87e97.shard");
 
 /// Has gap lists.
@@ -284,7 +283,6 @@ pub(crate) fn manifest(data: &[u8]) {
     }
 }
 
-/// Corrects the last line.
 pub(crate) fn correct_manifest(text: &mut Vec<u8>) {
     let body = text.strip_suffix(b"\n").unwrap_or(text);
     let end = body.iter().rposition(|&byte| byte == b'\n');

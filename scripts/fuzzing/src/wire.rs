@@ -38,7 +38,6 @@ struct Drained {
     end: Result<(), frame::FrameError>,
 }
 
-/// Feeds pieces of at most `piece` bytes.
 fn drain(stream: &[u8], piece: usize) -> Drained {
     let mut decoder = Decoder::new();
     let (mut frames, mut consumed) = (Vec::new(), Vec::new());
@@ -70,7 +69,6 @@ fn drain(stream: &[u8], piece: usize) -> Drained {
     }
 }
 
-/// Corrects every frame.
 pub(crate) fn correct_checksums(stream: &mut [u8]) {
     let mut rest = stream;
     while let Some((header, behind)) = rest.split_at_mut_checked(HEADER_BYTES) {

@@ -51,12 +51,10 @@ impl Authority {
         self.0.pem()
     }
 
-    /// Issues for this machine.
     pub fn issue(&self) -> Issued {
         self.issue_for(&LOCAL, Valid::Now)
     }
 
-    /// Issues for this machine with this validity.
     pub fn issue_valid(&self, valid: Valid) -> Issued {
         self.issue_for(&LOCAL, valid)
     }
@@ -94,7 +92,6 @@ pub fn server(identity: &Issued, client_ca: Option<&Authority>) -> Arc<ServerCon
     Arc::new(server.with_single_cert(chain, key).expect("they match"))
 }
 
-/// Trusts an authority, with an optional certificate.
 pub fn client(server_ca: &Authority, identity: Option<&Issued>) -> Arc<ClientConfig> {
     let provider = Arc::new(ring::default_provider());
     let client = ClientConfig::builder_with_provider(provider);

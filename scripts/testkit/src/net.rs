@@ -33,7 +33,6 @@ pub struct HttpRequest {
     pub method: String,
     /// Path and query, as sent.
     pub target: String,
-    /// Path alone.
     pub path: String,
     /// Decoded values of the query.
     pub parameters: HashMap<String, String>,

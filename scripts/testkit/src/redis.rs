@@ -81,7 +81,6 @@ impl FakeRedis {
             .for_each(|entry| entry.end = None);
     }
 
-    /// Number of commands with this name, such as `SET`.
     pub fn commands(&self, name: &str) -> usize {
         self.store().commands.get(name).copied().unwrap_or(0)
     }

@@ -11,7 +11,6 @@ pub(crate) struct Module {
     /// Relative to the workspace.
     pub(crate) file: String,
     pub(crate) syntax: syn::File,
-    /// Names of modules with files.
     pub(crate) children: BTreeSet<String>,
     pub(crate) defines: BTreeSet<String>,
     /// Imported or re-exported, with paths.
@@ -127,7 +126,6 @@ pub(crate) fn flatten(
     }
 }
 
-/// Compiled for tests only.
 pub(crate) fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let mut is_test = attribute.path().is_ident("test");

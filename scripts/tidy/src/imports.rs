@@ -172,7 +172,6 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-/// Flattens nested groups.
 fn flat(tokens: proc_macro2::TokenStream) -> Vec<proc_macro2::TokenTree> {
     let mut all = Vec::new();
     for token in tokens {

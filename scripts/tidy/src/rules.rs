@@ -316,7 +316,6 @@ pub(crate) fn check_dependencies(root: &Path, each: &Crate) -> Vec<String> {
         .collect()
 }
 
-/// No cycles and upward arrows.
 pub(crate) fn check_modules(each: &Crate, modules: &[Module], arrows: &Arrows) -> Vec<String> {
     let mut violations = Vec::new();
     let pairs: Vec<(usize, usize)> = arrows.keys().copied().collect();

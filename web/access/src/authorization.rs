@@ -136,7 +136,6 @@ impl Authorization {
         }
     }
 
-    /// Value of the header `vary`.
     pub fn varies_by(&self) -> HeaderValue {
         let names: Vec<&str> = self.identifying.iter().map(HeaderName::as_str).collect();
         HeaderValue::from_str(&names.join(", ")).expect("names of headers are ASCII")

@@ -26,7 +26,6 @@ const NAME_LEN_MAX: usize = 64;
 pub struct KeyName(Arc<str>);
 
 impl KeyName {
-    /// Name in the key file.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -78,7 +77,6 @@ fn is_name(text: &str) -> bool {
 pub struct ApiKeys(WatchedFile<KnownKeys>);
 
 impl ApiKeys {
-    /// Reads a key file, now and after changes.
     pub fn open(path: &Path) -> Result<ApiKeys, BadFile> {
         let read = |path: &Path| {
             let text = read_text(path, "the file of keys", BYTES_MAX)?;

@@ -71,7 +71,6 @@ impl LinkKeys {
         signature(&self.0[0], bytes)
     }
 
-    /// Returns true if one of the secrets has signed the bytes.
     pub fn verify(&self, bytes: &[u8], signed: [u8; SIGNATURE_BYTES]) -> bool {
         let is_by = |key| is_same(signature(key, bytes), signed);
         self.0.iter().any(is_by)
@@ -129,7 +128,6 @@ mod tests {
     #[test]
     fn the_first_secret_signs_and_all_of_them_verify() {
         let keys = |lines: &[&str]| LinkKeys::parse(&lines.join("\n")).unwrap();
-        // Steps of a rotation.
         let steps = [
             keys(&[OLD]),
             keys(&[OLD, "# a comment", "", NEW]),

@@ -1,6 +1,5 @@
 //! Sender of a request, by its key or cookie.
 //!
-//! A client sends its key with each request, or enters it on a page and then sends a signed cookie.
 //! Random keys cannot be guessed. A rate limit for keys tried in the form protects the log and the
 //! metrics from floods, and keys chosen by hand.
 //!
@@ -151,7 +150,6 @@ const FRESH: Duration = Duration::from_secs(COOKIE_LIFETIME.as_secs() / 2);
 /// Separates signatures of cookies from other uses of a secret.
 const CONTEXT: &str = "trawl 2026-11 signed cookies of pages";
 
-/// Secret that signs cookies.
 #[derive(Clone)]
 pub struct CookieSecret([u8; 32]);
 

@@ -33,7 +33,6 @@ pub struct HostNames {
 }
 
 impl HostNames {
-    /// Names for a server at `address`, with those that the operator lists.
     pub fn new(address: IpAddr, listed: &[String]) -> HostNames {
         HostNames {
             is_loopback: address.is_loopback(),

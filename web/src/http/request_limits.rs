@@ -36,7 +36,6 @@ pub(crate) async fn check(request: Request, next: Next) -> Result<Response, Prob
     Ok(next.run(request).await)
 }
 
-/// Reads a body, with limits on bytes and time.
 pub(crate) async fn read_body(
     body: Body,
     bytes_max: usize,

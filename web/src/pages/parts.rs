@@ -22,7 +22,6 @@ pub(super) struct QueryPart {
 pub(super) enum Origin {
     /// Byte range of the query text.
     Term(Range<usize>),
-    /// Index of a filter parameter.
     Parameter(usize),
 }
 

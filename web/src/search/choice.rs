@@ -2,7 +2,6 @@
 
 use utoipa::ToSchema;
 
-/// A choice from a list.
 pub(crate) trait Choice: Copy + PartialEq + 'static {
     /// Values, names in addresses, and labels.
     const ALL: &[(Self, &'static str, &'static str)];

@@ -47,7 +47,6 @@ impl Events {
     }
 }
 
-/// Response with the events that `follow` sends.
 pub(crate) fn respond<F>(follow: impl FnOnce(Events) -> F) -> Response
 where
     F: Future<Output = ()> + Send + 'static,

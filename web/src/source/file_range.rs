@@ -233,7 +233,6 @@ impl Corpus<'_> {
     }
 }
 
-/// File that a request names by `package`, `path` and `rev`.
 pub(crate) fn request(params: &Params, range: FileRange) -> Result<FileRequest, Problem> {
     let revision = params.text("rev")?.unwrap_or_default();
     if revision.len() > REVISION_BYTES_MAX {

@@ -56,7 +56,6 @@ pub enum SymbolTarget {
         /// Bytes before the position in its line.
         column: u32,
     },
-    /// Name itself.
     Name(String),
 }
 
@@ -78,7 +77,6 @@ pub async fn references(
     places(corpus, request, &roles[..1 + usize::from(definitions)]).await
 }
 
-/// Place, and its document.
 pub(super) type Found = (SymbolPlace, Arc<Document>);
 
 async fn places(
@@ -150,7 +148,6 @@ struct Origin {
     name: String,
     /// Symbol that a SCIP file resolved the name to, or empty.
     symbol: Vec<u8>,
-    /// File that was read.
     read: FileRequest,
     package: Option<Expr>,
     file: Option<Expr>,
@@ -300,7 +297,6 @@ async fn name_at(
         .ok_or_else(|| Problem::missing(format!("line {line} has no name at column {column}")))
 }
 
-/// Whole name, as typed.
 pub(crate) fn pattern(name: &str, role: Role) -> Pattern {
     Pattern {
         text: name.to_owned(),

@@ -25,7 +25,6 @@ fn site(limits: ConnectionLimits) -> Site {
     Site::with_limits(vec![Fake::new("one", shards(1, 2)).backend()], limits)
 }
 
-/// Returns the bytes before the server ends the connection.
 fn end(mut stream: TcpStream) -> String {
     stream
         .set_read_timeout(Some(Duration::from_secs(20)))

@@ -73,7 +73,6 @@ pub(crate) fn corpus() -> Vec<Document> {
         .collect()
 }
 
-/// Splits the corpus into shards from id `first` on.
 pub(crate) fn shards(first: u8, count: usize) -> Vec<(u8, Vec<Document>)> {
     let mut shards: Vec<_> = (0..count)
         .map(|shard| (first + shard as u8, Vec::new()))

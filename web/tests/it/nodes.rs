@@ -100,7 +100,6 @@ fn a_draining_backend_gets_no_new_searches_of_what_another_serves() {
     }
     assert_eq!(first.searches.load(SeqCst), searches);
     assert!(second.searches.load(SeqCst) >= 8);
-    // No other backend has its shards.
     let alone = vec![first.backend().draining(true)];
     site.frontend.set_backends(alone).unwrap();
     total(&site.search("nothing"));

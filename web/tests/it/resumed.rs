@@ -142,7 +142,6 @@ fn another_backend_goes_on_with_an_answer_that_stops_coming() {
     for frames in 0..stage.frames.len() {
         let whole = stage.frames[..frames].concat();
         stage.check(Fault::Stall(whole.clone()));
-        // And within the next frame.
         let part = &stage.frames[frames][..20];
         stage.check(Fault::Stall([&whole[..], part].concat()));
         if stage.site.counter(won) >= before + 3 {

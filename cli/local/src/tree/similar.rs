@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 const COMMON_MIN: usize = 4;
 const SHARE_MIN: f64 = 0.5;
 
-/// Finds the directory of the tree whose root has most names in common with `root`, among the
-/// directories beside `own`.
+/// Finds the tree with the most names in common with `root`, in the directories beside `own`.
 pub(super) fn find(root: &Path, own: &Path) -> Option<PathBuf> {
     let names = names(root)?;
     let directories = fs::read_dir(own.parent()?).ok()?.flatten();

@@ -28,7 +28,6 @@ pub(super) struct Snapshot {
 pub(super) struct Exceptions {
     /// Paths that may always match, and ignore files with a mistake, which is reported.
     pub(super) open: HashSet<Vec<u8>>,
-    /// Symbolic links.
     pub(super) links: Vec<Vec<u8>>,
     /// Binary and decoded files with the bytes that ripgrep searches, as fields.
     pub(super) texts: Fields,

@@ -23,7 +23,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Name of the only package of the index.
 const PACKAGE: &[u8] = b"tree";
 
 /// The least that the indexer takes.
@@ -145,8 +144,7 @@ impl Tree {
     }
 }
 
-/// Updates the index of a tree in its directory. Files that changed at or after `from_ns`, and
-/// those named by `changed` with NUL bytes between, are compared by their bytes.
+/// Updates the index of a tree in its directory, as `crate::index` describes.
 pub(crate) fn index(
     root: PathBuf,
     directory: &Path,

@@ -7,7 +7,6 @@ use language::name::{self, is_plain};
 use language::symbols::{Class, Definition, Parent, Symbols};
 use std::ops::Range;
 
-/// Occurrences in one document.
 const OCCURRENCES_MAX: usize = 10_000;
 
 const WORD_BYTES_MAX: usize = 255;
@@ -46,7 +45,6 @@ impl Lexed {
         Some(self.string(range))
     }
 
-    /// Definitions of a word.
     pub(super) fn definitions<'s>(&'s self, word: &'s str) -> impl Iterator<Item = &'s Definition> {
         let word = word.as_bytes();
         let all = self.symbols.definitions.iter();

@@ -106,7 +106,6 @@ impl Packages {
         })
     }
 
-    /// File on disk of a document, if there is one.
     pub(super) fn file_of(&self, place: &Place) -> Option<PathBuf> {
         let path = relative(&place.path)?;
         let named = |(package, _): &&(Vec<u8>, PathBuf)| *package == place.package;
@@ -153,7 +152,6 @@ pub(super) mod tests {
     use super::*;
     use crate::{CorpusError, Named};
 
-    /// Its documents have evil texts.
     #[derive(Default)]
     pub(in crate::server) struct Evil(Vec<Found>);
 

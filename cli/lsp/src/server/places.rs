@@ -16,7 +16,6 @@ pub(super) const COPIES_MAX: usize = 64;
 
 const IN_COMPONENT: AsciiSet = IN_PATH.add(b'/').remove(b'+');
 
-/// Document that an editor names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Document {
     /// `None` for another URI.

@@ -15,7 +15,6 @@ macro_rules! methods {
             [$(<$method>::METHOD),*].contains(&method)
         }
 
-        /// Answers a known method.
         pub(super) fn answer(lookup: &Lookup<'_>, request: Request) -> Response {
             match &*request.method {
                 $(<$method>::METHOD => answer_with::<$method>(lookup, request, $answer),)*

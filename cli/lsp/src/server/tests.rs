@@ -27,7 +27,6 @@ const TEXTS: [&str; 5] = [
     "\n\n\u{fffd}name\u{300}\n",
 ];
 
-/// Numbers of a seed.
 struct Random(u64);
 
 impl Random {

@@ -37,7 +37,6 @@ impl Encoding {
         }
     }
 
-    /// Column of a byte.
     pub(super) fn column(self, line: &[u8], byte: usize) -> u32 {
         let mut at = 0;
         let before = letters(line).take_while(|(bytes, _)| {
@@ -70,7 +69,6 @@ fn letters(line: &[u8]) -> impl Iterator<Item = (usize, char)> {
     })
 }
 
-/// Text with the starts of its lines.
 pub(super) struct Text<'t> {
     pub(super) bytes: &'t [u8],
     starts: Vec<usize>,

@@ -145,7 +145,6 @@ struct Reader<'a> {
     answers: &'a Answers,
 }
 
-/// Trust in a status.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Belief {
     Believed,

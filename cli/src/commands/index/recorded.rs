@@ -47,7 +47,6 @@ pub(super) struct RecordedSources {
     pub(super) packages: Packages,
     pub(super) repositories: GivenRepositories,
     pub(super) recorded: Vec<RecordedSource>,
-    /// Options of the last build.
     pub(super) options: Options,
 }
 

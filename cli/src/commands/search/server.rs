@@ -185,7 +185,6 @@ fn read(server: &Client, document: &Document, offset: u64, count: u64) -> Result
     Ok(part)
 }
 
-/// Checks that all `total` matches were `printed`.
 fn check(printed: u64, total: u64) -> Result<()> {
     ensure!(
         printed == total,

@@ -79,7 +79,6 @@ impl ServedIndex {
         Ok(given.into_iter().map(|it| it.path).collect())
     }
 
-    /// Names and directories of the sources.
     pub(crate) fn directories(&self) -> Result<Vec<(Vec<u8>, PathBuf)>> {
         let sources = self.packages()?.sources.into_iter();
         Ok(sources
@@ -87,7 +86,6 @@ impl ServedIndex {
             .collect())
     }
 
-    /// Git repositories of the sources that are work trees.
     pub(crate) fn work_trees(&self) -> Result<Repositories> {
         let sources = self.packages()?.sources.into_iter();
         let trees = sources.filter(|source| source.directory.join(".git").exists());

@@ -42,7 +42,6 @@ pub(crate) struct WatchedIndex {
     pub(crate) watch: FileWatch,
     /// `None` derives it from a rescan's duration.
     rescan: Option<Duration>,
-    /// Duration with all work included.
     update: Duration,
     /// The frontend has the last update.
     is_announced: bool,

@@ -1,8 +1,7 @@
 //! Tokens that are text despite their looks: unclosed quotes, operators without operands, signs in
 //! a query that would exclude everything.
 //!
-//! A misplaced token is found by parsing; the query is parsed again with it as text, with a notice.
-//! A query that is too large is all text.
+//! A misplaced token is found by parsing, with a notice. A query that is too large is all text.
 
 use crate::error::{BadQuery, Notice};
 use crate::lex::Lexer;

@@ -26,7 +26,6 @@ pub type TextHash = [u8; 12];
 pub struct TextGroup(u64, u32);
 
 impl TextGroup {
-    /// Group of a text and a hash of the matching lines.
     pub fn new(text: &TextHash, lines: u64) -> TextGroup {
         let [a, b, c, d, e, f, g, h, second @ ..] = *text;
         let first = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
@@ -103,7 +102,6 @@ impl FrameEntry {
         self.0.key[1] >> 1
     }
 
-    /// True if the document is folded.
     pub fn is_folded(&self) -> bool {
         self.0.key[1] & 1 == 1
     }

@@ -47,7 +47,6 @@ pub(super) type SortKey = (u128, u64);
 /// Document and frame of matches.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
-    /// Hash of package and path.
     pub hash: u64,
     /// Id in the string pool.
     pub package: u32,
@@ -84,7 +83,6 @@ impl Pointer {
         (self.key[1] >> 40) as u8
     }
 
-    /// Hash of package and path.
     pub fn hash(&self) -> u64 {
         self.key[0] << 16 | self.key[1] >> 48
     }
@@ -102,7 +100,6 @@ impl Pointer {
         unpack_frame(self.frame)
     }
 
-    /// Position of the frame in one number.
     pub fn packed_frame(&self) -> u64 {
         self.frame
     }

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Spool directory with its budget.
 pub struct Spool {
     directory: PathBuf,
     budget: Arc<Budget>,
@@ -111,7 +110,6 @@ fn lock(directory: &Path) -> Result<File, SpoolError> {
     }
 }
 
-/// Parses a directory name of [`Spool::create`]: id and number.
 fn parse_result_directory(name: &str) -> Option<(&str, u64)> {
     let hex = |byte: u8| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase();
     let (id, number) = name.split_once('-')?;

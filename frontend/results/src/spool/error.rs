@@ -12,7 +12,6 @@ pub enum SpoolError {
     /// Results in use exhaust the disk budget.
     #[error("the spool is full: its budget of {bytes_max} bytes is used up")]
     Full { bytes_max: u64 },
-    /// Without a directory, the result exceeds memory.
     #[error(
         "the result has more than {bytes_max} bytes, and there is no writable directory for the rest; \
          set TMPDIR to one, or narrow the query"

@@ -18,7 +18,6 @@ pub struct PointerWriter<'a> {
 }
 
 impl<'a> PointerWriter<'a> {
-    /// Appends to `blob`, one of the files.
     pub fn new(files: &'a ResultFiles, blob: &'a Blob) -> Self {
         PointerWriter {
             files,

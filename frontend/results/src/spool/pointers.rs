@@ -14,7 +14,6 @@ use std::ops::Range;
 use std::path::Path;
 use zerocopy::{FromZeros, IntoBytes};
 
-/// Pointers in a full block.
 pub const BLOCK_LEN: usize = 127;
 
 /// Cells of 32 bytes in a full block: pointers and checksum.
@@ -40,7 +39,6 @@ pub fn len_of_pointers(blob: &Blob) -> u64 {
     len_of(blob.len()).unwrap_or(0)
 }
 
-/// Reads a range of a file of pointers.
 pub struct PointerReader<'a> {
     blob: &'a Blob,
     left: Range<u64>,
@@ -167,8 +165,7 @@ pub fn partition_pointers(
 /// queries need processors.
 pub const ORDER_PARTS_MAX: usize = 4;
 
-/// Total order of a result's matches: files of pointers, one after the other. A thread writes each;
-/// unused ones have no file. Lengths of parts locate pointer n.
+/// Parts of a result's total order. A thread writes each; unused ones have no file.
 #[derive(Debug)]
 pub struct OrderFiles {
     pub(super) parts: Vec<Blob>,

@@ -37,13 +37,10 @@ use zerocopy::IntoBytes;
 pub struct ResultFiles {
     directory: PathBuf,
     frames: Vec<Blob>,
-    /// Pointers in total order.
     pub order: OrderFiles,
-    /// Packages, then documents.
     pub packages: Blob,
     /// Counts by language, kind and directory.
     pub facets: Blob,
-    /// Bitmap of folded matches.
     pub folded: Blob,
     pub copies: Blob,
     pub copy_groups: Blob,
@@ -305,13 +302,10 @@ pub type BeforeWrite = Arc<dyn Fn() -> io::Result<()> + Send + Sync>;
 
 #[derive(Clone)]
 pub struct SpoolConfig {
-    /// Bytes of all results on disk.
     pub disk_bytes_max: u64,
-    /// Bytes of a result in memory.
     pub result_memory_max: u64,
     /// Finished results survive a restart.
     pub durable: bool,
-    /// Called before every write.
     pub before_write: Option<BeforeWrite>,
 }
 

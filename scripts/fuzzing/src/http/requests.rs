@@ -18,7 +18,6 @@ const INPUT_BYTES_MAX: usize = 2048;
 /// Replaced by `id`, `next` and `generation` of an earlier answer.
 const PLACEHOLDERS: [&str; 3] = ["ID", "NEXT", "GENERATION"];
 
-/// State of earlier requests.
 #[derive(Default)]
 pub(crate) struct Known {
     values: [Option<String>; PLACEHOLDERS.len()],

@@ -21,7 +21,6 @@ pub(crate) struct Mutations {
 }
 
 impl Mutations {
-    /// Determined by `seed`.
     pub(crate) fn new(seed: u64, seeds: Vec<Vec<u8>>) -> Mutations {
         Mutations {
             random: Random(seed),

@@ -15,17 +15,13 @@ const HUGE_BYTES: usize = 32 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Follows its rules.
     Rules,
     /// This status, with an allowing body.
     Status(u16),
     /// Redirect to an allowing address.
     Redirect,
-    /// Sends a huge body of spaces.
     HugeBody,
-    /// Sends huge headers without a body.
     HugeHeaders,
-    /// Status 200 with garbage.
     Garbage,
     /// Allows as text/html.
     WrongType,
@@ -125,7 +121,6 @@ impl FakeService {
         self.rules().singles.clone()
     }
 
-    /// Sizes of batch requests.
     pub fn batches(&self) -> Vec<usize> {
         self.rules().batches.clone()
     }

@@ -77,7 +77,6 @@ impl Signer {
     }
 }
 
-/// Claims for `globs` with an expiry.
 pub fn claims(globs: &[&str], expires_in_s: i64) -> Value {
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs() as i64;
     json!({"sub": "somebody", "exp": now + expires_in_s, "repositories": globs})

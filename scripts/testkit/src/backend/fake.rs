@@ -27,11 +27,9 @@ const SLOW: Duration = Duration::from_millis(2);
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     None,
-    /// Closes before END.
     NoEnd,
     /// Sends random bytes, then closes.
     Garbage,
-    /// Flips a bit of every batch.
     FlippedBit,
     /// Sends nothing more.
     Silence,
@@ -39,11 +37,9 @@ pub enum Fault {
     Failure(FailureKind, Option<u32>),
     /// END counts an extra match.
     Count,
-    /// END has a wrong hash.
     Hash,
     /// Sends every batch twice.
     Order,
-    /// Batches name an unknown shard.
     UnknownShard,
     /// END lacks the last shard.
     Forgotten,
@@ -66,7 +62,6 @@ pub enum Fault {
 /// Byte of each shard id, with documents.
 pub type Shards = Vec<(u8, Vec<Document>)>;
 
-/// Fault of a single search.
 pub type NextFault = Arc<Mutex<Option<Fault>>>;
 
 /// A backend over shards of documents.
@@ -80,7 +75,6 @@ pub struct Fake {
     pub semantics: AtomicU32,
     /// Repositories; without any, it announces no look-ups.
     pub repositories: Mutex<Vec<FakeRepository>>,
-    /// Answered look-ups.
     pub lookups: AtomicUsize,
     pub searches: AtomicUsize,
     /// Answers aborted because the frontend closed.
@@ -99,7 +93,6 @@ pub struct Fake {
     /// Resumes answers of other backends, and announces that.
     pub resumes: AtomicBool,
     pub connecting: Mutex<Duration>,
-    /// Searches refused as heavy.
     pub refused: AtomicUsize,
     /// Bound on later ranks in PROGRESS of [`Fault::Gate`].
     pub bound: Mutex<f32>,
@@ -171,7 +164,6 @@ impl Fake {
         &self.name
     }
 
-    /// Connects within `step_max`.
     pub fn dial(self: &Arc<Self>, step_max: Duration) -> io::Result<UnixStream> {
         let began = Instant::now();
         while began.elapsed() < *self.connecting.lock().unwrap() {

@@ -11,18 +11,15 @@ pub(super) const RETRY_AFTER_S: u64 = 5;
 /// Reason why the visible packages of a caller are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The header has control characters.
     BadHeader(HeaderName),
     /// The token is not accepted, for this reason.
     BadToken(String),
     /// A backend has not listed its packages yet.
     NamesUnknown {
-        /// Retry delay.
         retry_after_s: u64,
     },
     /// The service does not answer, or public keys are missing.
     Unknown {
-        /// Retry delay.
         retry_after_s: u64,
     },
     /// Too many for a service that decides names one by one.

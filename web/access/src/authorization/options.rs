@@ -5,7 +5,6 @@ use http::{HeaderName, Uri, header};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Bound of `--auth-ttl`.
 const TTL_MAX: Duration = Duration::from_secs(60);
 
 /// Forwarded headers besides `Cookie` and `Authorization`.
@@ -23,7 +22,6 @@ pub struct AuthorizationOptions {
     pub public: Vec<String>,
     /// Public keys: file or address.
     pub jwks: Option<String>,
-    /// Claim with the visible names.
     pub claim: Option<String>,
     /// Required `aud`.
     pub audience: Option<String>,

@@ -3,8 +3,7 @@
 //! The public keys come from a file, which is reread when it changes, or from an address. That is
 //! fetched every minute, and for unknown keys at most that often.
 //!
-//! **Invariant:** the key, not the token, determines the algorithm; a token that is not signed by a
-//! current key is refused.
+//! **Invariant:** a token that is not signed by a current key is refused.
 
 use super::client::{HttpClient, get};
 use super::credentials::{RETRY_AFTER_S, Refusal};

@@ -57,7 +57,6 @@ impl NameSplit {
         self.private.len()
     }
 
-    /// Among the private names.
     pub(super) fn private_position(&self, name: &[u8]) -> Option<usize> {
         let number = self.names.position(name)?;
         self.private.binary_search(&number).ok()

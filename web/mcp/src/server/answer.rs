@@ -14,13 +14,10 @@ const TOKENS_MAX: u32 = 20_000;
 /// Room for one match and the receipt.
 const TOKENS_MIN: u32 = 100;
 
-/// Shown bytes of a found line.
 pub(super) const LINE_BYTES_MAX: usize = 200;
 
-/// Part before the match.
 const BEFORE_BYTES: usize = 60;
 
-/// An answer in the making.
 #[derive(Debug)]
 pub(super) struct Answer {
     text: String,

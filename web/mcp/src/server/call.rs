@@ -15,7 +15,6 @@ pub(super) const HELP_MAX: Duration = Duration::from_millis(400);
 #[derive(Debug)]
 pub(super) struct Failure(pub(super) String);
 
-/// Corpus as the caller sees it.
 #[derive(Clone)]
 pub(super) struct Call {
     pub(super) coordinator: Arc<Coordinator>,

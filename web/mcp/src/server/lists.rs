@@ -7,10 +7,8 @@ use schema::message::{Field, IndexedRepository, ListEntry, ListKind, ListRequest
 use std::collections::HashMap;
 use std::time::UNIX_EPOCH;
 
-/// Entries asked for at once.
 const ENTRIES_MAX: u32 = 1000;
 
-/// Named revisions of a repository.
 const REVISIONS_MAX: usize = 8;
 
 impl Call {

@@ -10,7 +10,6 @@ use frontend::{SearchResult, similar};
 use futures_util::future::join_all;
 use schema::message::{Expr, Field, ListKind, ListRequest, Pattern};
 
-/// Explained parts of a query.
 const PARTS_MAX: usize = 8;
 
 /// Packages with one first letter, compared with a wrong name.

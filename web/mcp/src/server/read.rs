@@ -6,13 +6,10 @@ use super::call::{Call, Failure, parsed, reading};
 use super::nothing;
 use schema::message::{Field, FileRange, FileReply, FileRequest, ListKind, ListRequest};
 
-/// Lines asked for at once.
 const LINES_AT_ONCE: u32 = 500;
 
-/// Parts of a name that may be its package.
 const PACKAGE_PARTS_MAX: usize = 4;
 
-/// Shown bytes of a line.
 const LINE_BYTES_MAX: usize = 1000;
 
 const VERSIONS_MAX: u32 = 16;
@@ -100,7 +97,6 @@ impl Call {
         Ok(line)
     }
 
-    /// Finds the file, and the package that has it.
     async fn opened(&self, name: &str, rev: &str) -> Result<(FileRequest, FileReply), Failure> {
         let mut reason = String::new();
         for (at, _) in name.match_indices('/').take(PACKAGE_PARTS_MAX) {
@@ -139,7 +135,6 @@ impl Call {
         Ok(names)
     }
 
-    /// Reason for which a known package lacks a file.
     async fn missing(&self, package: &[u8], path: &[u8], reply: FileReply) -> Option<String> {
         if !reply.newest.is_empty() {
             let newest = &reply.newest;

@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 const QUERIES_MAX: usize = 8;
 
-/// Files read at once.
 const FILES_AT_ONCE: usize = 32;
 
 /// Files of each query of `search_many`.
@@ -153,7 +152,6 @@ fn receipt(result: &SearchResult, shown: Option<(u64, usize)>, next: Option<usiz
     parts.join("; ")
 }
 
-/// Reads a range of the files, each with its first lines.
 fn blocks(result: &SearchResult, range: Range<usize>) -> Result<Vec<FileBlock>, SpoolError> {
     let groups = result.unique_documents(range)?.into_iter();
     let block = |group: frontend::DocumentGroup| {
@@ -178,7 +176,6 @@ fn best(result: &Arc<SearchResult>) -> Result<Vec<FileBlock>, SpoolError> {
     blocks(result, 0..listed.min(FILES_OF_EACH))
 }
 
-/// Numbered lines of a match, with its context.
 fn line(found: &Match) -> (u32, String) {
     let near =
         |line: &ContextLine| format!("{}- {}\n", line.line, cut(&line.text, 0..0, LINE_BYTES_MAX));

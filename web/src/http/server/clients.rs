@@ -25,9 +25,7 @@ pub struct ConnectionLimits {
     pub body_max: Duration,
     /// Time between two requests.
     pub idle_max: Duration,
-    /// Time for an unread response.
     pub unread_max: Duration,
-    /// Proxies that name clients.
     pub trusted_proxies: TrustedProxies,
 }
 
@@ -124,7 +122,6 @@ pub struct TrustedProxies(Vec<IpNet>);
 pub struct BadNetwork(String);
 
 impl TrustedProxies {
-    /// Parses addresses and networks.
     pub fn new(networks: &[String]) -> Result<TrustedProxies, BadNetwork> {
         let network = |text: &String| {
             let address = text.parse::<IpAddr>().map(IpNet::from);

@@ -24,7 +24,6 @@ const MARKED_MAX: &str = "10000";
 
 #[derive(Default)]
 pub(super) struct Marks {
-    /// Byte ranges by line.
     lines: BTreeMap<u32, Vec<Range<usize>>>,
     /// With and without marks.
     pub(super) total: u64,

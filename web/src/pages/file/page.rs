@@ -58,7 +58,6 @@ pub(super) struct FilePage {
     other_view: Option<String>,
     exact_href: String,
     pub(super) asked: AskedFile,
-    /// Shown version of the package.
     version: Vec<u8>,
     /// Shown commit if a revision was requested.
     revision: String,

@@ -168,7 +168,6 @@ fn no_reader_waits_while_a_decision_is_refreshed() {
     assert!(rounds.any(|slowest| slowest < Duration::from_millis(1500)));
 }
 
-/// Longest wait of a reader during two refreshes of two seconds each.
 fn slowest_of_two_refreshes() -> Duration {
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(1));
     assert_eq!(guarded.get(FILE, ANN).status, 200);

@@ -7,7 +7,6 @@ use schema::message::{Batch, DocumentKind, Line, Range};
 /// Documents of 5 KB fit in a processor's cache.
 pub(crate) const RING_DOCUMENTS: u32 = 128;
 
-/// Distance of matching lines.
 const LINE_STEP: u32 = 3;
 
 /// Marks that occur once in an encoded document.
