@@ -16,7 +16,7 @@ use schema::name::is_local_symbol;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
-use table_file::{DEFINITION, Occurrence, Tables};
+use table_file::{DEFINITION, Occurrence, TableFile};
 use zerocopy::little_endian::U32;
 
 pub struct Precise {
@@ -117,12 +117,12 @@ impl Precise {
         Some(source.hash)
     }
 
-    fn tables(&self) -> Option<Tables<'_>> {
-        Tables::read(&self.bytes)
+    fn tables(&self) -> Option<TableFile<'_>> {
+        TableFile::read(&self.bytes)
     }
 }
 
-impl<'p> Tables<'p> {
+impl<'p> TableFile<'p> {
     fn documents_of(&self, text: &[u8]) -> Range<usize> {
         let before = |hash: &[u8; 32]| hash[..] < *text;
         let start = self.documents.partition_point(|it| before(&it.hash));

@@ -1,7 +1,7 @@
 //! Collects places of documents and writes them as one file.
 
 use super::Precise;
-use super::table_file::{self, DEFINITION, Occurrence, StringAt, Tables};
+use super::table_file::{self, DEFINITION, Occurrence, StringAt, TableFile};
 use schema::name::is_local_symbol;
 use std::collections::{BTreeMap, HashMap};
 use zerocopy::little_endian::U32;
@@ -128,7 +128,7 @@ impl Builder {
             });
         let symbols: Vec<_> = symbols.collect();
         let places: Vec<U32> = places.into_iter().map(U32::new).collect();
-        let tables = Tables {
+        let tables = TableFile {
             sources: &sources,
             documents: &documents,
             occurrences: &occurrences,

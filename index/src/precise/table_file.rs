@@ -42,7 +42,7 @@ records! {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Tables<'p> {
+pub(super) struct TableFile<'p> {
     pub(super) sources: &'p [Source],
     pub(super) documents: &'p [Document],
     pub(super) occurrences: &'p [Occurrence],
@@ -51,8 +51,8 @@ pub(super) struct Tables<'p> {
     pub(super) strings: &'p [u8],
 }
 
-impl<'p> Tables<'p> {
-    pub(super) fn read(bytes: &'p [u8]) -> Option<Tables<'p>> {
+impl<'p> TableFile<'p> {
+    pub(super) fn read(bytes: &'p [u8]) -> Option<TableFile<'p>> {
         let (header, rest) = Header::ref_from_prefix(bytes).ok()?;
         if header.magic != MAGIC || header.version.get() != VERSION {
             return None;
@@ -63,7 +63,7 @@ impl<'p> Tables<'p> {
         let (occurrences, rest) = table(rest, occurrences)?;
         let (symbols, rest) = table(rest, symbols)?;
         let (places, strings) = table(rest, places)?;
-        Some(Tables {
+        Some(TableFile {
             sources,
             documents,
             occurrences,

@@ -1,7 +1,8 @@
 //! Places that define or use a name, by a search of each [`PlaceReason`], the nearest first.
 
 use super::file::definitions_of;
-use super::{imports, precise};
+use super::imports;
+use super::precise::{self, Found};
 use crate::http::rendering;
 use crate::model::{
     Missing, PlaceReason, SymbolPlace, SymbolPlaces, TotalRelation, hex, readable_owned,
@@ -10,7 +11,7 @@ use crate::problem::Problem;
 use crate::source::file_range::Fetched;
 use crate::suggest::Corpus;
 use frontend::query::Query;
-use frontend::{Document, Match, SearchRequest, SearchResult};
+use frontend::{Match, SearchRequest, SearchResult};
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt};
 use language::name;
@@ -76,8 +77,6 @@ pub async fn references(
     let roles = [Role::Use, Role::Definition];
     places(corpus, request, &roles[..1 + usize::from(definitions)]).await
 }
-
-pub(super) type Found = (SymbolPlace, Arc<Document>);
 
 async fn places(
     corpus: Corpus<'_>,

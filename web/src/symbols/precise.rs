@@ -1,6 +1,5 @@
 //! Places of a resolved symbol, listed by the backends.
 
-use super::found::Found;
 use crate::model::{PlaceReason, SymbolPlace, hex, readable_owned};
 use crate::problem::Problem;
 use crate::suggest::Corpus;
@@ -10,6 +9,10 @@ use schema::message::{FileRequest, ListEntry, ListKind, ListRequest, Role};
 use schema::name::is_local_symbol;
 use std::collections::HashSet;
 use std::iter;
+use std::sync::Arc;
+
+/// Place, and its document.
+pub(super) type Found = (SymbolPlace, Arc<Document>);
 
 /// Replies of a list. Each has hundreds of places.
 const PARTS_MAX: usize = 8;
