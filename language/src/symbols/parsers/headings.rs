@@ -16,8 +16,8 @@ pub(super) static TEX: Table = Table::of(&[
     (r"\\subsubsection{TITLE}", Level(Section, 4)),
     (r"\\paragraph{TITLE}", Level(Section, 5)),
     (r"\\subparagraph{TITLE}", Level(Section, 6)),
-    (r"\\(?:(?:re)?newcommand|providecommand|Declare(?:RobustCommand|MathOperator)|NewDocumentCommand|newif|[gex]?def|let)\*?\s*\{?\s*\\(@*[A-Za-z][A-Za-z@]*)", Define(Macro)),
-    (r"\\(?:newenvironment|newtheorem|newcounter)\*?\{([^{}]+)", Define(Macro)),
+    (r"\\(?:renewcommand|new(?:command|if)|providecommand|Declare(?:RobustCommand|MathOperator)|NewDocumentCommand|[gex]?def|let)\*?\s*(?:\{\s*)?\\(@*[A-Za-z][A-Za-z@]*)", Define(Macro)),
+    (r"\\new(?:environment|theorem|counter)\*?\{([^{}]+)", Define(Macro)),
     (r"\\label\{([^{}]+)", Define(Label)),
 ])
 .with(ANYWHERE | BLANKS)
