@@ -34,7 +34,6 @@ pub(super) type Piece = (&'static str, &'static str);
 pub(super) struct Table {
     flags: u32,
     goes_on: &'static [u8],
-    /// Byte of each match; the first one, if anchored.
     needs: Option<u8>,
     /// Parts of patterns: `{NAME}`.
     parts: &'static [Piece],

@@ -119,7 +119,7 @@ impl JavaScript {
         let is_annotation = self.last_is(b':') && self.head.is_outside_value();
         let is_name = is_annotation && self.head.angles == 0 && !self.head.is_call;
         match self.head.form {
-            Form::Alias => self.last_is_of(b"=&|"),
+            Form::Alias => self.head.value != Value::None && self.last_is_of(b"=&|"),
             Form::Variable(_) => is_name,
             Form::Statement => is_name && matches!(self.place(), Place::Class | Place::Interface),
             _ => false,

@@ -127,7 +127,7 @@ interface D {
 }
 declare const e: { j(): void; new (): D };
 const k: { l?: string } = { m: 1 }, n = [1] as const
-type O = 1
+type O<T = { no: 1 }> = 1
 function p(x: { no(): void }) { let q: { r(): void } }
 "#,
         "type A 1-4 | method A.f; 2 | method A.g; 3 | type C 5 | method C.h; 5 | field C.i 5
