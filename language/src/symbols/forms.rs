@@ -34,6 +34,7 @@ pub(super) type Piece = (&'static str, &'static str);
 pub(super) struct Table {
     flags: u32,
     goes_on: &'static [u8],
+    needs: Option<u8>,
     /// Parts of patterns: `{NAME}`.
     parts: &'static [Piece],
     rows: &'static [Row],
@@ -117,6 +118,7 @@ impl Table {
             rows,
             flags: 0,
             goes_on: b"",
+            needs: None,
             parts: &[],
             patterns: OnceLock::new(),
         }
@@ -132,6 +134,11 @@ impl Table {
         self
     }
 
+    pub(super) const fn needs(mut self, sign: u8) -> Table {
+        self.needs = Some(sign);
+        self
+    }
+
     pub(super) const fn parts(mut self, parts: &'static [Piece]) -> Table {
         self.parts = parts;
         self
@@ -139,6 +146,14 @@ impl Table {
 
     fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
+    }
+
+    fn may_match(&self, text: &[u8]) -> bool {
+        match self.needs {
+            Some(sign) if self.has(ANYWHERE) => memchr::memchr(sign, text).is_some(),
+            Some(sign) => text.first() == Some(&sign),
+            None => true,
+        }
     }
 
     fn patterns(&self) -> &Patterns {

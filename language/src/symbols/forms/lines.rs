@@ -26,7 +26,8 @@ impl Parser for Lines {
         let is_continued = std::mem::replace(&mut self.is_continued, goes_on);
         let is_inside = line.begins_inside && self.until.is_none();
         let is_first = line.is_begin && !is_inside && !is_continued;
-        if is_first && !self.is_skipped(line, text) || self.has(ANYWHERE) {
+        let is_searched = is_first && !self.is_skipped(line, text) || self.has(ANYWHERE);
+        if is_searched && self.table.may_match(text) {
             self.find(line, outline);
         }
         if self.has(BRACKETS) {

@@ -16,11 +16,12 @@ pub(super) static TEX: Table = Table::of(&[
     (r"\\subsubsection{TITLE}", Level(Section, 4)),
     (r"\\paragraph{TITLE}", Level(Section, 5)),
     (r"\\subparagraph{TITLE}", Level(Section, 6)),
-    (r"\\(?:(?:re)?newcommand|providecommand|Declare(?:RobustCommand|MathOperator)|NewDocumentCommand|newif|[gex]?def|let)\*?\s*\{?\s*\\(@*[A-Za-z][A-Za-z@]*)", Define(Macro)),
-    (r"\\(?:newenvironment|newtheorem|newcounter)\*?\{([^{}]+)", Define(Macro)),
+    (r"\\(?:renewcommand|new(?:command|if)|providecommand|Declare(?:RobustCommand|MathOperator)|NewDocumentCommand|[gex]?def|let)\*?\s*(?:\{\s*)?\\(@*[A-Za-z][A-Za-z@]*)", Define(Macro)),
+    (r"\\new(?:environment|theorem|counter)\*?\{([^{}]+)", Define(Macro)),
     (r"\\label\{([^{}]+)", Define(Label)),
 ])
 .with(ANYWHERE | BLANKS)
+.needs(b'\\')
 .parts(&[("{TITLE}", r"\*?[ \t]*(?:\[[^\]]*\])?\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)")]);
 
 #[rustfmt::skip]
@@ -34,6 +35,7 @@ pub(super) static TEXINFO: Table = Table::of(&[
     (r"@(?:subsubsection|(?:unnumbered|appendix)subsubsec|subsubheading){TITLE}", Level(Section, 4)),
 ])
 .with(BLANKS)
+.needs(b'@')
 .parts(&[("{TITLE}", r"\s+(\S.*\S|\S)\s*$")]);
 
 #[rustfmt::skip]
@@ -45,6 +47,7 @@ pub(super) static ROFF: Table = Table::of(&[
     (r"\.[ \t]*de[ \t]+(\S+)", Define(Macro)),
 ])
 .with(BLANKS | NEXT)
+.needs(b'.')
 .parts(&[("{NEXT}", r"[ \t]*(?:\r?\n(?:\.[BI]R?[ \t])?)?[ \t]*")]);
 
 pub(super) static BIBTEX: Table = Table::of(&[
@@ -57,7 +60,7 @@ pub(super) static BIBTEX: Table = Table::of(&[
 /// Lists, quotes, tables and the like are no headings, even with a row below.
 #[rustfmt::skip]
 pub(super) static MARKDOWN: Table = Table::of(&[
-    (r" {0,3}#{1,6}[ \t]+([^\s#](?:.*?\S)??)[ \t]*(?:[ \t]#+[ \t]*)?\r?$", Depth(Section)),
+    (r" {0,3}#{1,6}[ \t]+([^\s#]\S*(?:[ \t][ \t#]*[^\s#]\S*)*)", Depth(Section)),
     (r" {0,3}(?:#|[-*+][ \t]|[>|<]|\d+[.)][ \t]|```|~~~|=+[ \t]*\r?$|-+[ \t]*\r?$)", Skip),
     (r" {0,3}(\S(?:.*\S)?)[ \t]*\r?\n {0,3}=+[ \t]*\r?$", Level(Section, 1)),
     (r" {0,3}(\S(?:.*\S)?)[ \t]*\r?\n {0,3}-+[ \t]*\r?$", Level(Section, 2)),

@@ -108,17 +108,32 @@ impl JavaScript {
             let is_end = self.place() != Place::Object;
             return self.push(Place::Body, definition, is_end, outline);
         }
-        self.open_object(is_outside && value == Value::Start, outline);
+        let is_type = is_outside && self.is_before_type();
+        if is_type {
+            self.define_variable(outline);
+        }
+        self.open_object(is_type, is_outside && value == Value::Start, outline);
     }
 
-    fn open_object(&mut self, is_value: bool, outline: &mut Outline<'_>) {
-        let definition = self.head.definition.filter(|_| is_value);
+    fn is_before_type(&self) -> bool {
+        let is_annotation = self.last_is(b':') && self.head.is_outside_value();
+        let is_name = is_annotation && self.head.angles == 0 && !self.head.is_call;
+        match self.head.form {
+            Form::Alias => self.head.value != Value::None && self.last_is_of(b"=&|"),
+            Form::Variable(_) => is_name,
+            Form::Statement => is_name && matches!(self.place(), Place::Class | Place::Interface),
+            _ => false,
+        }
+    }
+
+    fn open_object(&mut self, is_type: bool, is_value: bool, outline: &mut Outline<'_>) {
+        let definition = self.head.definition.filter(|_| is_value || is_type);
         let is_object = self.last_is_of(b"=([,:?&|.") || self.last_is_operator(outline);
         let outer = self.place();
         let is_parameter = self.dialect == Dialect::TypeScript && self.head.brackets > 0;
         let place = match self.head.form {
             _ if is_parameter && self.last_is(b':') => Place::Body,
-            Form::Alias if is_value => Place::Interface,
+            _ if is_type && definition.is_some() => Place::Interface,
             Form::Case => Place::Body,
             _ if outer == Place::Component && self.last_is_word() => Place::Component,
             Form::Statement if outer == Place::Component && !is_value => Place::Body,

@@ -16,13 +16,15 @@ pub(super) static MAKE: Table = Table::of(&[
     (r"[ \t]*{MODIFIER}+([^\s:=#$(){}+?!]+){SET}", First(Variable)),
     (r"[ \t]*(?:@[^@\s]*@)*([^@\s:=#$(){}+?!][^\s:=#$(){}+?!]*){SET}", First(Variable)),
     (r"[ \t]*([^\s:=#$(){}]*(?:\$\([^()]*\)|\$\{[^{}]*\})[^\s:=#(){}]*){SET}", First(Variable)),
-    (r"[ \t]*(?:@[^@\s]*@)*((?:[^:=#$(){}\t]|\$\$?\([^()]*\)|\$\$?\{[^{}]*\}|\$[@<*^\w])+)::?(?:[^=:]|$)", Words(Target)),
+    (r"[ \t]*(?:@[^@\s]*@)*((?:[^@ :=#$(){}\t]|{VALUE})(?:[^:=#$(){}\t]|{VALUE})*)::?(?:[^=:]|$)", Words(Target)),
+    (r"[ \t]*(@(?:[^:=#$(){}\t]|{VALUE})*)::?(?:[^=:]|$)", Words(Target)),
 ])
 .with(RECIPES)
 .goes_on(b"\\")
 .parts(&[
     ("{MODIFIER}", r"(?:(?:export|override|private|unexport)[ \t]+)"),
     ("{SET}", r"[ \t]*(?:[+?!]|::?)?="),
+    ("{VALUE}", r"\$(?:\$?(?:\([^()]*\)|\{[^{}]*\})|[@<*^\w])"),
 ]);
 
 pub(super) static QMAKE: Table =
@@ -80,6 +82,7 @@ pub(super) static M4: Table = Table::of(&[
         (r"\bAC_INIT{OPEN}([^$\]\['`,)][^\]\['`,)]*)", First(Module)),
     ])
 .with(ANYWHERE)
+.needs(b'(')
 .parts(&[("{OPEN}", r"\([\[`]*"), ("{END}", r"(?:\](?:[\s,)]|$)|[',)]|$)")]);
 
 pub(super) static DOCKERFILE: Table = Table::of(&[

@@ -28,7 +28,8 @@ impl JavaScript {
         if let Some(last) = self.last.filter(|last| last.role == Role::Keyword) {
             let words = "return break continue this null true false undefined super get set of \
                          from debugger void";
-            let ends = is_of(words, last.text(outline));
+            let is_as_const = self.head.value != Value::None && last.text(outline) == b"const";
+            let ends = is_as_const || is_of(words, last.text(outline));
             let is_name = self.head.name.is_some_and(|name| Some(name) == self.last);
             if !ends && !is_name {
                 return true;

@@ -89,7 +89,7 @@ declare module 'z' { interface M<S> { 'a/b': W<S>; catch(x: S): void; } }
 export { type X } from 'y';
 foo(a, (x: { cb: (p) => void }) => x);
 "##,
-        "type Id 3 | type Shape 4 | field Shape.kind 4 | field Shape.radius 4
+        "type Id 3 | type Shape 4 | field Shape.kind 4 | field Shape.radius 4 | field Shape.kind 4
              interface User 5-13 | field User.id 6 | field User.name 7 | field User.tags 8
              method User.greet; 9 | field User.cb 10 | enum Color 14 | enumerator Color.Red 14
              enumerator Color.Green 14 | enumerator Color.Blue 14 | enum Flags 15
@@ -109,6 +109,31 @@ foo(a, (x: { cb: (p) => void }) => x);
              method config.on-data 70 | method config.items 71 | variable a1 73 | variable c1 73
              class Base2 75-78 | method Base2.pick 76 | method Base2.rest; 77
              function readonly 79 | interface M 80 | method M.catch; 80",
+    );
+}
+
+#[test]
+fn members_of_type_literals() {
+    check_rows(
+        "TypeScript",
+        r#"type A = B & {
+  f(x: number): void
+  g?<T>(x: { a(): void }): T
+}
+export type C = { h(): void } | { i: 1 };
+interface D {
+  fs?: { read(file: string): string }
+  use(): { no(): void }
+}
+declare const e: { j(): void; new (): D };
+const k: { l?: string } = { m: 1 }, n = [1] as const
+type O<T = { no: 1 }> = 1
+function p(x: { no(): void }) { let q: { r(): void } }
+"#,
+        "type A 1-4 | method A.f; 2 | method A.g; 3 | type C 5 | method C.h; 5 | field C.i 5
+             interface D 6-9 | field D.fs 7 | method D.fs.read; 7 | method D.use; 8
+             constant e 10 | method e.j; 10 | constant k 11 | field k.l 11 | field k.m 11
+             constant n 11 | type O 12 | function p 13",
     );
 }
 
