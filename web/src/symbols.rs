@@ -5,7 +5,7 @@
 //! of code, so places may belong to other symbols of that name.
 //! [`PlaceReason`](crate::model::PlaceReason) orders them.
 //!
-//! **Invariant:** one search for each reason, with a limit.
+//! **Invariant:** at most a search everywhere and one for each reason, with a limit.
 
 mod enclosing;
 mod file;

@@ -1,7 +1,7 @@
 //! Places that define or use a name, by a search of each [`PlaceReason`], the nearest first.
 
 use super::file::definitions_of;
-use super::imports;
+use super::imports::Imports;
 use super::precise::{self, Found};
 use crate::http::rendering;
 use crate::model::{
@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::source::file_range::Fetched;
 use crate::suggest::Corpus;
 use frontend::query::Query;
-use frontend::{Match, SearchRequest, SearchResult};
+use frontend::{Document, Match, SearchRequest, SearchResult};
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt};
 use language::name;
@@ -92,7 +92,7 @@ async fn places(
         origin.guess(corpus, request, roles).await?
     };
     let room = request.limit.saturating_sub(precise.found.len());
-    let mut guesses = guessed(&answers, roles, room).await?;
+    let mut guesses = origin.guessed(&answers, roles, room).await?;
     let mut total = answers.iter().map(|(_, answer)| answer.found()).sum();
     let mut relations = answers.iter().map(|(_, it)| TotalRelation::of(it));
     let mut is_exact = relations.all(|it| it == TotalRelation::Eq);
@@ -124,23 +124,8 @@ async fn places(
     })
 }
 
-type Answer = (PlaceReason, Arc<SearchResult>);
-
-async fn guessed(answers: &[Answer], roles: &[Role], limit: usize) -> Result<Vec<Found>, Problem> {
-    let mut places = Vec::new();
-    for (reason, answer) in answers {
-        let mut found = best(answer, limit - places.len()).await?;
-        if roles.contains(&Role::Use) {
-            by_file(&mut found);
-        }
-        places.extend(
-            found
-                .iter()
-                .map(|it| (place(*reason, it), it.document.clone())),
-        );
-    }
-    Ok(places)
-}
+/// Without a reason it has places of each.
+type Answer = (Option<PlaceReason>, Arc<SearchResult>);
 
 /// Name of a request, and filters near it.
 struct Origin {
@@ -150,7 +135,7 @@ struct Origin {
     read: FileRequest,
     package: Option<Expr>,
     file: Option<Expr>,
-    imports: Option<Expr>,
+    imports: Imports,
     revision: Option<Expr>,
 }
 
@@ -175,10 +160,11 @@ impl Origin {
             let detail = format!("a name has 1 to {NAME_BYTES_MAX} bytes");
             return Err(Problem::bad_request(detail));
         }
-        let mut imports = None;
+        let mut imports = Imports::default();
         if !file.path.is_empty() {
             let fetched = corpus.fetch_file(file.clone()).await?;
-            (file.package, imports) = (fetched.package, imports::packages(&fetched.reply.text));
+            (file.package, imports) = (fetched.package, Imports::of(&fetched.reply.text));
+            read.package.clone_from(&file.package);
         }
         Ok(Origin {
             name,
@@ -186,14 +172,15 @@ impl Origin {
             read,
             package: exact(Field::Package, &file.package),
             file: exact(Field::Path, &file.path),
-            imports: imports.map(Expr::Filter),
+            imports,
             revision: exact(Field::Revision, file.revision.as_bytes()),
         })
     }
 
     fn filters(&self, reason: PlaceReason) -> Option<Vec<Expr>> {
         let not = |filter: &Option<Expr>| filter.clone().map(|it| Expr::Not(Box::new(it)));
-        let (package, file, imports) = (&self.package, &self.file, &self.imports);
+        let (package, file) = (&self.package, &self.file);
+        let imports = &self.imports.filter().map(Expr::Filter);
         let same_package = || Some([Some(package.clone()?), self.revision.clone()]);
         let (first, others) = match reason {
             PlaceReason::SameFile => (Some(file.clone()?), same_package()?),
@@ -205,20 +192,61 @@ impl Origin {
         Some(first.into_iter().chain(others).collect())
     }
 
-    /// Searches for each reason.
+    /// Searches everywhere, then, if there are more places than wanted, for each reason.
     async fn guess(
         &self,
         corpus: Corpus<'_>,
         request: &SymbolRequest,
         roles: &[Role],
     ) -> Result<Vec<Answer>, Problem> {
-        let searches = PlaceReason::ALL.map(|reason| self.search(corpus, request, roles, reason));
-        let answers = try_join_all(searches).await?.into_iter();
-        let answers: Vec<_> = answers.flatten().collect();
+        let search = |reason| self.search(corpus, request, roles, reason);
+        let mut answers = Vec::new();
+        if self.revision.is_none() {
+            answers.extend(search(None).await?);
+        }
+        let fits = |(_, answer): &Answer| {
+            let is_exact = TotalRelation::of(answer) == TotalRelation::Eq;
+            is_exact && answer.found() <= request.limit as u64
+        };
+        if !answers.iter().any(fits) {
+            let searches = PlaceReason::ALL.map(|reason| search(Some(reason)));
+            let of_each = try_join_all(searches).await?;
+            answers = of_each.into_iter().flatten().collect();
+        }
         if answers.iter().any(|(_, answer)| answer.is_unavailable()) {
             return Err(Problem::unavailable("no backend answers"));
         }
         Ok(answers)
+    }
+
+    async fn guessed(
+        &self,
+        answers: &[Answer],
+        roles: &[Role],
+        limit: usize,
+    ) -> Result<Vec<Found>, Problem> {
+        let mut places = Vec::new();
+        for (reason, answer) in answers {
+            let mut found = best(answer, limit - places.len()).await?;
+            if roles.contains(&Role::Use) {
+                by_file(&mut found);
+            }
+            places.extend(found.iter().map(|it| {
+                let reason = reason.unwrap_or_else(|| self.reason(&it.document));
+                (place(reason, it), it.document.clone())
+            }));
+        }
+        places.sort_by_key(|(place, _)| place.reason);
+        Ok(places)
+    }
+
+    fn reason(&self, document: &Document) -> PlaceReason {
+        match document.package == self.read.package {
+            true if document.path == self.read.path => PlaceReason::SameFile,
+            true => PlaceReason::SamePackage,
+            false if self.imports.name(&document.package) => PlaceReason::Imported,
+            false => PlaceReason::Elsewhere,
+        }
     }
 
     async fn search(
@@ -226,16 +254,17 @@ impl Origin {
         corpus: Corpus<'_>,
         request: &SymbolRequest,
         roles: &[Role],
-        reason: PlaceReason,
+        reason: Option<PlaceReason>,
     ) -> Result<Option<Answer>, Problem> {
-        let Some(mut parts) = self.filters(reason) else {
+        let parts = reason.map_or(Some(Vec::new()), |reason| self.filters(reason));
+        let Some(mut parts) = parts else {
             return Ok(None);
         };
         let patterns = roles.iter().map(|role| pattern(&self.name, *role));
         parts.push(Expr::any(patterns.map(Expr::Pattern)));
         let query = Query::new(Expr::all(parts), 0)?;
         let mut query = query.wanting(Want::Matches, request.limit as u64)?;
-        if !roles.contains(&Role::Use) {
+        if reason.is_none() || !roles.contains(&Role::Use) {
             query = query.uncounted()?;
         }
         let search = SearchRequest {

@@ -1,6 +1,7 @@
 //! Imports of a file: its lines that name packages.
 
 use schema::message::{Field, Filter, Reading};
+use schema::name::package_name;
 
 /// A query has 4 KiB.
 const NAMES_BYTES_MAX: usize = 1500;
@@ -12,8 +13,36 @@ const WORDS: [&[u8]; 8] = [
     b"include", b"import", b"use", b"using", b"require", b"from", b"extern", b"with",
 ];
 
-/// Filter for packages with a name in an import, without version and directory. `-` is `_`.
-pub(super) fn packages(text: &[u8]) -> Option<Filter> {
+/// Names of packages without version and directory, with `-` for `_`.
+#[derive(Default)]
+pub(super) struct Imports(Vec<String>);
+
+impl Imports {
+    pub(super) fn of(text: &[u8]) -> Imports {
+        Imports(names(text))
+    }
+
+    pub(super) fn filter(&self) -> Option<Filter> {
+        let names: Vec<_> = self.0.iter().map(|name| pattern(name)).collect();
+        (!names.is_empty()).then(|| Filter {
+            field: Field::Package,
+            reading: Reading::Regexp,
+            text: format!("(?:^|/)(?:{})$", names.join("|")),
+        })
+    }
+
+    /// True for packages that the filter accepts.
+    pub(super) fn name(&self, directory: &[u8]) -> bool {
+        [directory, package_name(directory)].iter().any(|name| {
+            let last = name.rsplit(|byte| *byte == b'/').next();
+            let last = last.unwrap_or_default().iter();
+            let last = last.map(|byte| if *byte == b'_' { b'-' } else { *byte });
+            self.0.iter().any(|known| known.bytes().eq(last.clone()))
+        })
+    }
+}
+
+fn names(text: &[u8]) -> Vec<String> {
     let lines = text.split(|&byte| byte == b'\n');
     let lines = lines.filter(|line| line.len() <= LINE_BYTES_MAX && is_import(line));
     let words = lines.flat_map(|line| line.split(|byte| !is_in_name(*byte)));
@@ -23,19 +52,16 @@ pub(super) fn packages(text: &[u8]) -> Option<Filter> {
         parts.chain(whole)
     });
     let names = with_parts.filter(|it| !it.is_empty() && !WORDS.contains(it));
-    let names = names.filter_map(|name| str::from_utf8(name).ok().map(pattern));
+    let names = names.filter_map(|name| Some(str::from_utf8(name).ok()?.replace('_', "-")));
     let (mut known, mut bytes) = (Vec::new(), 0);
     for name in names {
-        if bytes + name.len() < NAMES_BYTES_MAX && !known.contains(&name) {
-            bytes += name.len() + 1;
+        let more = pattern(&name).len() + 1;
+        if bytes + more <= NAMES_BYTES_MAX && !known.contains(&name) {
+            bytes += more;
             known.push(name);
         }
     }
-    (!known.is_empty()).then(|| Filter {
-        field: Field::Package,
-        reading: Reading::Regexp,
-        text: format!("(?:^|/)(?:{})$", known.join("|")),
-    })
+    known
 }
 
 fn is_in_name(byte: u8) -> bool {
@@ -44,7 +70,7 @@ fn is_in_name(byte: u8) -> bool {
 
 fn pattern(name: &str) -> String {
     let name = name.replace('.', r"\.").replace('+', r"\+");
-    name.replace('_', "-").replace('-', "[-_]")
+    name.replace('-', "[-_]")
 }
 
 fn is_import(line: &[u8]) -> bool {
@@ -60,7 +86,7 @@ mod tests {
     #[test]
     fn names_of_packages_are_words_of_imports() {
         let check = |text: &str, expected: &str| {
-            let filter = packages(text.as_bytes()).map(|it| it.text);
+            let filter = Imports::of(text.as_bytes()).filter().map(|it| it.text);
             let names = filter
                 .as_deref()
                 .and_then(|it| it.strip_prefix("(?:^|/)(?:"));
@@ -75,7 +101,22 @@ mod tests {
         check("int used = zlib;", "");
         check(&format!("use {}", "x".repeat(LINE_BYTES_MAX)), "");
         let many: String = (1000..2000).map(|it| format!("use {it};\n")).collect();
-        let filter = packages(many.as_bytes()).unwrap();
+        let filter = Imports::of(many.as_bytes()).filter().unwrap();
         assert_eq!(filter.text.matches('|').count(), NAMES_BYTES_MAX / 5);
+    }
+    #[test]
+    fn names_without_version_and_directory_are_those_of_the_filter() {
+        let imports = Imports::of(b"use serde_json::Value;\n#include <curl/curl.h>\n");
+        for (package, expected) in [
+            ("serde-json-1.0.1", true),
+            ("serde_json", true),
+            ("curl_7.88.1-10", true),
+            ("example.org/curl", true),
+            ("curl-dev_7", false),
+            ("json", false),
+            ("", false),
+        ] {
+            assert_eq!(imports.name(package.as_bytes()), expected, "{package}");
+        }
     }
 }
