@@ -88,7 +88,7 @@ async fn listed(
     })
 }
 
-/// Leaves out places in texts of which the backends know all symbols.
+/// Removes guesses in texts that a SCIP file resolved.
 pub(super) async fn retain_unresolved(
     corpus: Corpus<'_>,
     guesses: &mut Vec<Found>,
