@@ -85,7 +85,10 @@ async fn places(
 ) -> Result<SymbolPlaces, Problem> {
     let origin = Origin::open(corpus, request).await?;
     let (file, symbol) = (&origin.read, &origin.symbol);
-    let precise = precise::places(corpus, file, symbol, roles, request.limit).await?;
+    let mut precise = precise::places(corpus, file, symbol, roles, request.limit).await?;
+    for (place, document) in &mut precise.found {
+        place.reason = origin.reason(document);
+    }
     let answers = if precise.is_answer {
         Vec::new()
     } else {

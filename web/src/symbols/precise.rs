@@ -19,6 +19,7 @@ const PARTS_MAX: usize = 8;
 
 #[derive(Default)]
 pub(super) struct PrecisePlaces {
+    /// Without their reasons.
     pub(super) found: Vec<Found>,
     /// True if all places are listed.
     pub(super) is_whole: bool,
@@ -50,9 +51,8 @@ pub(super) async fn places(
     // Without a hash the text has changed.
     entries.retain(|entry| !entry.hash.is_empty());
     let is_known = is_local || (roles == [Role::Definition] && !entries.is_empty());
-    let found = entries.into_iter().filter_map(|entry| row(file, entry));
     Ok(PrecisePlaces {
-        found: found.collect(),
+        found: entries.into_iter().filter_map(row).collect(),
         is_whole,
         is_answer: is_whole && is_known,
     })
@@ -102,20 +102,15 @@ pub(super) async fn retain_unresolved(
     Ok(())
 }
 
-fn row(file: &FileRequest, entry: ListEntry) -> Option<Found> {
+fn row(entry: ListEntry) -> Option<Found> {
     let place = entry.place?;
     let (package, package_base64) = readable_owned(&entry.package);
     let (path, path_base64) = readable_owned(&entry.path);
     let (text, text_base64) = readable_owned(&place.text);
     let documentation = String::from_utf8_lossy(&place.documentation);
-    let reason = match entry.package == file.package {
-        true if entry.path == file.path => PlaceReason::SameFile,
-        true => PlaceReason::SamePackage,
-        false => PlaceReason::Elsewhere,
-    };
     let name = name::at(&place.text, place.column as usize, iter::empty());
     let row = SymbolPlace {
-        reason,
+        reason: PlaceReason::Elsewhere,
         package,
         package_base64,
         path,
