@@ -15,10 +15,10 @@ mod lists;
 pub(crate) use api::{COMPLETE, FILES_TOTAL, preflight};
 
 use crate::http::links::{Path, encode};
-use crate::http::response::KnownTags;
+use crate::http::response::with_body;
 use crate::pages::{self, Form};
 use crate::problem::{self, Problem};
-use crate::search::params::lossy;
+use crate::search::params::{Params, lossy};
 use crate::state::{App, Call};
 use axum::Router;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
@@ -31,7 +31,6 @@ use schema::message::Syntax;
 const YAML: &str = include_str!("dcs/openapi.yaml");
 const JSON: &str = include_str!("dcs/openapi.json");
 
-/// Routes, including `/search` and `/show`, which our pages share.
 pub(crate) fn routes() -> Router<App> {
     let description = |kind, text| get(async move || ([(header::CONTENT_TYPE, kind)], text));
     let search = || get(api::search).options(api::options);
@@ -41,18 +40,31 @@ pub(crate) fn routes() -> Router<App> {
         .route(by_package, search())
         .route("/openapi.yaml", description("application/yaml", YAML))
         .route("/openapi.json", description("application/json", JSON))
-        .route("/search", get(search_page))
-        .route("/show", get(show_page))
         .route("/results/{query}/{page}", get(results))
         .route("/perpackage-results/{query}/2/{page}", get(results))
 }
 
-pub(crate) async fn search_page(call: Call, known: KnownTags) -> Response {
+/// A line of text.
+pub(crate) fn shape(uri: &Uri) -> Option<fn(&Problem, Response) -> Response> {
+    uri.path().starts_with("/api/v1/").then_some(line)
+}
+
+fn line(problem: &Problem, response: Response) -> Response {
+    let hint = problem.hint.as_ref();
+    let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+    let line = format!("{}{hint}\n", problem.detail);
+    with_body(response, "text/plain; charset=utf-8", line)
+}
+
+/// True for a link to a page of its results.
+pub(crate) fn is_search(params: &Params) -> bool {
+    let names = ["literal", "perpkg"];
+    names.into_iter().any(|name| params.bytes(name).is_some())
+}
+
+pub(crate) fn search_page(call: &Call) -> Response {
     let params = &call.params;
     let is_set_to = |name, value: &[u8]| params.bytes(name) == Some(value);
-    if params.bytes("literal").is_none() && params.bytes("perpkg").is_none() {
-        return pages::search(call, known).await;
-    }
     let syntax = if is_set_to("literal", b"1") {
         Syntax::Literal
     } else {
@@ -105,11 +117,8 @@ fn href(query: &[u8], syntax: Syntax, by_package: bool, page: &[u8]) -> Result<S
     Ok(href)
 }
 
-pub(crate) async fn show_page(call: Call) -> Response {
-    let params = &call.params;
-    let Some(name) = params.bytes("file") else {
-        return pages::show(call).await.into_response();
-    };
+pub(crate) fn show_page(params: &Params) -> Response {
+    let name = params.bytes("file").unwrap_or_default();
     let name = name.strip_prefix(b"/").unwrap_or(name);
     let slash = name.iter().position(|&byte| byte == b'/');
     let Some((package, path)) = slash.map(|at| (&name[..at], &name[at + 1..])) else {

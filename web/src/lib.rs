@@ -1,10 +1,10 @@
-//! HTTP over a frontend: the JSON API, the API of Debian Code Search, and HTML pages.
+//! HTTP over a frontend: the JSON API, the interfaces of other products, and HTML pages.
 //!
 //! [`app`] returns the public routes, [`admin`] those for operators. Handlers parse the request,
 //! ask the [`Coordinator`] and render the answer. Work on the disk, or longer than a few
 //! microseconds, runs on blocking threads.
 //!
-//! The interfaces are `api`, `dcs` and `pages`. They share the modules `search`, `source`,
+//! The interfaces are `api`, `pages`, and those of other products (`compat`). They share the modules `search`, `source`,
 //! [`symbols`], `repositories` and `suggest`, above `http`. `problem` renders errors, and [`model`]
 //! declares the JSON API's shapes.
 //!
@@ -20,7 +20,9 @@
 )]
 
 mod api;
+mod compat;
 mod dcs;
+mod github;
 mod http;
 pub mod model;
 mod pages;
@@ -28,14 +30,17 @@ mod problem;
 mod repositories;
 mod search;
 mod source;
+mod sourcegraph;
 mod state;
 mod suggest;
 pub mod symbols;
+mod zoekt;
 
 pub use access::{
     Access, ApiKeys, Authorization, AuthorizationOptions, BadAuthorization, BadFile, BadName,
     CookieSecret, LinkSecrets, NewKey,
 };
+pub use compat::Compat;
 pub use http::hosts::{BadOrigin, HostNames};
 pub use http::server::{
     BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_until_drained,
@@ -83,7 +88,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         hosts: options.hosts.clone(),
         origins: options.cors_origins.clone().into(),
     };
-    let mut router = routes();
+    let mut router = routes(options.compat);
     if !options.has_admin && options.authorization.is_none() {
         router = router.route("/metrics", get(health::metrics));
     }
@@ -100,7 +105,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         from_fn_with_state(BodyWorkers::default(), compression::of_streams),
         from_fn(search::count_lookups),
         from_fn(problem::search_again),
-        from_fn(pages::by_address),
+        from_fn_with_state(options.compat, pages::by_address),
         from_fn_with_state(hosts, hosts::check),
         from_fn(request_limits::check),
         option_layer(options.authorization.clone().map(private)),
@@ -162,10 +167,12 @@ fn with_headers(router: Router<App>) -> Router<App> {
     ))
 }
 
-fn routes() -> Router<App> {
+fn routes(compat: Compat) -> Router<App> {
     Router::new()
         .merge(api::routes())
-        .merge(dcs::routes())
+        .merge(compat.routes())
+        .route("/search", get(compat::search_page))
+        .route("/show", get(compat::show_page))
         .route("/raw/p/{*name}", get(pages::raw))
         .route("/raw/g/{*name}", get(pages::raw))
         .route("/", get(pages::start))

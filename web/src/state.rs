@@ -1,5 +1,6 @@
 //! State of all handlers, the options of a server, and the requests.
 
+use crate::compat::Compat;
 use crate::http::hosts::{self, BadOrigin, HostNames};
 use crate::http::site::BasePath;
 use crate::http::stream_body::Exports;
@@ -26,6 +27,8 @@ const FIRST_MATCHES_AFTER: Duration = Duration::from_millis(20);
 pub struct Options {
     pub(crate) cors_origins: Vec<String>,
     pub(crate) dcs_api_keys: Vec<String>,
+    /// Other products, whose interfaces are served.
+    pub compat: Compat,
     /// Concurrent exports. More are refused with status 503.
     pub exports_max: usize,
     /// Wait of a page for the whole answer, before the first matches are shown.
@@ -50,6 +53,7 @@ impl Default for Options {
         Options {
             cors_origins: Vec::new(),
             dcs_api_keys: Vec::new(),
+            compat: Compat::default(),
             exports_max: 64,
             first_matches_after: FIRST_MATCHES_AFTER,
             rendered_bytes_max: 16 << 20,

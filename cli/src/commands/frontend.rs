@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tls::{Current, ServerConfig};
 use tokio::net::TcpListener;
-use web::{BasePath, ConnectionLimits, HostNames, TrustedProxies};
+use web::{BasePath, Compat, ConnectionLimits, HostNames, TrustedProxies};
 
 /// Each request is compared with all keys, some thousand.
 const KEYS_BYTES_MAX: u64 = 256 << 10;
@@ -203,6 +203,10 @@ pub(super) struct FrontendFlags {
     authorization: AuthorizationFlags,
     #[command(flatten)]
     shared_cache: SharedCacheFlags,
+    /// Interfaces of other products that are served: zoekt, sourcegraph, github, dcs (Debian Code
+    /// Search), or none
+    #[arg(long, value_name = "PRODUCT,...", default_value_t, help_heading = ACCESS)]
+    compat: Compat,
     /// Require a key from FILE, which has one on each line, for /api/v1 (Debian Code Search's API)
     #[arg(long, value_name = "FILE", help_heading = ACCESS)]
     dcs_api_keys: Option<PathBuf>,
@@ -344,6 +348,7 @@ impl FrontendFlags {
         };
         let options = web::Options::new(self.cors_origins.clone(), keys);
         let mut options = options.context("--cors-origin")?;
+        options.compat = self.compat;
         options.exports_max = self.exports.into();
         options.rendered_bytes_max = rendered_bytes_max;
         options.base_path = self.base_path.clone();

@@ -7,11 +7,10 @@
 //! Debian Code Search ignores a second `package:` or `file:`, invalid regular expressions and
 //! unknown file types. This parser applies them or reports an error.
 
-mod re2;
-
 use super::checked::Query;
 use super::error::{BadQuery, Notice};
 use super::input::{ParsedQuery, check_length};
+use super::re2;
 use super::source_text::{SourceMap, SourceText};
 use schema::message::{ATOMS_MAX, Expr, Field, Filter, Pattern, Reading, Syntax};
 

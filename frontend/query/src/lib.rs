@@ -28,6 +28,7 @@ pub mod limits;
 mod parse;
 mod phrase;
 mod place;
+mod re2;
 mod regexp;
 mod render;
 mod revision_name;

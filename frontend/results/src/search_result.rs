@@ -11,6 +11,7 @@ use super::{copies, folded};
 use crate::order::{self, FrameAt, Pointer, unpack_frame};
 use crate::spool::{OpenFile, ResultFiles, SpoolError};
 use query::Query;
+use rustc_hash::FxHashMap;
 use schema::frame;
 use schema::message::{SpoolFacets, Want};
 use std::collections::BinaryHeap;
@@ -307,6 +308,38 @@ impl SearchResult {
             positions: ascending.map(|(_, position)| position).collect(),
             before,
         })
+    }
+
+    /// Reads the best `most` matches of listed documents, each document's by line. Reads the order
+    /// up to the last of them.
+    pub fn matches_of_documents(
+        &self,
+        documents: &[DocumentGroup],
+        most: usize,
+    ) -> Result<Vec<Vec<Match>>, SpoolError> {
+        let key = |pointer: &Pointer| (pointer.hash(), pointer.package);
+        let firsts: Vec<u64> = documents.iter().map(|it| it.first[0]).collect();
+        let firsts = self.pointers_at(&firsts)?;
+        let numbers: FxHashMap<_, usize> = firsts.iter().map(key).zip(0..).collect();
+        let wanted = documents.iter().map(|it| it.total.unwrap_or(u64::MAX));
+        let wanted = wanted.fold(0, u64::saturating_add).min(most as u64) as usize;
+        let mut found: Vec<(usize, Pointer)> = Vec::new();
+        for start in (0..self.len()).step_by(POINTERS_AT_ONCE) {
+            let end = self.len().min(start + POINTERS_AT_ONCE);
+            let pointers = self.pointers(start..end)?.into_iter();
+            let of_document = |it: Pointer| Some((*numbers.get(&key(&it))?, it));
+            found.extend(pointers.filter_map(of_document).take(wanted - found.len()));
+            if found.len() == wanted {
+                break;
+            }
+        }
+        found.sort_by_key(|(number, pointer)| (*number, pointer.spool_order()));
+        let (numbers, pointers): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        let mut matches = vec![Vec::new(); documents.len()];
+        for (number, found) in numbers.into_iter().zip(self.read(&pointers)?) {
+            matches[number].push(found);
+        }
+        Ok(matches)
     }
 
     pub fn matches_at(&self, positions: &[u64]) -> Result<Vec<Match>, SpoolError> {

@@ -238,13 +238,19 @@ async fn verified(tokens: &Tokens, caller: &Caller) -> Result<Option<Arc<Verifie
     }
 }
 
-/// Token of the header `authorization`. Other schemes may be meant for a proxy.
+/// Key or token of a header `authorization`: `Bearer X`, or `token X` as GitHub's and Sourcegraph's
+/// clients send it. Other schemes may be meant for a proxy.
+pub fn credential(value: &HeaderValue) -> Option<&[u8]> {
+    let value = value.as_bytes();
+    let space = value.iter().position(|&byte| byte == b' ')?;
+    let (scheme, credential) = value.split_at(space);
+    let schemes: [&[u8]; 2] = [b"bearer", b"token"];
+    let is_ours = schemes.iter().any(|ours| scheme.eq_ignore_ascii_case(ours));
+    is_ours.then_some(credential.trim_ascii())
+}
+
 fn bearer(headers: &HeaderMap) -> Result<Option<Arc<[u8]>>, Refusal> {
-    let token = |value: &HeaderValue| {
-        let (scheme, token) = value.as_bytes().split_at_checked("bearer ".len())?;
-        let is_ours = scheme.eq_ignore_ascii_case(b"bearer ");
-        is_ours.then(|| Arc::from(token.trim_ascii()))
-    };
+    let token = |value| credential(value).map(Arc::from);
     let values = headers.get_all(header::AUTHORIZATION).iter();
     let mut tokens = values.filter_map(token);
     let token = tokens.next();

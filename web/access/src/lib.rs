@@ -20,7 +20,7 @@ mod sender;
 mod viewer;
 
 pub use authorization::{
-    Authorization, AuthorizationOptions, BadAuthorization, Caller, Refusal, describe,
+    Authorization, AuthorizationOptions, BadAuthorization, Caller, Refusal, credential, describe,
 };
 pub use keys::{ApiKeys, BadName, KeyName, NewKey};
 pub use link_secrets::{LinkKeys, LinkSecrets, SIGNATURE_BYTES};

@@ -10,7 +10,7 @@
 use crate::http::server::IsHttps;
 use crate::http::site::cookie;
 use crate::problem::Problem;
-use access::{Access, Authorization, COOKIE_LIFETIME, Sender};
+use access::{Access, Authorization, COOKIE_LIFETIME, Sender, credential};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -72,7 +72,13 @@ pub(crate) async fn check(
     let need = Need::of(request.method(), request.uri().path());
     let name = cookie_name(request.headers());
     let cookie = cookie(request.headers(), &name).map(str::to_owned);
-    let sender = access.sender(bearer(request.headers()), cookie.as_deref());
+    let sender = access.sender(
+        request
+            .headers()
+            .get(header::AUTHORIZATION)
+            .and_then(credential),
+        cookie.as_deref(),
+    );
     let is_https = request.extensions().get::<IsHttps>().is_some();
     let is_open = !access.is_required();
     let is_enough = match (&sender, need) {
@@ -136,14 +142,6 @@ fn is_page(response: &Response) -> bool {
     let kind = response.headers().get(header::CONTENT_TYPE);
     let is_html = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
     is_html || response.status() == StatusCode::NOT_MODIFIED
-}
-
-/// Key in the header `authorization`. Other schemes may be meant for a proxy.
-fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
-    let value = headers.get(header::AUTHORIZATION)?.as_bytes();
-    let (scheme, key) = value.split_at_checked("bearer ".len())?;
-    let is_bearer = scheme.eq_ignore_ascii_case(b"bearer ");
-    is_bearer.then_some(key.trim_ascii())
 }
 
 /// Name of our cookie, with the port: browsers send the cookies of all ports of a host.
@@ -214,11 +212,17 @@ mod tests {
 
     #[test]
     fn finds_the_key_and_the_cookie_in_the_headers() {
-        let key = |value| bearer(&headers(&[("authorization", value)])).map(<[u8]>::to_vec);
-        assert_eq!(key("Bearer a-key").unwrap(), b"a-key");
-        assert_eq!(key("bearer  a-key ").unwrap(), b"a-key");
+        let key = |value| credential(&HeaderValue::from_static(value)).map(<[u8]>::to_vec);
+        for value in [
+            "Bearer a-key",
+            "bearer  a-key ",
+            "token a-key",
+            "Token a-key",
+        ] {
+            assert_eq!(key(value).unwrap(), b"a-key", "{value}");
+        }
         assert_eq!(key("Bearer ").unwrap(), b"");
-        for other in ["Basic YTpi", "Bearer", "Bear", ""] {
+        for other in ["Basic YTpi", "Bearer", "Bear", "", "tokens x"] {
             assert_eq!(key(other), None, "{other}");
         }
         let sent = headers(&[

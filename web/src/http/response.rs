@@ -12,6 +12,7 @@ use crate::http::assets;
 use crate::http::site::Theme;
 use crate::model::Timings;
 use crate::problem::RETRY_AFTER_S;
+use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -176,6 +177,16 @@ fn server_timing(timings: &Timings, was_there: bool) -> HeaderValue {
     let shown = shown.map(|(phase, ms)| format!("{phase};dur={ms:.3}"));
     let out: Vec<_> = hit.into_iter().chain(shown).collect();
     HeaderValue::from_str(&out.join(", ")).expect("names and numbers are ASCII")
+}
+
+pub(crate) fn with_body(response: Response, content_type: &'static str, body: String) -> Response {
+    let mut response = response.map(|_| Body::from(body));
+    let content_type = HeaderValue::from_static(content_type);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, content_type);
+    // A HEAD response still has the old length.
+    headers.remove(header::CONTENT_LENGTH);
+    response
 }
 
 #[cfg(test)]

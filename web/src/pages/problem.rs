@@ -4,13 +4,14 @@ mod ways;
 
 use super::form::Form;
 use super::{filters, sign_in, visible};
+use crate::compat::Compat;
 use crate::http::links::Path;
+use crate::http::response::with_body;
 use crate::http::site::Site;
 use crate::problem::{KINDS, Kind, Problem, UNAUTHORIZED};
 use askama::Template;
-use axum::body::Body;
-use axum::extract::Request;
-use axum::http::{HeaderValue, header};
+use axum::extract::{Request, State};
+
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use ways::Way;
@@ -38,25 +39,25 @@ struct KindsPage {
     kinds: &'static [&'static Kind],
 }
 
-/// Renders a problem as a line of text below `/api/v1/`, as clients of Debian Code Search expect;
-/// as a problem document elsewhere below `/api/`; else as a page, or the form for a key.
-pub(crate) async fn by_address(request: Request, next: Next) -> Response {
+/// Renders a problem in the shape of another product at its addresses; as a problem document below
+/// `/api/`; else as a page, or the form for a key.
+pub(crate) async fn by_address(
+    State(compat): State<Compat>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let shape = compat.shape(request.uri());
     let path = request.uri().path();
-    let (is_text, is_json) = (
-        path.starts_with("/api/v1/"),
-        path.starts_with("/api/") || path == "/mcp",
-    );
+    let is_json = path.starts_with("/api/") || path == "/mcp";
     let asked = sign_in::asked(&request);
     let site = Site::of(request.headers(), request.extensions());
     let uri = request.uri().clone();
     let mut response = next.run(request).await;
-    match response.extensions_mut().remove::<Problem>() {
-        Some(problem) if is_text => {
-            let hint = problem.hint.as_ref();
-            let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
-            let line = format!("{}{hint}\n", problem.detail);
-            with_body(response, "text/plain; charset=utf-8", line)
-        }
+    let problem = response.extensions_mut().remove::<Problem>();
+    if let (Some(problem), Some(shape)) = (&problem, shape) {
+        return shape(problem, response);
+    }
+    match problem {
         Some(problem) if !is_json && problem.is(&UNAUTHORIZED) => {
             sign_in::instead_of(&asked, &site, response)
         }
@@ -124,16 +125,6 @@ fn caret(pattern: &str, at: Option<usize>) -> Option<String> {
     let column = visible::plain(before.as_bytes()).chars().count();
     let shown = visible::plain(pattern.as_bytes()).replace('\t', " ");
     Some(format!("{shown}\n{:column$}^", ""))
-}
-
-fn with_body(response: Response, content_type: &'static str, body: String) -> Response {
-    let mut response = response.map(|_| Body::from(body));
-    let content_type = HeaderValue::from_static(content_type);
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, content_type);
-    // A HEAD response still has the old length.
-    headers.remove(header::CONTENT_LENGTH);
-    response
 }
 
 pub(crate) async fn kinds(site: Site) -> Html<String> {
