@@ -14,6 +14,8 @@ CURSOR = re.compile(rb'(?:(?<="next":")|(?<="link":")|(?<="id":")|(?<=cursor=))[
 TIMES = (
     (re.compile(rb'"timings":\{[^}]*\}'), b'"timings":{}'),
     (re.compile(rb'"(\w*_ms|milliseconds|age_s|indexed|updated|fetched|backend_ms)":(?:[\d.]+|null)'), rb'"\1":0'),
+    # Of zoekt, in nanoseconds, and of Sourcegraph.
+    (re.compile(rb'"(Duration|Wait|MatchTree\w+|durationMs|elapsedMilliseconds)":\d+'), rb'"\1":0'),
     (re.compile(rb"<time>[^<]*</time>"), b"<time></time>"),
     (re.compile(rb"\b\d+ (?:second|minute|hour)s? ago\b"), b"0 seconds ago"),
     (re.compile(rb"(?<![\w.])\d+(?:\.\d+)? (?:\xc2\xb5s|ms|s)(?!\w)"), b"0 s"),

@@ -8,7 +8,7 @@ import json
 import random
 import typing
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from . import corpora
 
@@ -31,9 +31,13 @@ class Request(typing.NamedTuple):
     body: str | None = None
 
 
-def requests(rng: random.Random, count: int) -> Iterator[Request]:
-    """Yields requests of all kinds, searches first so that later ones have something to refer to."""
-    kinds = [kind for kind, weight in KINDS.items() for _ in range(weight)]
+Make = Callable[[random.Random], Request]
+
+
+def requests(rng: random.Random, count: int, others: dict[Make, int]) -> Iterator[Request]:
+    """Yields requests of all kinds, and of `others` by weight, searches first so that later ones have something to
+    refer to."""
+    kinds = [kind for kind, weight in (KINDS | others).items() for _ in range(weight)]
     yield search(rng)
     for _ in range(count - 1):
         yield rng.choice(kinds)(rng)
