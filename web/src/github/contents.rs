@@ -199,11 +199,16 @@ async fn children(
     };
     let entries: Vec<_> = list.entries.into_iter().filter(is_within).collect();
     if entries.is_empty() {
-        let (name, path) = (of.full_name(), String::from_utf8_lossy(path).into_owned());
-        let detail = format!("{name} has no file or directory {path} in this revision");
-        return Err(Problem::missing(detail));
+        return Err(missing(of, path, rev));
     }
     Ok(entries)
+}
+
+fn missing(of: &Repository, path: &[u8], rev: &str) -> Problem {
+    let path = String::from_utf8_lossy(path);
+    let path = if path.is_empty() { "files" } else { &path };
+    let rev = if rev.is_empty() { "HEAD" } else { rev };
+    Problem::missing(format!("{} has no {path} at {rev}", of.full_name()))
 }
 
 async fn directory(
@@ -288,6 +293,9 @@ async fn all_files(call: &Call, of: &Repository, rev: &str) -> Result<(Entries, 
         let slashes = (0..path.len()).filter(|&at| path[at] == b'/');
         entries.extend(slashes.map(|at| (path[..=at].to_vec(), Vec::new())));
         entries.insert(path.clone(), hash.clone());
+    }
+    if entries.is_empty() {
+        return Err(missing(of, b"", rev));
     }
     let is_cut = answer.found() > answer.len() as u64 || !answer.is_complete();
     Ok((entries, is_cut))

@@ -91,10 +91,7 @@ impl Repository {
             let problem = Problem::missing(format!("there is no repository {full_name}"));
             return Err(near(call, &scope, problem, name).await);
         };
-        let git = match entry.is_repository {
-            true => corpus.indexed_repository(&entry.package).await?,
-            false => None,
-        };
+        let git = corpus.indexed_repository(&entry.package).await?;
         Ok(Repository { entry, scope, git })
     }
 
