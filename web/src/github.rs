@@ -5,6 +5,7 @@
 //! that GitHub sends on demand, with line numbers, and lack the addresses of what Trawl lacks.
 
 mod account;
+mod commits;
 mod contents;
 mod fragments;
 mod pages;
@@ -50,10 +51,14 @@ pub(crate) fn routes() -> Router<App> {
                 &format!("{repository}/contents/{{*path}}"),
                 get(contents::at),
             )
-            .route(&format!("{repository}/commits"), get(contents::commits))
+            .route(&format!("{repository}/commits"), get(commits::list))
             .route(
                 &format!("{repository}/git/trees/{{*rev}}"),
                 get(contents::tree),
+            )
+            .route(
+                &format!("{repository}/git/ref/{{*reference}}"),
+                get(commits::reference),
             )
             .route(&repository, get(repository::get))
     })

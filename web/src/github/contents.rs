@@ -1,4 +1,4 @@
-//! Files and directories of a repository, and its commits.
+//! Files, directories and trees of a repository.
 
 use super::repository::Repository;
 use super::{Origin, sha};
@@ -6,7 +6,6 @@ use crate::http::links::Path;
 use crate::http::response;
 use crate::pages;
 use crate::problem::Problem;
-use crate::repositories::history;
 use crate::search::params::Params;
 use crate::source::file_range::REVISION_BYTES_MAX;
 use crate::state::Call;
@@ -17,10 +16,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use frontend::query::Query;
 use frontend::{Document, SearchRequest};
-use jiff::Timestamp;
 use schema::message::{
-    Commit, Expr, Field, FileRange, FileReply, FileRequest, FileSource, Filter, ListEntry,
-    ListKind, ListRequest, Reading, Signature, Want,
+    Expr, Field, FileRange, FileReply, FileRequest, FileSource, Filter, ListEntry, ListKind,
+    ListRequest, Reading, Want,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -33,9 +31,6 @@ const ENTRIES_MAX: u32 = 1000;
 
 /// Files of a recursive tree.
 const TREE_FILES_MAX: u64 = 10_000;
-
-const COMMITS_MAX: u32 = 1000;
-const PER_PAGE_MAX: u32 = 100;
 
 /// Characters of a line, as `base64` of GNU writes.
 const BASE64_LINE: usize = 60;
@@ -116,7 +111,7 @@ async fn raw(
     .await
 }
 
-fn revision<'a>(params: &'a Params, name: &str) -> Result<&'a str, Problem> {
+pub(super) fn revision<'a>(params: &'a Params, name: &str) -> Result<&'a str, Problem> {
     checked(params.text(name)?.unwrap_or_default())
 }
 
@@ -299,84 +294,4 @@ async fn all_files(call: &Call, of: &Repository, rev: &str) -> Result<(Entries, 
     }
     let is_cut = answer.found() > answer.len() as u64 || !answer.is_complete();
     Ok((entries, is_cut))
-}
-
-pub(super) async fn commits(
-    call: Call,
-    Path((owner, name)): Path<Names>,
-    origin: Origin,
-) -> Result<Response, Problem> {
-    let of = Repository::find(&call, &owner, &name).await?;
-    let params = &call.params;
-    let per_page = params.number("per_page", 30_u32)?.clamp(1, PER_PAGE_MAX);
-    let page = params.number("page", 1_u32)?.max(1);
-    let start = (page - 1).saturating_mul(per_page).min(COMMITS_MAX);
-    let end = (start + per_page).min(COMMITS_MAX);
-    let path = params.bytes("path").unwrap_or_default();
-    let of_history = |name: &str, value: &[u8]| (name.to_owned(), value.to_vec());
-    let mut asked = Params::of(vec![
-        of_history("repo", &of.entry.package),
-        of_history("rev", of.revision(revision(params, "sha")?).as_bytes()),
-        of_history("path", path),
-    ]);
-    let mut found: Vec<Value> = Vec::new();
-    loop {
-        let missing = end - found.len() as u32;
-        let part = history(&call.coordinator, &call.viewer, &asked, missing).await?;
-        let next = part.next();
-        found.extend(part.commits().iter().map(|it| commit(&origin, &of, it)));
-        match next {
-            Some(next) if missing > 0 && (found.len() as u32) < end => {
-                let pairs = asked.into_pairs().into_iter();
-                let others = pairs.filter(|(name, _)| name != "cursor");
-                asked = Params::of(others.collect()).with("cursor", &next);
-            }
-            _ => break,
-        }
-    }
-    let shown = found.get(start as usize..).unwrap_or_default();
-    Ok(response::json(&shown))
-}
-
-fn commit(origin: &Origin, of: &Repository, commit: &Commit) -> Value {
-    let url = origin.repository(&of.full_name());
-    let repo = String::from_utf8_lossy(&of.entry.package);
-    let page = |rev: &str| {
-        let address = crate::http::links::RepositoryAddress { repo: &repo, rev };
-        origin.page(&address.commit_href())
-    };
-    let at = |id: &str| format!("{url}/commits/{id}");
-    let parents = commit.parents.iter();
-    let parents = parents.map(|id| json!({"sha": id, "url": at(id), "html_url": page(id)}));
-    let message = match &commit.body[..] {
-        [] => commit.subject.clone(),
-        body => [&commit.subject[..], b"\n\n", body].concat(),
-    };
-    json!({
-        "sha": commit.id,
-        "node_id": commit.id,
-        "url": at(&commit.id),
-        "html_url": page(&commit.id),
-        "comments_url": at(&commit.id) + "/comments",
-        "commit": {
-            "url": at(&commit.id),
-            "author": person(&commit.author),
-            "committer": person(&commit.committer),
-            "message": String::from_utf8_lossy(&message),
-            "tree": {"sha": commit.tree, "url": format!("{url}/git/trees/{}", commit.id)},
-            "comment_count": 0,
-        },
-        "author": null,
-        "committer": null,
-        "parents": parents.collect::<Vec<_>>(),
-    })
-}
-
-fn person(of: &Signature) -> Value {
-    let date = Timestamp::from_second(of.seconds).unwrap_or_default();
-    json!({
-        "name": String::from_utf8_lossy(&of.name),
-        "email": String::from_utf8_lossy(&of.email),
-        "date": date.to_string(),
-    })
 }

@@ -4,6 +4,7 @@ use super::{Origin, sha};
 use crate::http::links::{FileAddress, Path, package_href};
 use crate::http::response;
 use crate::problem::Problem;
+use crate::repositories::commit;
 use crate::state::Call;
 use axum::response::Response;
 use frontend::query::github::{self, OWNER};
@@ -89,7 +90,7 @@ impl Repository {
         }
         let Some(entry) = found.pop() else {
             let problem = Problem::missing(format!("there is no repository {full_name}"));
-            return Err(near(call, &scope, problem, name).await);
+            return Err(near(call, &scope, problem, &full_name).await);
         };
         let git = corpus.indexed_repository(&entry.package).await?;
         Ok(Repository { entry, scope, git })
@@ -97,15 +98,38 @@ impl Repository {
 
     /// Revision by this name in the index; empty for the default one.
     pub(super) fn revision<'a>(&self, rev: &'a str) -> &'a str {
-        let is_only = self.git.is_none() && BRANCHES.contains(&rev);
+        let is_only = self.git.is_none() && (BRANCHES.contains(&rev) || rev == self.id());
         if is_only || rev == "HEAD" { "" } else { rev }
     }
 
+    /// Stands for the commit of a package that is no git repository.
+    fn id(&self) -> String {
+        sha(blake3::hash(&self.entry.package).as_bytes())
+    }
+
+    /// Id of the commit of a revision.
+    pub(super) async fn commit(&self, call: &Call, rev: &str) -> Result<String, Problem> {
+        let Some(git) = &self.git else {
+            let name = self.full_name();
+            return match self.revision(rev) {
+                "" => Ok(self.id()),
+                _ => Err(Problem::missing(format!("{name} has no revision {rev}"))),
+            };
+        };
+        let rev = self.revision(rev);
+        let mut indexed = git.revisions.iter();
+        let is_it = |name: &str| rev.is_empty() || revision_name(name.as_bytes()) == rev.as_bytes();
+        if let Some(known) = indexed.find(|known| is_it(&known.name)) {
+            return Ok(known.commit.clone());
+        }
+        let package = String::from_utf8_lossy(&self.entry.package);
+        let found = commit(&call.coordinator, &self.scope, &package, rev).await?;
+        Ok(found.id.clone())
+    }
+
     fn default_branch(&self) -> String {
-        let default = self.git.as_ref().map_or("", |git| &git.default);
-        let short = revision_name(default.as_bytes());
-        let named = Some(short).filter(|name| !name.is_empty());
-        String::from_utf8_lossy(named.unwrap_or(b"HEAD")).into_owned()
+        let default = self.git.as_ref().map_or(BRANCHES[0], |git| &git.default);
+        String::from_utf8_lossy(revision_name(default.as_bytes())).into_owned()
     }
 
     pub(super) fn full_name(&self) -> String {
@@ -129,17 +153,16 @@ async fn searched(call: &Call, scope: &Scope, name: &str) -> Result<Option<Vec<u
     Ok(first.first().map(|found| found.document.package.clone()))
 }
 
-/// Adds similar names to a problem.
+/// Adds names similar to `owner/name` to a problem.
 pub(super) async fn near(call: &Call, scope: &Scope, problem: Problem, name: &str) -> Problem {
-    let name = name.rsplit('/').next().unwrap_or_default();
-    let near = call.corpus(scope).near_packages(name.as_bytes()).await;
-    let names: Vec<_> = near
-        .unwrap_or_default()
-        .iter()
-        .map(|it| full_name(it))
-        .collect();
-    match &names[..] {
-        [] => problem,
-        names => problem.hint(format!("did you mean {}?", names.join(" or "))),
+    let last = name.rsplit('/').next().unwrap_or_default();
+    for name in [name, last] {
+        let near = call.corpus(scope).near_packages(name.as_bytes()).await;
+        let near = near.unwrap_or_default();
+        let names: Vec<_> = near.iter().map(|package| full_name(package)).collect();
+        if !names.is_empty() {
+            return problem.hint(format!("did you mean {}?", names.join(" or ")));
+        }
     }
+    problem
 }

@@ -14,7 +14,7 @@ use axum::http::{HeaderValue, Uri, header};
 use axum::response::Response;
 use frontend::query::{ParsedQuery, Query, github};
 use frontend::{Match, Scope, SearchRequest, SearchResult, SpoolError};
-use schema::message::{Expr, Field, Reading, Want};
+use schema::message::{Expr, Field, Want};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -24,13 +24,17 @@ const PER_PAGE_MAX: usize = 100;
 /// Files that can be paged to.
 const FILES_MAX: usize = 1000;
 
+const UNKNOWN_REPOSITORY: &str = "The listed users and repositories cannot be searched either \
+    because the resources do not exist or you do not have permission to view them.";
+
 /// Words with near spellings in an answer with nothing.
 const WORDS_MAX: usize = 2;
 
 pub(super) async fn code(call: Call, uri: Uri, origin: Origin) -> Result<Response, Problem> {
     let page = Page::of(&call.params)?;
     let q = call.params.required("q").and(call.params.text("q"))?;
-    let parsed = github::parse(q.unwrap_or_default())?;
+    let q = q.unwrap_or_default();
+    let parsed = github::parse(q)?;
     let scope = call.viewer.scope().await?;
     let request = SearchRequest {
         client: call.params.search_client(),
@@ -44,7 +48,7 @@ pub(super) async fn code(call: Call, uri: Uri, origin: Origin) -> Result<Respons
     }
     let mut notices: Vec<String> = parsed.notices.iter().map(|it| it.reason.clone()).collect();
     if answer.found() == 0 && answer.is_complete() {
-        check_repositories(&call, &scope, &parsed).await?;
+        check_repositories(&call, &scope, q, &parsed).await?;
         let notice = call.coordinator.notice_of_revisions(&scope, &parsed.query);
         notices.extend(notice.map(|notice| notice.reason));
         notices.extend(spellings(&call, &scope, &parsed).await);
@@ -182,17 +186,15 @@ fn item(origin: &Origin, best: &Match, matches: &[Match]) -> Value {
     })
 }
 
-/// Fails if a repository, or all alternatives to it, do not exist.
+/// Fails if a repository, or all alternatives to it, do not exist. `q` has its name.
 async fn check_repositories(
     call: &Call,
     scope: &Scope,
+    q: &str,
     parsed: &ParsedQuery,
 ) -> Result<(), Problem> {
-    for factor in parsed.query.expr.factors() {
-        let names = names_of(factor);
-        if names.is_empty() {
-            continue;
-        }
+    let factors = parsed.query.expr.factors().iter();
+    for factor in factors.filter(|factor| is_of_packages(factor)) {
         let query = Query::new(factor.clone(), 0)?.wanting(Want::Count, 0)?;
         let request = SearchRequest {
             client: call.params.search_client(),
@@ -200,29 +202,19 @@ async fn check_repositories(
         };
         let answer = call.coordinator.search(request).await?.finished().await?;
         if answer.found() == 0 && answer.is_complete() {
-            let detail = "The listed users and repositories cannot be searched either because the \
-                resources do not exist or you do not have permission to view them.";
-            let problem = Problem::bad_request(detail);
-            return Err(near(call, scope, problem, &names[0]).await);
+            let problem = Problem::bad_request(UNKNOWN_REPOSITORY);
+            let mut words = q.split_whitespace();
+            let name = words.find_map(|word| word.strip_prefix("repo:"));
+            return Err(near(call, scope, problem, name.unwrap_or_default()).await);
         }
     }
     Ok(())
 }
 
-/// Names in filters by package alone; none of an expression with others.
-fn names_of(factor: &Expr) -> Vec<String> {
-    if matches!(factor, Expr::Not(_)) {
-        return Vec::new();
-    }
-    let name = |atom: &Expr| match atom {
-        Expr::Filter(filter) if filter.field == Field::Package => {
-            let is_exact = filter.reading == Reading::Exact;
-            Some(is_exact.then(|| filter.text.clone()))
-        }
-        _ => None,
-    };
-    let names: Option<Vec<_>> = factor.atoms().into_iter().map(name).collect();
-    names.into_iter().flatten().flatten().collect()
+/// Returns true for filters by package alone.
+fn is_of_packages(factor: &Expr) -> bool {
+    let is_it = |atom: &&Expr| matches!(atom, Expr::Filter(it) if it.field == Field::Package);
+    !matches!(factor, Expr::Not(_)) && factor.atoms().iter().all(is_it)
 }
 
 async fn spellings(call: &Call, scope: &Scope, parsed: &ParsedQuery) -> Vec<String> {

@@ -178,7 +178,13 @@ fn a_repository_is_found_by_every_name_of_it() {
         assert_eq!(found["total_count"], 40, "{name}");
         let about = site.get(&format!("/repos/{name}")).json();
         assert_eq!(about["full_name"], "pkg/many");
-        assert_eq!(about["default_branch"], "HEAD");
+        assert_eq!(about["default_branch"], "main");
+        let main = site
+            .get(&format!("/repos/{name}/git/ref/heads/main"))
+            .json();
+        let sha = main["object"]["sha"].as_str().unwrap();
+        let file = format!("/repos/{name}/contents/00.c?ref={sha}");
+        assert_eq!(site.get(&file).json()["path"], "00.c");
     }
     let refused = site.get("/search/code?q=needle+repo:acme/mnay");
     check_problem(&refused, 422, "cannot be searched");
@@ -279,6 +285,10 @@ fn malformed_requests_are_refused() {
     for (path, says) in [
         ("/api/v3/nothing", "no such address"),
         ("/repos/a/b", "there is no repository a/b"),
+        (
+            "/repos/a/many/git/ref/heads/x",
+            "pkg/many has no revision x",
+        ),
         ("/repos/pkg/many/contents/no.c", "has no file no.c"),
         ("/repos/pkg/many/commits", "no backend has git repositories"),
     ] {
