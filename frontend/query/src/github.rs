@@ -15,7 +15,6 @@ use super::input::{ParsedQuery, QueryInput, check_length};
 use super::keys::{self, Prefix};
 use super::lex::{Lexer, quoted};
 use super::source_text::SourceMap;
-use qualifiers::Qualifier;
 use schema::message::{Expr, Field, Filter, Reading};
 
 /// Owner of packages that are named without one.
@@ -230,22 +229,10 @@ impl<'a> Rewriter<'a> {
     }
 
     fn term(&mut self) -> Result<(), BadQuery> {
-        let start = self.lexer.at;
-        let rest = self.lexer.rest();
-        let end = rest.find(|letter: char| !letter.is_ascii_alphabetic());
-        let (name, value) = rest.split_at(end.unwrap_or(rest.len()));
-        if value.starts_with(':')
-            && !value.starts_with("::")
-            && let Some(qualifier) = Qualifier::named(name)
-        {
-            self.step(name.len() + 1);
-            if let Some(value) = self.value() {
-                return self.qualifier(qualifier, &value, start);
-            }
-            self.lexer.at = start;
+        if !self.qualified()? {
+            let term = self.pattern();
+            self.push(&term);
         }
-        let term = self.pattern();
-        self.push(&term);
         Ok(())
     }
 

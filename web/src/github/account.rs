@@ -1,6 +1,6 @@
 //! The client's account, limits and version: what clients ask for before they search.
 
-use super::{Origin, PREFIX};
+use super::addresses::{Addresses, PREFIX};
 use crate::http::request_limits::read_body;
 use crate::http::response;
 use crate::problem::Problem;
@@ -26,8 +26,8 @@ const SCOPES: (HeaderName, &str) = (
     "gist, read:org, repo",
 );
 
-pub(super) async fn root(origin: Origin) -> Response {
-    let at = |path: &str| origin.page(&format!("{PREFIX}{path}"));
+pub(super) async fn root(addresses: Addresses) -> Response {
+    let at = |path: &str| addresses.page(&format!("{PREFIX}{path}"));
     let body = json!({
         "current_user_url": at("/user"),
         "code_search_url": at("/search/code?q={query}{&page,per_page,sort,order}"),
@@ -37,13 +37,13 @@ pub(super) async fn root(origin: Origin) -> Response {
     ([SCOPES], response::json(&body)).into_response()
 }
 
-pub(super) async fn user(key: Option<Extension<KeyName>>, origin: Origin) -> Response {
+pub(super) async fn user(key: Option<Extension<KeyName>>, addresses: Addresses) -> Response {
     let user = json!({
         "login": login(key.as_ref()),
         "id": 0,
         "type": "User",
         "site_admin": false,
-        "html_url": origin.page("/"),
+        "html_url": addresses.page("/"),
     });
     ([SCOPES], response::json(&user)).into_response()
 }

@@ -1,6 +1,6 @@
 //! Commits of a repository, and those of its branches.
 
-use super::Origin;
+use super::addresses::Addresses;
 use super::contents::revision;
 use super::repository::Repository;
 use crate::http::links::{Path, RepositoryAddress, encode};
@@ -21,7 +21,7 @@ const PER_PAGE_MAX: u32 = 100;
 pub(super) async fn list(
     call: Call,
     Path((owner, name)): Path<(String, String)>,
-    origin: Origin,
+    addresses: Addresses,
 ) -> Result<Response, Problem> {
     let of = Repository::find(&call, &owner, &name).await?;
     let params = &call.params;
@@ -43,7 +43,7 @@ pub(super) async fn list(
         let missing = end - found.len() as u32;
         let part = history(&call.coordinator, &call.viewer, &asked, missing).await?;
         let next = part.next();
-        found.extend(part.commits().iter().map(|it| commit(&origin, &of, it)));
+        found.extend(part.commits().iter().map(|it| commit(&addresses, &of, it)));
         match next {
             Some(next) if missing > 0 && (found.len() as u32) < end => {
                 let pairs = asked.into_pairs().into_iter();
@@ -61,13 +61,13 @@ pub(super) async fn list(
 pub(super) async fn reference(
     call: Call,
     Path((owner, name, reference)): Path<(String, String, String)>,
-    origin: Origin,
+    addresses: Addresses,
 ) -> Result<Response, Problem> {
     let of = Repository::find(&call, &owner, &name).await?;
     let mut kinds = ["heads/", "tags/"].into_iter();
     let rev = kinds.find_map(|kind| reference.strip_prefix(kind));
     let sha = of.commit(&call, rev.unwrap_or(&reference)).await?;
-    let url = origin.repository(&of.full_name());
+    let url = addresses.repository(&of.full_name());
     Ok(response::json(&json!({
         "ref": format!("refs/{reference}"),
         "node_id": sha,
@@ -76,12 +76,12 @@ pub(super) async fn reference(
     })))
 }
 
-fn commit(origin: &Origin, of: &Repository, commit: &Commit) -> Value {
-    let url = origin.repository(&of.full_name());
+fn commit(addresses: &Addresses, of: &Repository, commit: &Commit) -> Value {
+    let url = addresses.repository(&of.full_name());
     let repo = String::from_utf8_lossy(&of.entry.package);
     let page = |rev: &str| {
         let address = RepositoryAddress { repo: &repo, rev };
-        origin.page(&address.commit_href())
+        addresses.page(&address.commit_href())
     };
     let at = |id: &str| format!("{url}/commits/{id}");
     let parents = commit.parents.iter();

@@ -1,7 +1,7 @@
 //! Files, directories and trees of a repository.
 
+use super::addresses::{Addresses, sha};
 use super::repository::Repository;
-use super::{Origin, sha};
 use crate::http::links::Path;
 use crate::http::response;
 use crate::pages;
@@ -40,17 +40,17 @@ type Names = (String, String);
 pub(super) async fn top(
     call: Call,
     Path((owner, name)): Path<Names>,
-    origin: Origin,
+    addresses: Addresses,
 ) -> Result<Response, Problem> {
     let of = Repository::find(&call, &owner, &name).await?;
     let rev = revision(&call.params, "ref")?;
-    directory(&call, &of, b"", rev, &origin).await
+    directory(&call, &of, b"", rev, &addresses).await
 }
 
 pub(super) async fn at(
     call: Call,
     Path((owner, name, path)): Path<(String, String, String)>,
-    origin: Origin,
+    addresses: Addresses,
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -71,7 +71,7 @@ pub(super) async fn at(
     let corpus = call.corpus(&of.scope);
     let mut reply = corpus.file(&request).await?;
     if !reply.found {
-        if let Ok(found) = directory(&call, &of, path, rev, &origin).await {
+        if let Ok(found) = directory(&call, &of, path, rev, &addresses).await {
             return Ok(found);
         }
         reply = corpus.fetch_file(request.clone()).await?.reply;
@@ -79,7 +79,7 @@ pub(super) async fn at(
     if reply.total_bytes <= FILE_BYTES_MAX {
         corpus.read_on(request, &mut reply, FILE_BYTES_MAX).await?;
     }
-    Ok(response::json(&file(&origin, &of, path, &reply)))
+    Ok(response::json(&file(&addresses, &of, path, &reply)))
 }
 
 fn wants_raw(headers: &HeaderMap) -> bool {
@@ -123,13 +123,13 @@ fn checked(rev: &str) -> Result<&str, Problem> {
     Ok(rev)
 }
 
-fn file(origin: &Origin, of: &Repository, path: &[u8], reply: &FileReply) -> Value {
+fn file(addresses: &Addresses, of: &Repository, path: &[u8], reply: &FileReply) -> Value {
     let is_whole = reply.text.len() as u64 == reply.total_bytes;
     let (encoding, content) = match is_whole {
         true => ("base64", in_lines(&BASE64.encode(&reply.text))),
         false => ("none", String::new()),
     };
-    let mut out = entry(origin, of, path, &reply.commit, &reply.hash);
+    let mut out = entry(addresses, of, path, &reply.commit, &reply.hash);
     out["type"] = "file".into();
     out["size"] = reply.total_bytes.into();
     out["encoding"] = encoding.into();
@@ -144,11 +144,11 @@ fn in_lines(text: &str) -> String {
 }
 
 /// Addresses of a file, or of a directory without a hash.
-fn entry(origin: &Origin, of: &Repository, path: &[u8], rev: &str, hash: &[u8]) -> Value {
+fn entry(addresses: &Addresses, of: &Repository, path: &[u8], rev: &str, hash: &[u8]) -> Value {
     let is_directory = path.ends_with(b"/");
     let address = of.address(path, rev);
-    let url = origin.contents(&of.full_name(), path, rev);
-    let html_url = origin.page(&match is_directory {
+    let url = addresses.contents(&of.full_name(), path, rev);
+    let html_url = addresses.page(&match is_directory {
         true => address.directory_href(),
         false => address.show_href(0),
     });
@@ -164,7 +164,7 @@ fn entry(origin: &Origin, of: &Repository, path: &[u8], rev: &str, hash: &[u8]) 
         "url": url,
         "git_url": url,
         "html_url": html_url,
-        "download_url": (!is_directory).then(|| origin.page(&address.raw_href())),
+        "download_url": (!is_directory).then(|| addresses.page(&address.raw_href())),
         "_links": {"self": url, "git": url, "html": html_url},
     })
 }
@@ -211,11 +211,11 @@ async fn directory(
     of: &Repository,
     path: &[u8],
     rev: &str,
-    origin: &Origin,
+    addresses: &Addresses,
 ) -> Result<Response, Problem> {
     let entries = children(call, of, path, rev).await?;
     let entries = entries.iter().map(|child| {
-        let mut out = entry(origin, of, &child.path, of.revision(rev), &child.hash);
+        let mut out = entry(addresses, of, &child.path, of.revision(rev), &child.hash);
         let is_directory = child.path.ends_with(b"/");
         out["type"] = if is_directory { "dir" } else { "file" }.into();
         out["size"] = if is_directory { 0 } else { child.text_bytes }.into();
@@ -227,7 +227,7 @@ async fn directory(
 pub(super) async fn tree(
     call: Call,
     Path((owner, name, rev)): Path<(String, String, String)>,
-    origin: Origin,
+    addresses: Addresses,
 ) -> Result<Response, Problem> {
     let of = Repository::find(&call, &owner, &name).await?;
     let rev = checked(&rev)?;
@@ -241,7 +241,7 @@ pub(super) async fn tree(
         (entries, is_cut)
     };
     let tree = entries.iter().map(|(path, hash)| {
-        let out = entry(&origin, &of, path, of.revision(rev), hash);
+        let out = entry(&addresses, &of, path, of.revision(rev), hash);
         let (mode, kind) = match path.ends_with(b"/") {
             true => ("040000", "tree"),
             false => ("100644", "blob"),
@@ -250,7 +250,7 @@ pub(super) async fn tree(
     });
     Ok(response::json(&json!({
         "sha": rev,
-        "url": origin.repository(&of.full_name()) + "/git/trees/HEAD",
+        "url": addresses.repository(&of.full_name()) + "/git/trees/HEAD",
         "tree": tree.collect::<Vec<_>>(),
         "truncated": is_cut,
     })))

@@ -1,6 +1,6 @@
 //! Packages as repositories: names, descriptions, and the package of a name.
 
-use super::{Origin, sha};
+use super::addresses::{Addresses, sha};
 use crate::http::links::{FileAddress, Path, package_href};
 use crate::http::response;
 use crate::problem::Problem;
@@ -30,10 +30,10 @@ fn owner_and_name(package: &[u8]) -> (String, String) {
 }
 
 /// Description in lists.
-pub(super) fn json(origin: &Origin, package: &[u8]) -> Value {
+pub(super) fn json(addresses: &Addresses, package: &[u8]) -> Value {
     let (owner, name) = owner_and_name(package);
     let full_name = full_name(package);
-    let url = origin.repository(&full_name);
+    let url = addresses.repository(&full_name);
     let hash = sha(blake3::hash(package).as_bytes());
     json!({
         "id": u64::from_str_radix(&hash[..12], 16).unwrap_or_default(),
@@ -42,7 +42,7 @@ pub(super) fn json(origin: &Origin, package: &[u8]) -> Value {
         "full_name": full_name,
         "owner": {"login": owner, "id": 0, "type": "Organization", "site_admin": false},
         "private": false,
-        "html_url": origin.page(&package_href(package)),
+        "html_url": addresses.page(&package_href(package)),
         "description": null,
         "fork": false,
         "contents_url": format!("{url}/contents/{{+path}}"),
@@ -55,10 +55,10 @@ pub(super) fn json(origin: &Origin, package: &[u8]) -> Value {
 pub(super) async fn get(
     call: Call,
     Path((owner, name)): Path<(String, String)>,
-    origin: Origin,
+    addresses: Addresses,
 ) -> Result<Response, Problem> {
     let found = Repository::find(&call, &owner, &name).await?;
-    let mut out = json(&origin, &found.entry.package);
+    let mut out = json(&addresses, &found.entry.package);
     out["default_branch"] = found.default_branch().into();
     out["size"] = (found.entry.text_bytes / 1024).into();
     out["archived"] = false.into();

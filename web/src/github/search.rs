@@ -1,8 +1,8 @@
 //! `GET /search/code`: files with fragments, best first.
 
+use super::addresses::{Addresses, sha};
 use super::fragments;
 use super::repository::{self, full_name, near};
-use super::{Origin, sha};
 use crate::http::links::{FileAddress, encode};
 use crate::http::rendering;
 use crate::http::response::{NO_STORE, REVALIDATE, is_whole, json};
@@ -30,7 +30,7 @@ const UNKNOWN_REPOSITORY: &str = "The listed users and repositories cannot be se
 /// Words with near spellings in an answer with nothing.
 const WORDS_MAX: usize = 2;
 
-pub(super) async fn code(call: Call, uri: Uri, origin: Origin) -> Result<Response, Problem> {
+pub(super) async fn code(call: Call, uri: Uri, addresses: Addresses) -> Result<Response, Problem> {
     let page = Page::of(&call.params)?;
     let q = call.params.required("q").and(call.params.text("q"))?;
     let q = q.unwrap_or_default();
@@ -54,8 +54,8 @@ pub(super) async fn code(call: Call, uri: Uri, origin: Origin) -> Result<Respons
         notices.extend(spellings(&call, &scope, &parsed).await);
     }
     let whole = Arc::clone(&answer);
-    let links = page.links(&origin, &uri, &call.params, answer.documents());
-    let body = rendering(&answer, move || body(&whole, page, &origin, &notices)).await?;
+    let links = page.links(&addresses, &uri, &call.params, answer.documents());
+    let body = rendering(&answer, move || body(&whole, page, &addresses, &notices)).await?;
     let mut response = json(&body);
     let cache = if is_whole(&answer) {
         REVALIDATE
@@ -98,7 +98,13 @@ impl Page {
         (self.start() + self.files).min(FILES_MAX)
     }
 
-    fn links(self, origin: &Origin, uri: &Uri, params: &Params, total: u64) -> Option<HeaderValue> {
+    fn links(
+        self,
+        addresses: &Addresses,
+        uri: &Uri,
+        params: &Params,
+        total: u64,
+    ) -> Option<HeaderValue> {
         let last = (total.min(FILES_MAX as u64) as usize).div_ceil(self.files);
         let before = (self.number > 1).then_some(self.number - 1);
         let after = (self.number < last).then_some(self.number + 1);
@@ -113,7 +119,7 @@ impl Page {
         let others: String = others
             .map(|(name, value)| format!("&{}={}", encode(name.as_bytes()), encode(value)))
             .collect();
-        let address = origin.page(uri.path());
+        let address = addresses.page(uri.path());
         let link = |(relation, page): (&str, Option<usize>)| {
             Some(format!(
                 "<{address}?page={}{others}>; rel=\"{relation}\"",
@@ -129,7 +135,7 @@ impl Page {
 fn body(
     answer: &SearchResult,
     page: Page,
-    origin: &Origin,
+    addresses: &Addresses,
     notices: &[String],
 ) -> Result<Value, SpoolError> {
     let listed = answer.documents_listed()?;
@@ -143,7 +149,7 @@ fn body(
     let items = lens.into_iter().filter_map(|len| {
         let (of_file, rest) = matches.split_at(len);
         matches = rest;
-        Some(item(origin, of_file.first()?, of_file))
+        Some(item(addresses, of_file.first()?, of_file))
     });
     let items: Vec<Value> = items.collect();
     let mut body = json!({
@@ -158,10 +164,10 @@ fn body(
 }
 
 /// `best` is the first of the file's matches.
-fn item(origin: &Origin, best: &Match, matches: &[Match]) -> Value {
+fn item(addresses: &Addresses, best: &Match, matches: &[Match]) -> Value {
     let document = &best.document;
     let name = full_name(&document.package);
-    let url = origin.contents(&name, &document.path, &document.revisions.commit);
+    let url = addresses.contents(&name, &document.path, &document.revisions.commit);
     let page = FileAddress::of(document).show_href(best.line);
     let path = String::from_utf8_lossy(&document.path);
     let fragments = fragments::of(matches);
@@ -177,8 +183,8 @@ fn item(origin: &Origin, best: &Match, matches: &[Match]) -> Value {
         "sha": sha(&document.hash),
         "url": url,
         "git_url": url,
-        "html_url": origin.page(&page),
-        "repository": repository::json(origin, &document.package),
+        "html_url": addresses.page(&page),
+        "repository": repository::json(addresses, &document.package),
         "score": best.rank,
         "language": language,
         "line_numbers": lines,

@@ -1,6 +1,6 @@
 //! Problems as GitHub reports them.
 
-use super::PREFIX;
+use super::addresses::PREFIX;
 use crate::http::response::with_body;
 use crate::problem::{
     ACCESS_CHANGED, BAD_QUERY, BAD_REQUEST, BUSY, Kind, NOT_INDEXED, OVERLOADED, Problem,

@@ -9,7 +9,7 @@ use language::Language;
 use schema::message::{Field, Filter};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Qualifier {
+enum Qualifier {
     Repository,
     Owner,
     Path,
@@ -27,7 +27,7 @@ pub(super) enum Qualifier {
 }
 
 impl Qualifier {
-    pub(super) fn named(name: &str) -> Option<Qualifier> {
+    fn named(name: &str) -> Option<Qualifier> {
         Some(match &name.to_ascii_lowercase()[..] {
             "repo" | "repository" => Qualifier::Repository,
             "org" | "user" | "owner" | "organization" => Qualifier::Owner,
@@ -48,7 +48,28 @@ impl Qualifier {
 }
 
 impl Rewriter<'_> {
-    pub(super) fn qualifier(
+    /// Reads a qualifier with a value. Returns false if the term is none.
+    pub(super) fn qualified(&mut self) -> Result<bool, BadQuery> {
+        let start = self.lexer.at;
+        let rest = self.lexer.rest();
+        let end = rest.find(|letter: char| !letter.is_ascii_alphabetic());
+        let (name, value) = rest.split_at(end.unwrap_or(rest.len()));
+        if !value.starts_with(':') || value.starts_with("::") {
+            return Ok(false);
+        }
+        let Some(qualifier) = Qualifier::named(name) else {
+            return Ok(false);
+        };
+        self.step(name.len() + 1);
+        let Some(value) = self.value() else {
+            self.lexer.at = start;
+            return Ok(false);
+        };
+        self.qualifier(qualifier, &value, start)?;
+        Ok(true)
+    }
+
+    fn qualifier(
         &mut self,
         qualifier: Qualifier,
         value: &Value,
