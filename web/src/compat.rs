@@ -113,6 +113,9 @@ pub(crate) async fn search_page(call: Call, known: KnownTags) -> Response {
     if compat.has(Product::Dcs) && dcs::is_search(&call.params) {
         return dcs::search_page(&call);
     }
+    if compat.has(Product::Github) && github::is_search(&call.params) {
+        return github::search_page(&call.params);
+    }
     pages::search(call, known).await
 }
 
@@ -125,6 +128,7 @@ pub(crate) async fn show_page(call: Call) -> Response {
 }
 
 /// File with matches.
+#[allow(dead_code, reason = "for interfaces that show all matches of a file")]
 pub(crate) struct FoundFile {
     /// At least one, by line.
     pub(crate) matches: Vec<Match>,
@@ -134,6 +138,7 @@ pub(crate) struct FoundFile {
 
 /// Reads a range of the files of an answer, the best first, with `matches_max` matches in all, the
 /// best. Files without one of those are left out.
+#[allow(dead_code, reason = "for interfaces that show all matches of a file")]
 pub(crate) async fn files(
     answer: &Arc<SearchResult>,
     range: Range<usize>,

@@ -1,16 +1,58 @@
-//! Interface of github.
+//! Code search of GitHub's REST API, and addresses of its pages.
+//!
+//! A package is the repository `owner/name`: its last two names, or `pkg/NAME`. Addresses of the
+//! API begin with `/api/v3`, as those of GitHub Enterprise, or with nothing. Answers have the
+//! matches that GitHub sends on demand, with lines, and lack the addresses of what Trawl lacks.
 
-use crate::problem::Problem;
+mod account;
+mod addresses;
+mod commits;
+mod contents;
+mod fragments;
+mod pages;
+mod repository;
+mod search;
+mod shape;
+
+pub(crate) use pages::{is_search, search_page};
+pub(crate) use shape::shape;
+
 use crate::state::App;
+use addresses::PREFIX;
 use axum::Router;
-use axum::http::Uri;
-use axum::response::Response;
+use axum::routing::{get, post};
 
 pub(crate) fn routes() -> Router<App> {
-    Router::new()
-}
-
-/// Shape of problems at its addresses.
-pub(crate) fn shape(_: &Uri) -> Option<fn(&Problem, Response) -> Response> {
-    None
+    let pages = Router::new()
+        .route("/api/graphql", post(account::graphql))
+        .route(PREFIX, get(account::root))
+        .route("/api/v3/", get(account::root))
+        .route("/{owner}/{repo}/blob/{rev}/{*path}", get(pages::file))
+        .route("/{owner}/{repo}/tree/{rev}", get(pages::top))
+        .route("/{owner}/{repo}/tree/{rev}/{*path}", get(pages::directory));
+    ["", PREFIX].into_iter().fold(pages, |router, prefix| {
+        let at = |path: &str| format!("{prefix}{path}");
+        let repository = at("/repos/{owner}/{repo}");
+        router
+            .route(&at("/search/code"), get(search::code))
+            .route(&at("/rate_limit"), get(account::rate_limit))
+            .route(&at("/user"), get(account::user))
+            .route(&at("/meta"), get(account::meta))
+            .route(&format!("{repository}/contents"), get(contents::top))
+            .route(&format!("{repository}/contents/"), get(contents::top))
+            .route(
+                &format!("{repository}/contents/{{*path}}"),
+                get(contents::at),
+            )
+            .route(&format!("{repository}/commits"), get(commits::list))
+            .route(
+                &format!("{repository}/git/trees/{{*rev}}"),
+                get(contents::tree),
+            )
+            .route(
+                &format!("{repository}/git/ref/{{*reference}}"),
+                get(commits::reference),
+            )
+            .route(&repository, get(repository::get))
+    })
 }

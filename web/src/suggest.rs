@@ -5,7 +5,9 @@
 use crate::model::LeftOut;
 use crate::problem::Problem;
 use frontend::{Coordinator, FileError, Listing, Scope, entry_name, similar};
-use schema::message::{FileReply, FileRequest, ListEntry, ListKind, ListRequest};
+use schema::message::{
+    FileReply, FileRequest, IndexedRepository, ListEntry, ListKind, ListRequest,
+};
 use schema::name::package_name;
 
 const SIMILAR_MAX: usize = 3;
@@ -70,6 +72,18 @@ impl Corpus<'_> {
             list = list.whole().map(|_| Default::default())?;
         }
         Ok(list.entries)
+    }
+
+    /// `None` if the package is not a repository.
+    pub(crate) async fn indexed_repository(
+        self,
+        package: &[u8],
+    ) -> Result<Option<IndexedRepository>, Problem> {
+        let request = ListRequest::new(ListKind::Repositories, b"", package, 1);
+        let list = self.listing(&request).await?;
+        let mut entries = list.entries.into_iter();
+        let found = entries.find(|entry| entry.package == package);
+        Ok(found.and_then(|entry| entry.repository))
     }
 
     /// Visible packages with a similar name and the same first letter.

@@ -21,6 +21,7 @@ pub mod dcs;
 mod error;
 pub mod filter;
 mod forms;
+pub mod github;
 mod input;
 mod keys;
 mod lex;

@@ -43,6 +43,9 @@ const RUN_MEMORY_BYTES: u64 = 2 << 10;
 /// Small, so old results are evicted.
 const SPOOL_BYTES_MAX: u64 = 32 << 20;
 
+/// Addresses with problems in the shape of GitHub.
+const GITHUB: [&str; 4] = ["/api/v3/", "/api/graphql", "/search/code", "/repos/"];
+
 /// Every page must escape it.
 const SCRIPT: &str = "<script>alert";
 
@@ -195,6 +198,10 @@ impl Answer {
         let is_error = self.status.is_client_error() || self.status.is_server_error();
         if is_error && path.starts_with("/api/v1/") {
             assert!(self.kind().starts_with("text/plain"), "{}", self.kind());
+        } else if is_error && GITHUB.iter().any(|api| path.starts_with(api)) {
+            assert!(self.kind().starts_with("application/json"));
+            let message = self.is_plain().then(|| self.json()["message"].is_string());
+            assert!(message.unwrap_or(true));
         } else if is_error && path.starts_with("/api/") {
             self.check_problem();
         } else if self.kind() == "application/json" && self.is_plain() {

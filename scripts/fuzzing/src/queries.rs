@@ -1,12 +1,15 @@
-//! User input: queries, literals, regular expressions, filters, Debian Code Search.
+//! User input: queries, literals, regular expressions, filters, Debian Code Search, GitHub.
 
-use frontend::query::dcs;
 use frontend::query::filter;
+use frontend::query::{dcs, github};
 use frontend::{BadQuery, ParsedQuery, Query, QueryInput};
 use schema::message::{Field, Syntax};
 
 /// Longer queries are slower and reach no other code.
 const QUERY_BYTES_MAX: usize = 400;
+
+const LANGUAGES: u8 = 6;
+const GITHUB: u8 = 5;
 
 /// Errors must point into the query; rendering and parsing again must give the same query.
 ///
@@ -20,6 +23,9 @@ pub(crate) fn query(data: &[u8]) {
         return;
     }
     let (q, filter) = text.split_once('\0').unwrap_or((&text, ""));
+    if language % LANGUAGES == GITHUB {
+        return github_query(q);
+    }
     let field = filter::FIELDS[usize::from(language >> 4) % filter::FIELDS.len()].0;
     match parse(language, q, &[(field, filter)]) {
         Ok(parsed) => {
@@ -30,8 +36,15 @@ pub(crate) fn query(data: &[u8]) {
     }
 }
 
+fn github_query(q: &str) {
+    match github::parse(q) {
+        Ok(parsed) => check_again(&parsed.query),
+        Err(bad) => assert_eq!((bad.at, bad.atom), (None, None)),
+    }
+}
+
 fn parse(language: u8, q: &str, filters: &[(Field, &str)]) -> Result<ParsedQuery, BadQuery> {
-    let mode = match language % 5 {
+    let mode = match language % LANGUAGES {
         0 => None,
         1 => Some("literal"),
         2 => Some("regexp"),
@@ -102,6 +115,10 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         (2, "(?x) a # \\/ b\\\n/\0/re/i"),
         (3, "package:a -file:b/ std::x  y filetype:c++"),
         (4, "a\\Qb(\\E[[(&&]{ x{2} PATH:^x$"),
+        (
+            GITHUB,
+            "(foo OR \"a b\") NOT repo:a/b* -path:**/*.{c,h} symbol:A::b in:file,path size:>1",
+        ),
     ];
     queries
         .map(|(language, query)| [&[language], query.as_bytes()].concat())

@@ -17,6 +17,19 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
+/// Beginnings of the addresses of APIs.
+const APIS: [&str; 9] = [
+    "/api/v2/",
+    "/raw/",
+    "/api/v3",
+    "/api/graphql",
+    "/search/code",
+    "/repos/",
+    "/rate_limit",
+    "/user",
+    "/meta",
+];
+
 /// Address of the form. The other ends its cookie.
 pub(crate) const SIGN_IN: &str = "/sign-in";
 pub(crate) const SIGN_OUT: &str = "/sign-out";
@@ -45,7 +58,7 @@ impl Need {
             _ if path.starts_with("/assets/") => Need::Nothing,
             _ if path.starts_with("/api/v1/") => Need::DebianCodeSearch,
             "/mcp" => Need::Api,
-            _ if path.starts_with("/api/v2/") || path.starts_with("/raw/") => Need::Api,
+            _ if APIS.iter().any(|api| path.starts_with(api)) => Need::Api,
             _ => Need::Page,
         }
     }
@@ -207,6 +220,7 @@ mod tests {
         }
         assert_eq!(need("/api/v2/export"), Need::Api);
         assert_eq!(need("/raw/p/a/b"), Need::Api);
+        assert_eq!(need("/api/v3/search/code"), Need::Api);
         assert_eq!(need("/api/v1/search"), Need::DebianCodeSearch);
     }
 

@@ -221,20 +221,8 @@ pub(super) async fn repository(
         return Ok(None);
     };
     let name = name.to_owned();
-    let found = indexed_repository(corpus, package).await?;
+    let found = corpus.indexed_repository(package).await?;
     Ok(found.map(|found| RepositoryView { name, found }))
-}
-
-/// `None` if the package is not a repository.
-pub(super) async fn indexed_repository(
-    corpus: Corpus<'_>,
-    package: &[u8],
-) -> Result<Option<IndexedRepository>, Problem> {
-    let request = ListRequest::new(ListKind::Repositories, b"", package, 1);
-    let list = corpus.listing(&request).await?;
-    let mut entries = list.entries.into_iter();
-    let found = entries.find(|entry| entry.package == package);
-    Ok(found.and_then(|entry| entry.repository))
 }
 
 impl RepositoryView {

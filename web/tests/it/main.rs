@@ -24,6 +24,7 @@ mod faults;
 mod files;
 mod filters;
 mod full_disk;
+mod github;
 mod in_process;
 mod keys;
 mod links;

@@ -5,7 +5,7 @@ use crate::input::joined;
 use crate::lex::Lexer;
 use crate::regexp::check_syntax;
 use crate::source_text::SourceText;
-use crate::{ParsedQuery, Query, QueryInput, dcs, filter, revision_name};
+use crate::{ParsedQuery, Query, QueryInput, dcs, filter, github, revision_name};
 use language::symbols::Kind;
 use proptest::prelude::*;
 use schema::message::{
@@ -331,6 +331,21 @@ proptest! {
                 }
                 Err(bad) => prop_assert!(q.is_char_boundary(bad.at.unwrap_or(0)), "{bad:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn any_github_input_is_parsed_or_refused(q in pieces()) {
+        match github::parse(&q) {
+            Ok(parsed) => check_again(&parsed.query),
+            Err(bad) => prop_assert_eq!((bad.at, bad.atom), (None, None)),
+        }
+    }
+
+    #[test]
+    fn every_repository_can_be_asked_for(name in text()) {
+        if !name.trim_matches('/').is_empty() {
+            prop_assert!(github::repository(&name).is_ok(), "{:?}", name);
         }
     }
 

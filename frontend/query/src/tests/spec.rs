@@ -3,7 +3,7 @@
 //! A query follows `>`, after its language unless native. Indented lines are this test's output;
 //! UPDATE_EXPECT=1 rewrites them.
 
-use crate::{BadQuery, ParsedQuery, Query, QueryInput, dcs};
+use crate::{BadQuery, ParsedQuery, Query, QueryInput, dcs, github};
 use expect_test::expect_file;
 use language::symbols::Kind;
 use schema::message::{Expr, Field, Pattern, Reading, Role, Syntax};
@@ -33,6 +33,7 @@ fn parse(language: &str, q: &str) -> Result<ParsedQuery, BadQuery> {
     match language {
         "dcs" => dcs::parse(q, Syntax::Regexp),
         "dcs literal" => dcs::parse(q, Syntax::Literal),
+        "github" => github::parse(q),
         mode => Query::parse(&QueryInput {
             q,
             mode: Some(mode).filter(|mode| !mode.is_empty()),
@@ -74,8 +75,8 @@ fn understood(q: &str, parsed: &ParsedQuery) -> String {
         writeln!(out, "    = {canonical}").unwrap();
     }
     for notice in &parsed.notices {
-        let at = notice.at.unwrap();
-        write!(out, "    ! {at}: {}", notice.reason).unwrap();
+        let at = notice.at.map_or(String::new(), |at| format!("{at}: "));
+        write!(out, "    ! {at}{}", notice.reason).unwrap();
         let hint = notice.hint.iter();
         hint.for_each(|hint| write!(out, "; {hint}").unwrap());
         out.push('\n');

@@ -72,6 +72,13 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/symbols",
     "/api/v2/definitions",
     "/api/v2/references",
+    "/api/v3/search/code",
+    "/repos/{}/{}/contents/{}",
+    "/repos/{}/{}/commits",
+    "/repos/{}/{}/git/trees/{}",
+    "/repos/{}/{}/git/ref/{}",
+    "/{}/{}/blob/main/{}",
+    "/api/graphql",
 ];
 
 /// Mostly the first.
@@ -146,6 +153,9 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "from",
     "column",
     "name",
+    "ref",
+    "sha",
+    "recursive",
 ];
 
 /// Raw query string, variable path part, and body.

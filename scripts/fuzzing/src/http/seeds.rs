@@ -148,6 +148,18 @@ GET /results/{}/{} & {}=needle & {}=page_1
 GET /perpackage-results/{}/2/{} & {}=i3.*x & {}=page_0
 
 GET /openapi.json
+
+GET /api/v3/search/code & q=needle repo:pkg/alpha NOT path:*.h & per_page=2 & page=2
+
+GET /repos/{}/{}/contents/{} & {}=pkg & {}=alpha & {}=src/main.c & ref=HEAD & accept=application/vnd.github.raw
+
+GET /repos/{}/{}/git/trees/{} & {}=pkg & {}=delta & {}=HEAD & recursive=1
+
+GET /repos/{}/{}/git/ref/{} & {}=pkg & {}=delta & {}=heads/main
+
+GET /{}/{}/blob/main/{} & {}=pkg & {}=delta & {}=many.c
+
+POST /api/graphql & body={"query": "{viewer{login}}"}
 "#;
 
 /// The last request succeeds.

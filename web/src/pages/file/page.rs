@@ -1,6 +1,6 @@
 //! Page of a file, around its lines.
 
-use super::super::directory::{indexed_repository, short_name};
+use super::super::directory::short_name;
 use super::super::form::Form;
 use super::super::markdown::is_markdown;
 use super::super::tree::{Place, TreeView, directory_of};
@@ -315,7 +315,7 @@ async fn in_revisions(
     request: &FileRequest,
     asked: &str,
 ) -> Result<Vec<String>, Problem> {
-    let repository = indexed_repository(corpus, &request.package).await?;
+    let repository = corpus.indexed_repository(&request.package).await?;
     let others = repository.map_or_else(Vec::new, |found| others(found, request, asked));
     let mut found = Vec::new();
     for revision in others.into_iter().take(REVISIONS_MAX) {

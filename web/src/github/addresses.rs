@@ -1,0 +1,57 @@
+//! Addresses in answers: of this server, as the client knows it.
+
+use crate::http::links::encode;
+use crate::http::server::IsHttps;
+use crate::http::site::Site;
+use axum::extract::FromRequestParts;
+use axum::http::header;
+use axum::http::request::Parts;
+use std::convert::Infallible;
+
+pub(super) const PREFIX: &str = "/api/v3";
+
+/// Start of this server's addresses, as the client knows it.
+#[derive(Clone, Debug)]
+pub(super) struct Addresses(String);
+
+impl<S: Sync> FromRequestParts<S> for Addresses {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let is_https = parts.extensions.get::<IsHttps>().is_some();
+        let scheme = if is_https { "https" } else { "http" };
+        let named = parts.headers.get(header::HOST);
+        let named = named.and_then(|host| host.to_str().ok());
+        let host = parts.uri.authority().map(|it| it.as_str()).or(named);
+        let base = Site::of(&parts.headers, &parts.extensions).base;
+        let host = host.unwrap_or("localhost");
+        Ok(Addresses(format!("{scheme}://{host}{}", base.as_str())))
+    }
+}
+
+impl Addresses {
+    /// Of a path that begins with `/`.
+    pub(super) fn page(&self, path: &str) -> String {
+        format!("{}{path}", self.0)
+    }
+
+    pub(super) fn repository(&self, full_name: &str) -> String {
+        self.page(&format!("{PREFIX}/repos/{}", encode(full_name.as_bytes())))
+    }
+
+    /// Of a file or directory; an empty `rev` is the default one.
+    pub(super) fn contents(&self, full_name: &str, path: &[u8], rev: &str) -> String {
+        let path = path.strip_suffix(b"/").unwrap_or(path);
+        let at = format!("{}/contents/{}", self.repository(full_name), encode(path));
+        match rev {
+            "" => at,
+            rev => format!("{at}?ref={}", encode(rev.as_bytes())),
+        }
+    }
+}
+
+/// Prefix of a BLAKE3 hash, as long as an id of git.
+pub(super) fn sha(hash: &[u8]) -> String {
+    let digits = hash.iter().take(20).map(|byte| format!("{byte:02x}"));
+    digits.collect()
+}

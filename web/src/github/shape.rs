@@ -1,0 +1,84 @@
+//! Problems as GitHub reports them.
+
+use super::addresses::PREFIX;
+use crate::http::response::with_body;
+use crate::problem::{
+    ACCESS_CHANGED, BAD_QUERY, BAD_REQUEST, BUSY, Kind, NOT_INDEXED, OVERLOADED, Problem,
+    TOO_MANY_TRIES,
+};
+use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
+use axum::response::Response;
+use serde_json::json;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const OTHERS: [&str; 5] = [
+    "/search/code",
+    "/rate_limit",
+    "/user",
+    "/meta",
+    "/api/graphql",
+];
+
+pub(crate) fn shape(uri: &Uri) -> Option<fn(&Problem, Response) -> Response> {
+    let path = uri.path();
+    let rest = path.strip_prefix(PREFIX);
+    let is_versioned = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let is_ours = is_versioned || path.starts_with("/repos/") || OTHERS.contains(&path);
+    is_ours.then_some(reshape)
+}
+
+fn reshape(problem: &Problem, mut response: Response) -> Response {
+    let status = status(problem.kind, response.status());
+    *response.status_mut() = status;
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        add_limits(&mut response);
+    }
+    let hint = problem.hint.as_ref();
+    let separator = if problem.detail.ends_with('.') {
+        ""
+    } else {
+        ";"
+    };
+    let hint = hint.map_or_else(String::new, |hint| format!("{separator} {hint}"));
+    let said = format!("{}{hint}", problem.detail);
+    let mut body = json!({
+        "message": said,
+        "documentation_url": problem.r#type,
+        "status": status.as_str(),
+    });
+    if status == StatusCode::UNPROCESSABLE_ENTITY {
+        let error = json!({"resource": "Search", "field": "q", "code": "invalid", "message": said});
+        body["errors"] = json!([error]);
+    }
+    with_body(
+        response,
+        "application/json; charset=utf-8",
+        body.to_string(),
+    )
+}
+
+fn status(kind: &'static Kind, status: StatusCode) -> StatusCode {
+    let is = |kinds: &[&'static Kind]| kinds.iter().any(|other| std::ptr::eq(*other, kind));
+    if is(&[&BAD_QUERY, &BAD_REQUEST]) {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else if is(&[&OVERLOADED, &BUSY, &TOO_MANY_TRIES]) {
+        StatusCode::TOO_MANY_REQUESTS
+    } else if is(&[&NOT_INDEXED, &ACCESS_CHANGED]) {
+        StatusCode::NOT_FOUND
+    } else {
+        status
+    }
+}
+
+/// Clients wait until the limit is reset.
+fn add_limits(response: &mut Response) {
+    let headers = response.headers_mut();
+    let after = headers.get(header::RETRY_AFTER);
+    let after = after.and_then(|after| after.to_str().ok()?.parse::<u64>().ok());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let reset = now.unwrap_or_default().as_secs() + after.unwrap_or_default();
+    for (name, value) in [("limit", 1), ("remaining", 0), ("reset", reset)] {
+        let name = HeaderName::try_from(format!("x-ratelimit-{name}"));
+        headers.insert(name.expect("ASCII"), HeaderValue::from(value));
+    }
+}
