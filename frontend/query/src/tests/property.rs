@@ -5,7 +5,7 @@ use crate::input::joined;
 use crate::lex::Lexer;
 use crate::regexp::check_syntax;
 use crate::source_text::SourceText;
-use crate::{ParsedQuery, Query, QueryInput, dcs, filter, revision_name};
+use crate::{ParsedQuery, Query, QueryInput, dcs, filter, revision_name, zoekt};
 use language::symbols::Kind;
 use proptest::prelude::*;
 use schema::message::{
@@ -331,6 +331,17 @@ proptest! {
                 }
                 Err(bad) => prop_assert!(q.is_char_boundary(bad.at.unwrap_or(0)), "{bad:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn any_zoekt_input_is_parsed_or_refused(q in pieces()) {
+        match zoekt::parse(&q) {
+            Ok(zoekt) => {
+                check_again(&zoekt.parsed.query);
+                check_offsets(&q, &zoekt.parsed);
+            }
+            Err(bad) => prop_assert!(q.is_char_boundary(bad.at.unwrap_or(0)), "{bad:?}"),
         }
     }
 
