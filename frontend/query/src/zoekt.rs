@@ -45,8 +45,8 @@ const RESULT_TYPES: [(&str, ResultType); 4] = [
     ("repo", ResultType::Repositories),
 ];
 
-/// Parses a query; an empty one matches every file.
-pub fn parse(typed: &str) -> Result<ZoektQuery, BadQuery> {
+/// Parses a query; an empty one matches every file. The matches have at least `context_lines`.
+pub fn parse(typed: &str, context_lines: u32) -> Result<ZoektQuery, BadQuery> {
     check_length(typed)?;
     let mut parser = Parser {
         typed,
@@ -71,7 +71,7 @@ pub fn parse(typed: &str) -> Result<ZoektQuery, BadQuery> {
         Value::Expr(expr) => positive(expr),
     };
     Ok(ZoektQuery {
-        parsed: ParsedQuery::new(expr, Query::CONTEXT_DEFAULT, sources)?,
+        parsed: ParsedQuery::new(expr, context_lines.max(Query::CONTEXT_DEFAULT), sources)?,
         results,
     })
 }

@@ -336,7 +336,7 @@ proptest! {
 
     #[test]
     fn any_zoekt_input_is_parsed_or_refused(q in pieces()) {
-        match zoekt::parse(&q) {
+        match zoekt::parse(&q, 0) {
             Ok(zoekt) => {
                 check_again(&zoekt.parsed.query);
                 check_offsets(&q, &zoekt.parsed);

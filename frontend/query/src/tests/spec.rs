@@ -33,7 +33,7 @@ fn parse(language: &str, q: &str) -> Result<ParsedQuery, BadQuery> {
     match language {
         "dcs" => dcs::parse(q, Syntax::Regexp),
         "dcs literal" => dcs::parse(q, Syntax::Literal),
-        "zoekt" => zoekt::parse(q).map(|zoekt| zoekt.parsed),
+        "zoekt" => zoekt::parse(q, 0).map(|zoekt| zoekt.parsed),
         mode => Query::parse(&QueryInput {
             q,
             mode: Some(mode).filter(|mode| !mode.is_empty()),
