@@ -68,6 +68,10 @@ impl Line<'_> {
     }
 }
 
+fn last_line(found: &Match) -> u32 {
+    found.line.saturating_add(found.lines.max(1) - 1)
+}
+
 /// Counts like Go: each byte that is not UTF-8 is one.
 fn runes(bytes: &[u8]) -> u64 {
     let chunks = bytes.utf8_chunks();
@@ -123,7 +127,7 @@ impl<'a> FileLines<'a> {
             start = before;
             self.add(line, start);
         }
-        let last = found.line + found.lines.max(1) - 1;
+        let last = last_line(found);
         let Some(line) = self.lines.get(&last) else {
             return;
         };
@@ -169,7 +173,8 @@ impl<'a> FileLines<'a> {
 
     fn content(&self, first: u32, last: u32) -> Bytes {
         let mut bytes = Vec::new();
-        for line in self.lines.range(first..=last).map(|(_, line)| line) {
+        let lines = (first <= last).then(|| self.lines.range(first..=last));
+        for (_, line) in lines.into_iter().flatten() {
             bytes.extend_from_slice(line.text);
             if line.part.is_none() {
                 bytes.extend_from_slice(self.end.bytes());
@@ -183,7 +188,7 @@ impl<'a> FileLines<'a> {
         let mut groups: Vec<(u32, u32, &'a [Match])> = Vec::new();
         let mut at = 0;
         for (index, found) in self.matches.iter().enumerate() {
-            let last = found.line + found.lines.max(1) - 1;
+            let last = last_line(found);
             let near = |end: u32| {
                 u64::from(end) + 2 * u64::from(self.context_lines) >= found.line.into()
                     && self.is_gapless(end.min(found.line), found.line)
@@ -247,7 +252,7 @@ impl<'a> FileLines<'a> {
     }
 
     fn line_match(&self, found: &Match) -> LineMatch {
-        let last = found.line + found.lines.max(1) - 1;
+        let last = last_line(found);
         let content = self.content(found.line, last);
         let start = self.lines.get(&found.line).map_or(0, |line| line.start);
         let has_context = self.context_lines > 0;
@@ -259,7 +264,7 @@ impl<'a> FileLines<'a> {
         let fragment = |(range, symbol_info): (Range, Option<Symbol>)| LineFragment {
             line_offset: range.start.byte_offset.saturating_sub(start),
             offset: range.start.byte_offset,
-            match_length: range.end.byte_offset - range.start.byte_offset,
+            match_length: (range.end.byte_offset).saturating_sub(range.start.byte_offset),
             symbol_info,
         };
         LineMatch {
@@ -267,8 +272,8 @@ impl<'a> FileLines<'a> {
             line_end: start + content.0.len() as u64,
             line: content,
             line_number: found.line,
-            before: has_context.then(|| self.content(first, found.line - 1)),
-            after: has_context.then(|| self.content(last + 1, after)),
+            before: has_context.then(|| self.content(first, found.line.saturating_sub(1))),
+            after: has_context.then(|| self.content(last.saturating_add(1), after)),
             score: found.rank.into(),
             line_fragments: ranges.zip(symbols).map(fragment).collect(),
             ..LineMatch::default()

@@ -34,10 +34,10 @@ impl Body {
         }
     }
 
-    /// The last of equal names counts, `null` is absent.
+    /// `null` is absent.
     fn get(&self, name: &str) -> Option<&Value> {
         let named = |(known, _): &(&String, &Value)| known.eq_ignore_ascii_case(name);
-        let found = self.0.iter().filter(named).last();
+        let found = self.0.iter().rfind(named);
         found.map(|(_, value)| value).filter(|it| !it.is_null())
     }
 

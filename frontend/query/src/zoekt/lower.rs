@@ -11,6 +11,9 @@ use language::Language;
 use regex_syntax::hir::{Class, Hir, HirKind};
 use schema::message::{Expr, Field, Filter, Pattern, Place, Reading, Role, Syntax};
 
+/// Matches nothing, but a pattern with a line end is searched for over lines.
+const OVER_LINES: &str = r"\n{0}";
+
 pub(super) enum Value {
     Const(bool),
     Expr(Expr),
@@ -58,6 +61,8 @@ struct Regexp {
     text: SourceText,
     literal: Option<String>,
     has_upper: bool,
+    /// A class matches line ends, as `\s` and `[^a]` do.
+    spans_lines: bool,
 }
 
 impl Regexp {
@@ -75,6 +80,7 @@ impl Regexp {
         }
         Ok(Some(Regexp {
             has_upper: has_upper(&hir) || text.as_str().contains("(?i"),
+            spans_lines: any_class(&hir, &|start, end| (start..=end).contains(&'\n')),
             text,
             literal,
         }))
@@ -105,20 +111,30 @@ fn literal(hir: &Hir) -> Option<String> {
 
 /// Classes count by their bounds, as zoekt compares them: `\w` and `[^A]` have upper-case ones.
 fn has_upper(hir: &Hir) -> bool {
+    let is_upper = |start: char, end: char| start.is_ascii_uppercase() || end.is_ascii_uppercase();
+    any_class(hir, &is_upper)
+}
+
+/// True if a class or a literal has such a range of characters.
+fn any_class(hir: &Hir, is_such: &dyn Fn(char, char) -> bool) -> bool {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => false,
-        HirKind::Literal(literal) => literal.0.iter().any(u8::is_ascii_uppercase),
-        HirKind::Class(Class::Unicode(class)) => {
-            let bounds = class.iter().flat_map(|range| [range.start(), range.end()]);
-            bounds.into_iter().any(|letter| letter.is_ascii_uppercase())
+        HirKind::Literal(literal) => {
+            let mut bytes = literal.0.iter().map(|&byte| char::from(byte));
+            bytes.any(|letter| is_such(letter, letter))
         }
+        HirKind::Class(Class::Unicode(class)) => class
+            .iter()
+            .any(|range| is_such(range.start(), range.end())),
         HirKind::Class(Class::Bytes(class)) => {
-            let bounds = class.iter().flat_map(|range| [range.start(), range.end()]);
-            bounds.into_iter().any(|byte| byte.is_ascii_uppercase())
+            let mut ranges = class.iter();
+            ranges.any(|range| is_such(range.start().into(), range.end().into()))
         }
-        HirKind::Repetition(repetition) => has_upper(&repetition.sub),
-        HirKind::Capture(capture) => has_upper(&capture.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(has_upper),
+        HirKind::Repetition(repetition) => any_class(&repetition.sub, is_such),
+        HirKind::Capture(capture) => any_class(&capture.sub, is_such),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().any(|part| any_class(part, is_such))
+        }
     }
 }
 
@@ -275,13 +291,13 @@ impl Lowering<'_> {
 
     fn pattern(&mut self, regexp: &Regexp, case: Case, is_symbol: bool) -> Expr {
         let (text, syntax) = regexp.parts();
-        let role = if is_symbol {
-            Role::Definition
-        } else {
-            Role::Any
+        let (role, suffix) = match regexp.spans_lines {
+            _ if is_symbol => (Role::Definition, ""),
+            true if syntax == Syntax::Regexp => (Role::Any, OVER_LINES),
+            _ => (Role::Any, ""),
         };
         let pattern = Expr::Pattern(Pattern {
-            text: text.to_owned(),
+            text: format!("{text}{suffix}"),
             syntax,
             ignore_case: regexp.ignores(case),
             place: Place {
