@@ -108,8 +108,11 @@ impl Compat {
 }
 
 /// `/search` of all products.
-pub(crate) async fn search_page(call: Call, known: KnownTags) -> Response {
+pub(crate) async fn search_page(call: Call, links: zoekt::Links, known: KnownTags) -> Response {
     let compat = call.options.compat;
+    if compat.has(Product::Zoekt) && zoekt::is_search(&call.params) {
+        return zoekt::search_page(&call, &links).await;
+    }
     if compat.has(Product::Dcs) && dcs::is_search(&call.params) {
         return dcs::search_page(&call);
     }
@@ -133,6 +136,7 @@ pub(crate) struct FoundFile {
     /// At least one, by line.
     pub(crate) matches: Vec<Match>,
     /// Number of all its matches, if counted.
+    #[allow(dead_code, reason = "zoekt's answers have only sums")]
     pub(crate) total: Option<u64>,
 }
 

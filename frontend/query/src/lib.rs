@@ -1,7 +1,7 @@
 //! Queries: from typed text to a checked expression, or an error that says what to change.
 //!
 //! [`Query::parse`] reads a [`QueryInput`] in the native language, [`dcs::parse`] the
-//! language of Debian Code Search. `parse` (with `lex`) makes a syntax tree, `input` lowers
+//! language of Debian Code Search, [`zoekt::parse`] that of zoekt. `parse` (with `lex`) makes a syntax tree, `input` lowers
 //! it to an expression, and `checked` makes a [`Query`]. `phrase` chooses preferred lines;
 //! `forms` adds other spellings of a text; `render` writes native text.
 //!
@@ -36,6 +36,7 @@ mod revision_name;
 mod scope;
 mod similar;
 mod source_text;
+pub mod zoekt;
 
 pub use checked::Query;
 pub use completion::{PartOf, TypedPart, keys_with};

@@ -4,11 +4,17 @@ use super::error::BadQuery;
 use super::limits::NESTING_MAX;
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::ast::{Ast, Error, Flag, Flags, FlagsItemKind, GroupKind, Span};
+use regex_syntax::hir::Hir;
 use regex_syntax::hir::translate::TranslatorBuilder;
 
 /// Parses a regular expression as backends do, without folding case: that causes no error, and
 /// takes 0.3 ms for each large class.
 pub(super) fn check_syntax(text: &str) -> Result<(), BadQuery> {
+    hir(text).map(|_| ())
+}
+
+/// Parses one without its flag `i`.
+pub(super) fn hir(text: &str) -> Result<Hir, BadQuery> {
     let mut parser = ParserBuilder::new().nest_limit(NESTING_MAX).build();
     let parsed = parser.parse(text);
     let mut parsed = parsed.map_err(|error: Error| invalid(error.kind(), error.span()))?;
@@ -19,10 +25,8 @@ pub(super) fn check_syntax(text: &str) -> Result<(), BadQuery> {
         .multi_line(true)
         .crlf(true)
         .build();
-    match translator.translate(text, &parsed) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(invalid(error.kind(), error.span())),
-    }
+    let translated = translator.translate(text, &parsed);
+    translated.map_err(|error| invalid(error.kind(), error.span()))
 }
 
 fn invalid(reason: impl std::fmt::Display, span: &Span) -> BadQuery {

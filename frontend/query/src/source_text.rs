@@ -54,6 +54,16 @@ impl SourceText {
         out
     }
 
+    /// Moves offsets in `outer` to those of its input.
+    pub(super) fn within(self, outer: &SourceText) -> SourceText {
+        let mut out = SourceText::default();
+        for (offset, letter) in self.text.char_indices() {
+            let at = outer.at(self.at(offset));
+            out.push(at, letter.encode_utf8(&mut [0; 4]));
+        }
+        out
+    }
+
     /// Canonical form of a regular expression: `/` unescaped, no trailing backslash (possible in a
     /// comment), so the closing slash is unambiguous.
     pub(super) fn into_regexp(self) -> SourceText {

@@ -78,10 +78,16 @@ pub(crate) async fn finished(
     parsed: Option<&ParsedQuery>,
 ) -> Result<Arc<SearchResult>, Problem> {
     let finished = search.finished().await;
-    Ok(finished.map_err(|error| match (error, parsed) {
+    finished.map_err(|error| located(error, parsed))
+}
+
+/// Locates a backend's error in the typed query.
+pub(crate) fn located(error: SearchError, parsed: Option<&ParsedQuery>) -> Problem {
+    let located = match (error, parsed) {
         (SearchError::BadQuery(bad), Some(parsed)) => SearchError::BadQuery(parsed.locate(bad)),
         (error, _) => error,
-    })?)
+    };
+    located.into()
 }
 
 /// Matches by package, most first, and by language, kind and directory. `None` if not all matches

@@ -44,6 +44,7 @@ mod site;
 mod slow_readers;
 mod symbols;
 mod tls;
+mod zoekt;
 
 use testkit::backend::Document;
 

@@ -5,7 +5,7 @@ use crate::input::joined;
 use crate::lex::Lexer;
 use crate::regexp::check_syntax;
 use crate::source_text::SourceText;
-use crate::{ParsedQuery, Query, QueryInput, dcs, filter, github, revision_name};
+use crate::{ParsedQuery, Query, QueryInput, dcs, filter, github, revision_name, zoekt};
 use language::symbols::Kind;
 use proptest::prelude::*;
 use schema::message::{
@@ -346,6 +346,17 @@ proptest! {
     fn every_repository_can_be_asked_for(name in text()) {
         if !name.trim_matches('/').is_empty() {
             prop_assert!(github::repository(&name).is_ok(), "{:?}", name);
+        }
+    }
+
+    #[test]
+    fn any_zoekt_input_is_parsed_or_refused(q in pieces()) {
+        match zoekt::parse(&q, 0) {
+            Ok(zoekt) => {
+                check_again(&zoekt.parsed.query);
+                check_offsets(&q, &zoekt.parsed);
+            }
+            Err(bad) => prop_assert!(q.is_char_boundary(bad.at.unwrap_or(0)), "{bad:?}"),
         }
     }
 

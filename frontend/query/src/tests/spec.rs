@@ -3,7 +3,7 @@
 //! A query follows `>`, after its language unless native. Indented lines are this test's output;
 //! UPDATE_EXPECT=1 rewrites them.
 
-use crate::{BadQuery, ParsedQuery, Query, QueryInput, dcs, github};
+use crate::{BadQuery, ParsedQuery, Query, QueryInput, dcs, github, zoekt};
 use expect_test::expect_file;
 use language::symbols::Kind;
 use schema::message::{Expr, Field, Pattern, Reading, Role, Syntax};
@@ -34,6 +34,7 @@ fn parse(language: &str, q: &str) -> Result<ParsedQuery, BadQuery> {
         "dcs" => dcs::parse(q, Syntax::Regexp),
         "dcs literal" => dcs::parse(q, Syntax::Literal),
         "github" => github::parse(q),
+        "zoekt" => zoekt::parse(q, 0).map(|zoekt| zoekt.parsed),
         mode => Query::parse(&QueryInput {
             q,
             mode: Some(mode).filter(|mode| !mode.is_empty()),

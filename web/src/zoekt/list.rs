@@ -1,0 +1,173 @@
+//! Repositories: all, those that a filter accepts, or those with a matching file.
+
+use super::found;
+use super::links::{LINE_FRAGMENT, Links, repository_id};
+use super::names::RepositoryFilter;
+use super::request::SearchOptions;
+use super::shape::{Branch, IndexMetadata, Listed, MinimalEntry, Repository, RepositoryStats};
+use crate::http::rendering;
+use crate::problem::Problem;
+use crate::state::Call;
+use crate::suggest::Corpus;
+use frontend::query::zoekt::ZoektQuery;
+use frontend::{Scope, SpoolError};
+use jiff::Timestamp;
+use schema::message::{Expr, Field, Filter, ListEntry, ListKind, ListRequest, Reading};
+use schema::name::revision_name;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// A backend sends about a thousand entries at once.
+const PARTS_MAX: usize = 100;
+
+/// Zoekt's time of no commit.
+const NEVER: &str = "0001-01-01T00:00:00Z";
+
+pub(super) struct Found {
+    pub(super) entries: Vec<ListEntry>,
+    /// Backends and shards that are missing.
+    pub(super) missing: u64,
+}
+
+pub(super) async fn find(call: &Call, scope: &Scope, zoekt: &ZoektQuery) -> Result<Found, Problem> {
+    let corpus = call.corpus(scope);
+    let mut found = all(corpus).await?;
+    if let Some(filter) = RepositoryFilter::of(&zoekt.parsed.query.expr) {
+        let filter = filter?;
+        found.entries.retain(|entry| filter.accepts(entry));
+        return Ok(found);
+    }
+    let answer = found::search(call, scope, zoekt, &SearchOptions::default()).await?;
+    let whole = Arc::clone(&answer);
+    let names = rendering(&answer, move || -> Result<HashSet<Vec<u8>>, SpoolError> {
+        let packages = whole.package_list(0..whole.packages())?.into_iter();
+        Ok(packages.map(|package| package.name).collect())
+    });
+    let names = names.await?;
+    found.entries.retain(|entry| names.contains(&entry.package));
+    found.missing += answer.missing().len() as u64;
+    Ok(found)
+}
+
+async fn all(corpus: Corpus<'_>) -> Result<Found, Problem> {
+    let [packages, repositories] = [ListKind::Packages, ListKind::Repositories]
+        .map(|kind| corpus.parts(ListRequest::new(kind, b"", b"", u32::MAX), PARTS_MAX));
+    let (mut packages, repositories) = (packages.await?, repositories.await?);
+    let repositories = repositories.entries.into_iter();
+    let mut known: HashMap<_, _> = repositories
+        .map(|entry| (entry.package, entry.repository))
+        .collect();
+    for entry in &mut packages.entries {
+        entry.repository = known.remove(&entry.package).flatten();
+    }
+    Ok(Found {
+        entries: packages.entries,
+        missing: packages.unreachable.len() as u64,
+    })
+}
+
+/// Packages with the ids of a request.
+pub(super) async fn with_ids(corpus: Corpus<'_>, ids: &[u32]) -> Result<Vec<ListEntry>, Problem> {
+    let ids: HashSet<_> = ids.iter().copied().collect();
+    let mut found = all(corpus).await?;
+    let is_wanted = |entry: &ListEntry| ids.contains(&id(entry));
+    found.entries.retain(is_wanted);
+    Ok(found.entries)
+}
+
+/// Filter by packages; `None` for no package.
+pub(super) fn filter(entries: Vec<ListEntry>) -> Option<Expr> {
+    let filter = |entry: ListEntry| {
+        Expr::Filter(Filter {
+            field: Field::Package,
+            reading: Reading::Exact,
+            text: String::from_utf8_lossy(&entry.package).into_owned(),
+        })
+    };
+    let filters: Vec<Expr> = entries.into_iter().map(filter).collect();
+    (!filters.is_empty()).then(|| Expr::any(filters))
+}
+
+pub(super) fn id(entry: &ListEntry) -> u32 {
+    repository_id(&entry.package)
+}
+
+impl From<&ListEntry> for MinimalEntry {
+    fn from(entry: &ListEntry) -> MinimalEntry {
+        MinimalEntry {
+            has_symbols: true,
+            branches: branches(entry),
+            index_time_unix: entry.indexed,
+        }
+    }
+}
+
+pub(super) fn stats(entry: &ListEntry) -> RepositoryStats {
+    RepositoryStats {
+        shards: 1,
+        documents: entry.documents.into(),
+        content_bytes: entry.text_bytes,
+        new_lines_count: entry.lines,
+        default_branch_new_lines_count: entry.lines,
+        ..RepositoryStats::default()
+    }
+}
+
+pub(super) fn sum(entries: &[ListEntry]) -> RepositoryStats {
+    let mut sum = RepositoryStats {
+        repos: entries.len() as u64,
+        ..RepositoryStats::default()
+    };
+    for one in entries.iter().map(stats) {
+        sum.shards += one.shards;
+        sum.documents += one.documents;
+        sum.content_bytes += one.content_bytes;
+        sum.new_lines_count += one.new_lines_count;
+        sum.default_branch_new_lines_count += one.default_branch_new_lines_count;
+    }
+    sum
+}
+
+/// The default branch first.
+pub(super) fn branches(entry: &ListEntry) -> Vec<Branch> {
+    let revisions = entry.repository.iter().flat_map(|it| &it.revisions);
+    let branch = |revision: &schema::message::IndexedRevision| Branch {
+        name: String::from_utf8_lossy(revision_name(revision.name.as_bytes())).into_owned(),
+        version: revision.commit.clone(),
+    };
+    revisions.map(branch).collect()
+}
+
+pub(super) fn time(seconds: i64) -> String {
+    let time = Timestamp::from_second(seconds);
+    time.map_or_else(|_| NEVER.to_owned(), |time| time.to_string())
+}
+
+pub(super) fn listed(entry: &ListEntry, links: &Links) -> Listed {
+    let first = entry
+        .repository
+        .as_ref()
+        .and_then(|it| it.revisions.first());
+    Listed {
+        repository: Repository {
+            id: id(entry),
+            name: String::from_utf8_lossy(&entry.package).into_owned(),
+            url: links.repository(&entry.package),
+            branches: branches(entry),
+            commit_url: match entry.repository {
+                Some(_) => links.commit(&entry.package, "{{.Version}}"),
+                None => String::new(),
+            },
+            file_url: links.file_template(&entry.package),
+            line_fragment_template: LINE_FRAGMENT,
+            has_symbols: true,
+            latest_commit_date: first.map_or_else(|| NEVER.to_owned(), |it| time(it.committed)),
+            ..Repository::default()
+        },
+        index_metadata: IndexMetadata {
+            index_time: time(entry.indexed as i64),
+            ..IndexMetadata::default()
+        },
+        stats: stats(entry),
+    }
+}
