@@ -35,6 +35,7 @@ mod revision_name;
 mod scope;
 mod similar;
 mod source_text;
+pub mod sourcegraph;
 
 pub use checked::Query;
 pub use completion::{PartOf, TypedPart, keys_with};

@@ -1,7 +1,8 @@
-//! User input: queries, literals, regular expressions, filters, Debian Code Search.
+//! User input: queries, literals, regular expressions, filters, Debian Code Search, Sourcegraph.
 
 use frontend::query::dcs;
 use frontend::query::filter;
+use frontend::query::sourcegraph::{self, PatternType};
 use frontend::{BadQuery, ParsedQuery, Query, QueryInput};
 use schema::message::{Field, Syntax};
 
@@ -31,12 +32,16 @@ pub(crate) fn query(data: &[u8]) {
 }
 
 fn parse(language: u8, q: &str, filters: &[(Field, &str)]) -> Result<ParsedQuery, BadQuery> {
-    let mode = match language % 5 {
+    let mode = match language % 9 {
         0 => None,
         1 => Some("literal"),
         2 => Some("regexp"),
         3 => return dcs::parse(q, Syntax::Literal),
-        _ => return dcs::parse(q, Syntax::Regexp),
+        4 => return dcs::parse(q, Syntax::Regexp),
+        5 => return sourcegraph(q, PatternType::Keyword),
+        6 => return sourcegraph(q, PatternType::Standard),
+        7 => return sourcegraph(q, PatternType::Literal),
+        _ => return sourcegraph(q, PatternType::Regexp),
     };
     let filters = if filters[0].1.is_empty() {
         &[]
@@ -49,6 +54,10 @@ fn parse(language: u8, q: &str, filters: &[(Field, &str)]) -> Result<ParsedQuery
         filters,
         ..QueryInput::default()
     })
+}
+
+fn sourcegraph(q: &str, pattern_type: PatternType) -> Result<ParsedQuery, BadQuery> {
+    Ok(sourcegraph::parse(q, pattern_type)?.parsed)
 }
 
 fn check_place(typed: &str, bad: &BadQuery) {

@@ -3,6 +3,7 @@
 //! A query follows `>`, after its language unless native. Indented lines are this test's output;
 //! UPDATE_EXPECT=1 rewrites them.
 
+use crate::sourcegraph::{self, PatternType};
 use crate::{BadQuery, ParsedQuery, Query, QueryInput, dcs};
 use expect_test::expect_file;
 use language::symbols::Kind;
@@ -33,6 +34,7 @@ fn parse(language: &str, q: &str) -> Result<ParsedQuery, BadQuery> {
     match language {
         "dcs" => dcs::parse(q, Syntax::Regexp),
         "dcs literal" => dcs::parse(q, Syntax::Literal),
+        "sourcegraph" => Ok(sourcegraph::parse(q, PatternType::Keyword)?.parsed),
         mode => Query::parse(&QueryInput {
             q,
             mode: Some(mode).filter(|mode| !mode.is_empty()),
