@@ -3,7 +3,6 @@
 use crate::error::BadQuery;
 use regex::bytes::{Regex, RegexBuilder};
 use schema::message::{Expr, Reading};
-use schema::name::package_name;
 
 const PROGRAM_BYTES_MAX: usize = 1 << 20;
 
@@ -40,14 +39,15 @@ impl NameFilter {
         })
     }
 
-    /// `name` may have a version.
-    pub fn matches(&self, name: &[u8]) -> bool {
+    /// `directory` is the name with its version.
+    pub fn matches(&self, name: &[u8], directory: &[u8]) -> bool {
+        let matches = |part: &NameFilter| part.matches(name, directory);
         match self {
-            NameFilter::Regexp(regexp) => regexp.is_match(package_name(name)),
-            NameFilter::Exact(text) => text == name || text == package_name(name),
-            NameFilter::All(parts) => parts.iter().all(|part| part.matches(name)),
-            NameFilter::Any(parts) => parts.iter().any(|part| part.matches(name)),
-            NameFilter::Not(inner) => !inner.matches(name),
+            NameFilter::Regexp(regexp) => regexp.is_match(name),
+            NameFilter::Exact(text) => text == name || text == directory,
+            NameFilter::All(parts) => parts.iter().all(matches),
+            NameFilter::Any(parts) => parts.iter().any(matches),
+            NameFilter::Not(inner) => !matches(inner),
         }
     }
 }
