@@ -41,6 +41,7 @@ mod shared_cache;
 mod sharing;
 mod site;
 mod slow_readers;
+mod sourcegraph;
 mod symbols;
 mod tls;
 

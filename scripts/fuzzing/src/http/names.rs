@@ -72,6 +72,8 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/symbols",
     "/api/v2/definitions",
     "/api/v2/references",
+    "/.api/search/stream",
+    "/.api/graphql",
 ];
 
 /// Mostly the first.
@@ -146,6 +148,12 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "from",
     "column",
     "name",
+    "cm",
+    "cl",
+    "t",
+    "v",
+    "display",
+    "patternType",
 ];
 
 /// Raw query string, variable path part, and body.

@@ -302,12 +302,9 @@ impl SearchResults {
 impl FileMatch {
     fn of(found: &FoundFile, show: Show) -> FileMatch {
         let document = &found.matches[0].document;
-        let lines = found.matches.iter().filter(|it| !it.is_name());
-        let (lines, symbols): (Vec<Line>, Vec<Found>) = match show {
-            Show::Symbols => (Vec::new(), lines.flat_map(symbols_of).collect()),
-            Show::Files | Show::Directories => Default::default(),
-            _ => (lines.flat_map(line_matches).collect(), Vec::new()),
-        };
+        let wanted = !matches!(show, Show::Files | Show::Directories);
+        let lines = found.matches.iter().filter(|it| wanted && !it.is_name());
+        let symbols = lines.clone().filter(|_| show == Show::Symbols);
         let symbol = |it: Found| Symbol {
             name: it.name,
             kind: it.kind,
@@ -329,8 +326,8 @@ impl FileMatch {
         FileMatch {
             repository: Repository::named(&document.package),
             file: File::of(document),
-            line_matches: lines.into_iter().map(line).collect(),
-            symbols: symbols.into_iter().map(symbol).collect(),
+            line_matches: lines.flat_map(line_matches).map(line).collect(),
+            symbols: symbols.flat_map(symbols_of).map(symbol).collect(),
             limit_hit: found.total.is_some_and(|total| total > shown),
         }
     }
