@@ -8,11 +8,12 @@ use crate::dcs;
 use crate::http::rendering;
 use crate::http::response::KnownTags;
 use crate::pages;
-use crate::problem::Problem;
+use crate::problem::{self, Problem};
 use crate::state::{App, Call};
 use crate::{github, sourcegraph, zoekt};
 use axum::Router;
-use axum::http::Uri;
+use axum::extract::State;
+use axum::http::{Method, Uri};
 use axum::response::{IntoResponse, Response};
 use frontend::{Match, SearchResult};
 use std::fmt;
@@ -119,7 +120,22 @@ pub(crate) async fn search_page(call: Call, links: zoekt::Links, known: KnownTag
     if compat.has(Product::Github) && github::is_search(&call.params) {
         return github::search_page(&call.params);
     }
+    if compat.has(Product::Sourcegraph) && sourcegraph::is_search(&call.params) {
+        return sourcegraph::search_page(&call);
+    }
     pages::search(call, known).await
+}
+
+/// Addresses of no route.
+pub(crate) async fn elsewhere(
+    State(app): State<App>,
+    method: Method,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    if app.options.compat.has(Product::Sourcegraph) {
+        return sourcegraph::page(method, uri).await;
+    }
+    Err(problem::not_found(uri).await)
 }
 
 /// `/show` of Debian Code Search and of our pages.

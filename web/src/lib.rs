@@ -198,7 +198,7 @@ fn routes(compat: Compat) -> Router<App> {
             get(pages::sign_in_form).post(pages::sign_in),
         )
         .route(guard::SIGN_OUT, post(pages::sign_out))
-        .fallback(problem::not_found)
+        .fallback(compat::elsewhere)
         .method_not_allowed_fallback(problem::method_not_allowed)
 }
 

@@ -36,6 +36,7 @@ mod revision_name;
 mod scope;
 mod similar;
 mod source_text;
+pub mod sourcegraph;
 pub mod zoekt;
 
 pub use checked::Query;

@@ -1,15 +1,16 @@
-//! User input: queries, literals, regular expressions, filters, Debian Code Search, GitHub.
+//! User input: queries, literals, regular expressions, filters, and the languages of other products.
 
 use frontend::query::filter;
-use frontend::query::{dcs, github};
+use frontend::query::sourcegraph::{self, PatternType};
+use frontend::query::{dcs, github, zoekt};
 use frontend::{BadQuery, ParsedQuery, Query, QueryInput};
 use schema::message::{Field, Syntax};
 
 /// Longer queries are slower and reach no other code.
 const QUERY_BYTES_MAX: usize = 400;
 
-const LANGUAGES: u8 = 6;
-const GITHUB: u8 = 5;
+const LANGUAGES: u8 = 11;
+const GITHUB: u8 = 10;
 
 /// Errors must point into the query; rendering and parsing again must give the same query.
 ///
@@ -49,7 +50,12 @@ fn parse(language: u8, q: &str, filters: &[(Field, &str)]) -> Result<ParsedQuery
         1 => Some("literal"),
         2 => Some("regexp"),
         3 => return dcs::parse(q, Syntax::Literal),
-        _ => return dcs::parse(q, Syntax::Regexp),
+        4 => return dcs::parse(q, Syntax::Regexp),
+        5 => return sourcegraph(q, PatternType::Keyword),
+        6 => return sourcegraph(q, PatternType::Standard),
+        7 => return sourcegraph(q, PatternType::Literal),
+        8 => return sourcegraph(q, PatternType::Regexp),
+        _ => return Ok(zoekt::parse(q, 0)?.parsed),
     };
     let filters = if filters[0].1.is_empty() {
         &[]
@@ -62,6 +68,10 @@ fn parse(language: u8, q: &str, filters: &[(Field, &str)]) -> Result<ParsedQuery
         filters,
         ..QueryInput::default()
     })
+}
+
+fn sourcegraph(q: &str, pattern_type: PatternType) -> Result<ParsedQuery, BadQuery> {
+    Ok(sourcegraph::parse(q, pattern_type)?.parsed)
 }
 
 fn check_place(typed: &str, bad: &BadQuery) {
@@ -115,6 +125,14 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         (2, "(?x) a # \\/ b\\\n/\0/re/i"),
         (3, "package:a -file:b/ std::x  y filetype:c++"),
         (4, "a\\Qb(\\E[[(&&]{ x{2} PATH:^x$"),
+        (
+            5,
+            "repo:^a$@v1 (foo OR \"a b\") -file:\\.c$ NOT /x.y/ lang:go count:all select:file type:symbol",
+        ),
+        (
+            9,
+            "(a or sym:b) -f:c r:\"d e\" case:yes lang:go type:file \\(x",
+        ),
         (
             GITHUB,
             "(foo OR \"a b\") NOT repo:a/b* -path:**/*.{c,h} symbol:A::b in:file,path size:>1",

@@ -51,11 +51,28 @@ pub(crate) fn respond<F>(follow: impl FnOnce(Events) -> F) -> Response
 where
     F: Future<Output = ()> + Send + 'static,
 {
+    let events = events(follow);
+    events.keep_alive(KeepAlive::default()).into_response()
+}
+
+/// Like [`respond`], without comments that keep the connection alive.
+pub(crate) fn respond_silently<F>(follow: impl FnOnce(Events) -> F) -> Response
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    events(follow).into_response()
+}
+
+type EventStream = ReceiverStream<Result<sse::Event, Infallible>>;
+
+fn events<F>(follow: impl FnOnce(Events) -> F) -> Sse<EventStream>
+where
+    F: Future<Output = ()> + Send + 'static,
+{
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let following = follow(Events(sender));
     tokio::spawn(trace::in_current(following.in_current_span()));
-    let events = Sse::new(ReceiverStream::new(receiver));
-    events.keep_alive(KeepAlive::default()).into_response()
+    Sse::new(ReceiverStream::new(receiver))
 }
 
 /// Progress reports to one client. Methods return `None` after it has gone.

@@ -42,6 +42,7 @@ mod shared_cache;
 mod sharing;
 mod site;
 mod slow_readers;
+mod sourcegraph;
 mod symbols;
 mod tls;
 mod zoekt;

@@ -5,6 +5,7 @@ use crate::input::joined;
 use crate::lex::Lexer;
 use crate::regexp::check_syntax;
 use crate::source_text::SourceText;
+use crate::sourcegraph::{self, PatternType};
 use crate::{ParsedQuery, Query, QueryInput, dcs, filter, github, revision_name, zoekt};
 use language::symbols::Kind;
 use proptest::prelude::*;
@@ -132,6 +133,12 @@ fn pieces() -> impl Strategy<Value = String> {
         "parent:",
         "type:symbol ",
         "-path:x ",
+        "repo:a@b:",
+        "rev:",
+        "type:repo ",
+        "repo:has.path(",
+        "select:repo ",
+        "patterntype:regexp ",
         "(?i)",
         "(?x)",
         "\\/",
@@ -357,6 +364,20 @@ proptest! {
                 check_offsets(&q, &zoekt.parsed);
             }
             Err(bad) => prop_assert!(q.is_char_boundary(bad.at.unwrap_or(0)), "{bad:?}"),
+        }
+    }
+
+    #[test]
+    fn any_sourcegraph_input_is_parsed_or_refused(q in pieces()) {
+        use PatternType::{Keyword, Literal, Regexp, Standard};
+        for pattern_type in [Keyword, Standard, Literal, Regexp] {
+            match sourcegraph::parse(&q, pattern_type) {
+                Ok(sourcegraph::Search { parsed, .. }) => {
+                    check_again(&parsed.query);
+                    check_offsets(&q, &parsed);
+                }
+                Err(bad) => prop_assert!(q.is_char_boundary(bad.at.unwrap_or(0)), "{bad:?}"),
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! A query follows `>`, after its language unless native. Indented lines are this test's output;
 //! UPDATE_EXPECT=1 rewrites them.
 
+use crate::sourcegraph::{self, PatternType};
 use crate::{BadQuery, ParsedQuery, Query, QueryInput, dcs, github, zoekt};
 use expect_test::expect_file;
 use language::symbols::Kind;
@@ -35,6 +36,7 @@ fn parse(language: &str, q: &str) -> Result<ParsedQuery, BadQuery> {
         "dcs literal" => dcs::parse(q, Syntax::Literal),
         "github" => github::parse(q),
         "zoekt" => zoekt::parse(q, 0).map(|zoekt| zoekt.parsed),
+        "sourcegraph" => Ok(sourcegraph::parse(q, PatternType::Keyword)?.parsed),
         mode => Query::parse(&QueryInput {
             q,
             mode: Some(mode).filter(|mode| !mode.is_empty()),

@@ -79,6 +79,8 @@ pub(crate) const ROUTES: &[&str] = &[
     "/repos/{}/{}/git/ref/{}",
     "/{}/{}/blob/main/{}",
     "/api/graphql",
+    "/.api/search/stream",
+    "/.api/graphql",
 ];
 
 /// Mostly the first.
@@ -156,6 +158,12 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "ref",
     "sha",
     "recursive",
+    "cm",
+    "cl",
+    "t",
+    "v",
+    "display",
+    "patternType",
 ];
 
 /// Raw query string, variable path part, and body.

@@ -160,6 +160,14 @@ GET /repos/{}/{}/git/ref/{} & {}=pkg & {}=delta & {}=heads/main
 GET /{}/{}/blob/main/{} & {}=pkg & {}=delta & {}=many.c
 
 POST /api/graphql & body={"query": "{viewer{login}}"}
+
+GET /.api/search/stream & q=needle repo:alpha OR /a.*b/ & t=regexp & cm=true & cl=2 & display=1
+
+GET /.api/search/stream & q=type:symbol main & v=V2
+
+POST /.api/graphql & body={"query": "{search(query: \"needle\"){results{matchCount results{... on FileMatch{lineMatches{preview}}}}}}"}
+
+POST /.api/graphql & body={"query": "{repository(name: \"alpha\"){commit(rev: \"HEAD\"){blob(path: \"src/main.c\"){content lsif{definitions(line: 0, character: 4){nodes{url}}}}}}}"}
 "#;
 
 /// The last request succeeds.

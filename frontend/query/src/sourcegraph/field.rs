@@ -1,0 +1,407 @@
+//! Fields before a colon, and their values.
+
+use super::parser::{Node, Parser};
+use super::scan;
+use super::{PatternType, Show, Type};
+use crate::error::{BadQuery, Notice, choose};
+use crate::limits::LIMIT_MAX;
+use crate::re2;
+use crate::source_text::SourceText;
+use language::symbols::Kind;
+use schema::message::{Field, Reading, Syntax};
+use std::time::Duration;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    Repository,
+    File,
+    Language,
+    Revision,
+    Content,
+    PatternType,
+    Case,
+    Count,
+    Select,
+    Type,
+    Timeout,
+    Context,
+    /// Accepted, without effect.
+    Ignored,
+    /// Of commits.
+    Commit,
+}
+
+const KEYS: [(&str, Key); 14] = [
+    ("repo r", Key::Repository),
+    ("file f path", Key::File),
+    ("lang l language", Key::Language),
+    ("rev revision", Key::Revision),
+    ("content", Key::Content),
+    ("patterntype", Key::PatternType),
+    ("case", Key::Case),
+    ("count", Key::Count),
+    ("select", Key::Select),
+    ("type", Key::Type),
+    ("timeout", Key::Timeout),
+    ("context", Key::Context),
+    ("archived fork visibility index stable", Key::Ignored),
+    (
+        "author committer before until after since message msg",
+        Key::Commit,
+    ),
+];
+
+/// Negation, key, and length with the colon.
+pub(super) fn prefix(rest: &str) -> Option<(bool, Key, usize)> {
+    let typed = rest.strip_prefix('-').unwrap_or(rest);
+    let end = typed.find(|letter: char| !letter.is_ascii_alphabetic())?;
+    let name = typed[..end].to_ascii_lowercase();
+    let is_it = |(names, _): &&(&str, Key)| names.split(' ').any(|known| known == name);
+    let (_, key) = KEYS.iter().find(is_it)?;
+    let is_key = typed[end..].starts_with(':') && !typed[end..].starts_with("::");
+    let signed = rest.len() - typed.len();
+    is_key.then_some((signed > 0, *key, signed + end + 1))
+}
+
+/// Value of `patterntype:`, which decides how the others are read.
+pub(super) fn pattern_type(query: &str) -> Result<Option<PatternType>, BadQuery> {
+    let words = query.split_whitespace();
+    let mut values = words.filter_map(|word| match prefix(word)? {
+        (false, Key::PatternType, start) => Some(&word[start..]),
+        _ => None,
+    });
+    let Some(value) = values.next_back() else {
+        return Ok(None);
+    };
+    let value = value.trim_matches(['"', '\'', ')']);
+    let found = PatternType::named(value).ok_or_else(|| {
+        let expected = "keyword, standard, literal or regexp";
+        BadQuery::invalid(&format!("patterntype:{value}"), expected)
+    })?;
+    Ok(Some(found))
+}
+
+impl Parser<'_> {
+    /// Reads the value of a field; `None` if it adds no condition.
+    pub(super) fn field(&mut self) -> Result<Option<Node>, BadQuery> {
+        let at = self.at;
+        let Some((negated, key, length)) = prefix(self.rest()) else {
+            return Ok(None);
+        };
+        self.at += length;
+        let node = match key {
+            Key::Content => self.content()?,
+            _ => self.filter(key, at)?,
+        };
+        match node {
+            None if negated => {
+                let bad = BadQuery::new("this field cannot be negated").at(at);
+                Err(bad.hint("remove the -"))
+            }
+            Some(node) if negated => Ok(Some(Node::Not(Box::new(node)))),
+            node => Ok(node),
+        }
+    }
+
+    fn content(&mut self) -> Result<Option<Node>, BadQuery> {
+        let Some(mut term) = self.term()? else {
+            return Ok(None);
+        };
+        (term.in_text, term.joins) = (true, false);
+        Ok(Some(Node::Pattern(term)))
+    }
+
+    fn filter(&mut self, key: Key, at: usize) -> Result<Option<Node>, BadQuery> {
+        if let Some(node) = self.predicate(key, at)? {
+            return Ok(Some(node));
+        }
+        let value = self.value();
+        if value.is_empty() && key != Key::Repository {
+            return Ok(None);
+        }
+        match key {
+            Key::Repository => return Ok(repository(&value)),
+            Key::Revision => return Ok(revisions(&value)),
+            Key::File => return Ok(Some(regexp(Field::Path, &value))),
+            Key::Language => {
+                let language = (Field::Language, Reading::Exact);
+                return Ok(Some(Node::Filter(language.0, Some(language.1), value)));
+            }
+            _ => self.option(key, &value).map_err(|bad| bad.at(at))?,
+        }
+        Ok(None)
+    }
+
+    fn option(&mut self, key: Key, value: &SourceText) -> Result<(), BadQuery> {
+        let (value, at) = (value.as_str().to_ascii_lowercase(), value.at(0));
+        let options = &mut self.options;
+        match key {
+            Key::Case => options.respects_case = choose("case:", &value, &YES_OR_NO)?,
+            Key::Count => options.count = Some(count(&value)?),
+            Key::Timeout => options.timeout = Some(duration(&value)?),
+            Key::Type => match choose("type:", &value, &TYPES).map_err(of_commits(&value))? {
+                Some(one) => options.types.push(one),
+                None => options.is_text_only = true,
+            },
+            Key::Select => {
+                let (name, kind) = match value.strip_prefix("symbol.") {
+                    Some(kind) => ("symbol", Some(kind)),
+                    None => (&value[..], None),
+                };
+                let show = choose("select:", name, &SHOWS).map_err(of_commits(&value))?;
+                options.is_text_only |= name == "content";
+                options.show = Some(show);
+                options.kinds |= kind.map_or(Ok(0), kinds)?;
+            }
+            Key::Context if !matches!(&value[..], "global" | "") => {
+                let bad = BadQuery::new(format!("context:{value} is not known"));
+                return Err(bad.hint("remove it, or name the repositories with repo:"));
+            }
+            Key::Ignored if matches!(&value[..], "only" | "private") => {
+                options.notices.push(Notice {
+                    at: Some(at),
+                    reason: format!("{value} has no effect: all repositories are searched"),
+                    hint: None,
+                });
+            }
+            Key::Commit => return Err(commits()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Conditions such as `has.path(…)`.
+    fn predicate(&mut self, key: Key, at: usize) -> Result<Option<Node>, BadQuery> {
+        let rest = self.rest();
+        let Some(name) = ["has", "contains"]
+            .into_iter()
+            .find(|name| rest.starts_with(name))
+        else {
+            return Ok(None);
+        };
+        let open = rest.find('(').filter(|open| {
+            let mut kind = rest[name.len()..*open].bytes();
+            matches!(key, Key::Repository | Key::File)
+                && kind.all(|byte| byte.is_ascii_lowercase() || byte == b'.')
+        });
+        let Some(open) = open else { return Ok(None) };
+        let kind = rest[name.len()..open].trim_start_matches('.');
+        let (kind, start) = (kind.to_owned(), self.at + open + 1);
+        let Some(inner) = scan::group(&rest[open..]).map(str::len) else {
+            return Err(BadQuery::new("the parenthesis is not closed").at(self.at + open));
+        };
+        self.at = start + inner + 1;
+        let inner = SourceText::plain(start, self.typed[start..start + inner].trim_start());
+        let node = match (key, &kind[..]) {
+            (Key::File, "content") => text(&inner),
+            (Key::Repository, "content") => self.of_repository(at, vec![text(&inner)])?,
+            (Key::Repository, "path") => {
+                self.of_repository(at, vec![regexp(Field::Path, &inner)])?
+            }
+            (Key::Repository, "file") => self.of_repository(at, file(&inner)?)?,
+            _ => {
+                let reason = format!("the predicate {name}.{kind}(…) is not supported");
+                let hint = "supported are repo:has.path, repo:has.file, repo:has.content and file:has.content";
+                return Err(BadQuery::new(reason).at(at).hint(hint));
+            }
+        };
+        Ok(Some(node))
+    }
+
+    fn of_repository(&mut self, at: usize, mut nodes: Vec<Node>) -> Result<Node, BadQuery> {
+        if self.options.predicate.replace(at).is_some() {
+            let bad = BadQuery::new("only one predicate of repositories is supported").at(at);
+            return Err(bad.hint("search for each of them, and name the repositories with repo:"));
+        }
+        self.options.show = Some(Show::Repositories);
+        Ok(if nodes.len() == 1 {
+            nodes.remove(0)
+        } else {
+            Node::All(nodes)
+        })
+    }
+}
+
+const YES_OR_NO: [(&str, bool); 2] = [("yes", true), ("no", false)];
+
+const TYPES: [(&str, Option<Type>); 5] = [
+    ("file", Some(Type::File)),
+    ("path", Some(Type::Path)),
+    ("repo", Some(Type::Repository)),
+    ("symbol", Some(Type::Symbol)),
+    ("content", None),
+];
+
+const SHOWS: [(&str, Show); 7] = [
+    ("repo", Show::Repositories),
+    ("file", Show::Files),
+    ("file.path", Show::Files),
+    ("file.directory", Show::Directories),
+    ("path", Show::Files),
+    ("content", Show::Matches),
+    ("symbol", Show::Symbols),
+];
+
+fn of_commits(value: &str) -> impl Fn(BadQuery) -> BadQuery {
+    let is_commit = value.starts_with("commit") || value == "diff";
+    move |bad| if is_commit { commits() } else { bad }
+}
+
+fn commits() -> BadQuery {
+    BadQuery::new("commits and diffs are not searched, only files")
+        .hint("the page /log?repo=NAME lists commits; or search in a clone with git log -S")
+}
+
+fn kinds(name: &str) -> Result<u32, BadQuery> {
+    let name = match name {
+        "method" => "function",
+        "interface" | "class" | "struct" | "enum" => "type",
+        other => other,
+    };
+    let expected = "function, type, variable, constant, field, macro or module";
+    Kind::bits_of(name).ok_or_else(|| BadQuery::invalid(&format!("select:symbol.{name}"), expected))
+}
+
+/// 0: all. More than the limit means all, too.
+fn count(value: &str) -> Result<u64, BadQuery> {
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    match value.parse::<u64>() {
+        Ok(count @ 1..=LIMIT_MAX) => Ok(count),
+        Ok(0) => Err(BadQuery::invalid("count:0", "a number from 1, or all")),
+        _ if is_number || value == "all" => Ok(0),
+        _ => Err(BadQuery::invalid(
+            &format!("count:{value}"),
+            "a number from 1, or all",
+        )),
+    }
+}
+
+/// Time as Go writes it: `1m30s`, `500ms`.
+fn duration(value: &str) -> Result<Duration, BadQuery> {
+    let invalid = || BadQuery::invalid(&format!("timeout:{value}"), "a time, such as 10s or 1m30s");
+    let (mut rest, mut seconds) = (value, 0.0);
+    while !rest.is_empty() {
+        let digits = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
+        let (number, after) = rest.split_at(digits.ok_or_else(invalid)?);
+        let unit = after.find(|letter: char| !letter.is_ascii_alphabetic());
+        let (unit, after) = after.split_at(unit.unwrap_or(after.len()));
+        let scale = match unit {
+            "ms" => 1e-3,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            _ => return Err(invalid()),
+        };
+        seconds += scale * number.parse::<f64>().map_err(|_| invalid())?;
+        rest = after;
+    }
+    let time = Duration::try_from_secs_f64(seconds).map_err(|_| invalid())?;
+    if time.is_zero() {
+        Err(invalid())
+    } else {
+        Ok(time)
+    }
+}
+
+fn regexp(field: Field, value: &SourceText) -> Node {
+    Node::Filter(field, None, re2::translated(value.as_str(), value.at(0)))
+}
+
+fn text(value: &SourceText) -> Node {
+    Node::Pattern(super::parser::Term {
+        text: re2::translated(value.as_str(), value.at(0)),
+        syntax: Syntax::Regexp,
+        in_text: true,
+        joins: false,
+    })
+}
+
+/// Name, and revisions behind `@`.
+fn repository(value: &SourceText) -> Option<Node> {
+    let typed = value.as_str();
+    let (name, revision) = typed.split_once('@').unwrap_or((typed, ""));
+    let whole = exact(name);
+    let name = SourceText::plain(value.at(0), name);
+    let behind = value.at(0) + name.as_str().len() + 1;
+    let parts = [
+        match whole {
+            Some(whole) => {
+                let text = SourceText::plain(value.at(0), &whole);
+                Some(Node::Filter(Field::Package, Some(Reading::Exact), text))
+            }
+            None if name.is_empty() => None,
+            None => Some(regexp(Field::Package, &name)),
+        },
+        revisions(&SourceText::plain(behind, revision)),
+    ];
+    let mut parts: Vec<Node> = parts.into_iter().flatten().collect();
+    match parts.len() {
+        0 | 1 => parts.pop(),
+        _ => Some(Node::All(parts)),
+    }
+}
+
+/// Name of `^name$`.
+fn exact(regexp: &str) -> Option<String> {
+    let inner = regexp.strip_prefix('^')?.strip_suffix('$')?;
+    let (mut name, mut letters) = (String::new(), inner.chars());
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => name.push(letters.next().filter(char::is_ascii_punctuation)?),
+            special if regex_syntax::is_meta_character(special) && special != '-' => return None,
+            _ => name.push(letter),
+        }
+    }
+    (!name.is_empty()).then_some(name)
+}
+
+/// Alternatives, separated by colons. A `*` is a glob.
+fn revisions(value: &SourceText) -> Option<Node> {
+    let mut at = value.at(0);
+    let mut parts = Vec::new();
+    for name in value.as_str().split(':') {
+        let glob = name.strip_prefix('*').unwrap_or(name);
+        let is_glob = glob.len() < name.len() || glob.contains('*');
+        let reading = if is_glob {
+            Reading::Glob
+        } else {
+            Reading::Exact
+        };
+        let text = SourceText::plain(at + name.len() - glob.len(), glob);
+        if !glob.is_empty() {
+            parts.push(Node::Filter(Field::Revision, Some(reading), text));
+        }
+        at += name.len() + 1;
+    }
+    match parts.len() {
+        0 | 1 => parts.pop(),
+        _ => Some(Node::Any(parts)),
+    }
+}
+
+/// `path:x content:y`, each optional.
+fn file(value: &SourceText) -> Result<Vec<Node>, BadQuery> {
+    let mut nodes = Vec::new();
+    let mut at = value.at(0);
+    for word in value.as_str().split_inclusive(' ') {
+        let typed = word.trim_end();
+        let part = |name: &str| {
+            let rest = typed.strip_prefix(name)?;
+            Some(SourceText::plain(at + name.len(), rest))
+        };
+        match (part("path:"), part("content:")) {
+            (Some(path), _) => nodes.push(regexp(Field::Path, &path)),
+            (_, Some(content)) => nodes.push(text(&content)),
+            _ if typed.is_empty() => {}
+            _ => {
+                let bad = BadQuery::new("expected path: or content:").at(at);
+                return Err(bad.hint("repo:has.file(path:go\\.mod content:grpc)"));
+            }
+        }
+        at += word.len();
+    }
+    if nodes.is_empty() {
+        return Err(BadQuery::new("the predicate is empty").at(value.at(0)));
+    }
+    Ok(nodes)
+}

@@ -1,0 +1,190 @@
+//! Makes an expression of a syntax tree, by the options of the query.
+
+use super::parser::{Node, Term};
+use super::scan;
+use super::{NameFilter, Options, Search, Show, Type};
+use crate::checked::{Query, check_positive};
+use crate::error::BadQuery;
+use crate::input::{ParsedQuery, joined};
+use crate::place::{ANY_NAME, Restriction, any_symbol};
+use crate::source_text::{SourceMap, SourceText};
+use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
+
+/// Search for a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Find {
+    /// In texts and paths.
+    Both,
+    Text,
+    Paths,
+    Repositories,
+    Symbols,
+}
+
+pub(super) struct Lowering {
+    options: Options,
+    find: Find,
+    sources: SourceMap,
+}
+
+impl Lowering {
+    pub(super) fn new(options: Options) -> Lowering {
+        let find = match (&options.types[..], options.show) {
+            (_, Some(Show::Symbols)) => Find::Symbols,
+            (types, _) if types.contains(&Type::Symbol) => Find::Symbols,
+            (types, _) if types.contains(&Type::File) => Find::Both,
+            ([Type::Path, ..], _) => Find::Paths,
+            ([Type::Repository, ..], _) if options.predicate.is_none() => Find::Repositories,
+            _ if options.is_text_only => Find::Text,
+            _ => Find::Both,
+        };
+        Lowering {
+            options,
+            find,
+            sources: SourceMap::default(),
+        }
+    }
+
+    pub(super) fn search(mut self, node: Option<Node>) -> Result<Search, BadQuery> {
+        let typed = node.map(|node| self.lower(node));
+        let is_bare = typed.as_ref().is_none_or(Expr::is_filter);
+        let mut expr = match (typed, self.find) {
+            (Some(expr), Find::Symbols) if is_bare => joined(vec![self.everything(), expr]),
+            (Some(expr), _) => expr,
+            (None, Find::Symbols | Find::Repositories) => self.everything(),
+            (None, _) => return Err(BadQuery::empty()),
+        };
+        self.check_predicate(&expr)?;
+        if self.find == Find::Symbols {
+            let place = Restriction {
+                symbols: true,
+                kinds: Some(self.options.kinds).filter(|kinds| *kinds > 0),
+                ..Restriction::default()
+            };
+            place.apply(&mut expr);
+        }
+        let located = check_positive(&expr).map_err(|bad| self.sources.locate(&expr, bad));
+        located.map_err(|bad| bad.hint("add a word without NOT"))?;
+        let show = self.show(&expr, is_bare);
+        let names = (show == Show::Repositories && is_of_names(&expr)).then(|| expr.clone());
+        let mut parsed = ParsedQuery::new(expr, Query::CONTEXT_DEFAULT, self.sources)?;
+        let names = names.as_ref().map(NameFilter::new).transpose()?;
+        if self.find == Find::Paths && !is_bare {
+            parsed.query = parsed.query.of_names();
+        }
+        (parsed.timeout, parsed.notices) = (self.options.timeout, self.options.notices);
+        Ok(Search {
+            parsed,
+            show,
+            count: self.options.count,
+            names,
+        })
+    }
+
+    fn show(&self, expr: &Expr, is_bare: bool) -> Show {
+        match (self.options.show, self.find) {
+            (Some(show), _) => show,
+            (None, Find::Symbols) => Show::Symbols,
+            (None, Find::Repositories) => Show::Repositories,
+            (None, Find::Paths) => Show::Files,
+            (None, Find::Both) if is_of_names(expr) => Show::Repositories,
+            (None, _) if is_bare => Show::Files,
+            (None, _) => Show::Matches,
+        }
+    }
+
+    /// A predicate of repositories needs a query for these alone.
+    fn check_predicate(&self, expr: &Expr) -> Result<(), BadQuery> {
+        let Some(at) = self.options.predicate else {
+            return Ok(());
+        };
+        let mut others = expr.factors().iter().filter(|part| !is_of_names(part));
+        let is_one_file = others.clone().count() <= 2
+            && others.all(|part| {
+                let atom = matches!(part, Expr::Pattern(_) | Expr::Filter(_));
+                atom && self.find == Find::Both
+            });
+        if is_one_file && self.options.show == Some(Show::Repositories) {
+            return Ok(());
+        }
+        let bad = BadQuery::new("a predicate of repositories cannot be combined with other terms");
+        Err(bad
+            .at(at)
+            .hint("search for the repositories first, and name them with repo:"))
+    }
+
+    fn lower(&mut self, node: Node) -> Expr {
+        match node {
+            Node::Pattern(term) => self.pattern(term),
+            Node::Filter(field, reading, text) => {
+                let reading = reading.unwrap_or_else(|| self.regexp());
+                self.filter(field, reading, text)
+            }
+            Node::All(nodes) => joined(self.list(nodes)),
+            Node::Any(nodes) => Expr::any(self.list(nodes)),
+            Node::Not(inner) => self.lower(*inner).negated(),
+        }
+    }
+
+    /// Condition that all symbols or repositories meet.
+    fn everything(&mut self) -> Expr {
+        let text = SourceText::plain(0, ANY_NAME);
+        if self.find == Find::Repositories {
+            return self.filter(Field::Package, Reading::RegexpIgnoringCase, text);
+        }
+        let symbol = any_symbol();
+        self.sources.add(&symbol, text, None);
+        symbol
+    }
+
+    fn list(&mut self, nodes: Vec<Node>) -> Vec<Expr> {
+        nodes.into_iter().map(|node| self.lower(node)).collect()
+    }
+
+    fn regexp(&self) -> Reading {
+        match self.options.respects_case {
+            true => Reading::Regexp,
+            false => Reading::RegexpIgnoringCase,
+        }
+    }
+
+    fn filter(&mut self, field: Field, reading: Reading, text: SourceText) -> Expr {
+        let filter = Expr::Filter(Filter {
+            field,
+            reading,
+            text: text.as_str().to_owned(),
+        });
+        self.sources.add(&filter, text, None);
+        filter
+    }
+
+    fn pattern(&mut self, term: Term) -> Expr {
+        let as_regexp = |term: &Term| match term.syntax {
+            Syntax::Literal => scan::escaped(&term.text).into_regexp(),
+            Syntax::Regexp => term.text.clone(),
+        };
+        if self.find == Find::Repositories && !term.in_text {
+            return self.filter(Field::Package, self.regexp(), as_regexp(&term));
+        }
+        let path = (self.find == Find::Both && !term.in_text)
+            .then(|| self.filter(Field::Path, self.regexp(), as_regexp(&term)));
+        let pattern = Expr::Pattern(Pattern {
+            text: term.text.as_str().to_owned(),
+            syntax: term.syntax,
+            ignore_case: !self.options.respects_case,
+            in_path: self.find == Find::Paths && !term.in_text,
+            ..Pattern::default()
+        });
+        self.sources.add(&pattern, term.text, None);
+        match path {
+            Some(path) => Expr::any([pattern, path]),
+            None => pattern,
+        }
+    }
+}
+
+fn is_of_names(expr: &Expr) -> bool {
+    let is_name =
+        |atom: &Expr| matches!(atom, Expr::Filter(filter) if filter.field == Field::Package);
+    expr.atoms().into_iter().all(is_name)
+}
