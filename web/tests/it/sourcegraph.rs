@@ -530,10 +530,8 @@ fn addresses_of_pages_lead_to_ours() {
 
 #[test]
 fn nothing_is_served_if_it_is_not_chosen() {
-    let options = Options {
-        compat: "none".parse().unwrap(),
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.compat = "none".parse().unwrap();
     let fake = Fake::new("one", vec![(1, documents())]);
     let site = Site::with_options(vec![fake.backend()], options);
     for path in [
