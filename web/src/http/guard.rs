@@ -1,7 +1,7 @@
 //! Access control by address: a key, a cookie of our pages, or nothing. Active if the operator sets
 //! keys.
 //!
-//! `/api/v2`, `/mcp` and `/raw` need a key, or the cookie that every page sets. If keys are
+//! `/api/v2`, `/.api`, `/mcp` and `/raw` need a key, or the cookie that every page sets. If keys are
 //! required, everything needs one except health, assets and the sign-in form; the cookie then
 //! stands for the entered key.
 //!
@@ -45,7 +45,12 @@ impl Need {
             _ if path.starts_with("/assets/") => Need::Nothing,
             _ if path.starts_with("/api/v1/") => Need::DebianCodeSearch,
             "/mcp" => Need::Api,
-            _ if path.starts_with("/api/v2/") || path.starts_with("/raw/") => Need::Api,
+            _ if ["/api/v2/", "/raw/", "/.api/"]
+                .iter()
+                .any(|api| path.starts_with(api)) =>
+            {
+                Need::Api
+            }
             _ => Need::Page,
         }
     }
@@ -207,6 +212,7 @@ mod tests {
         }
         assert_eq!(need("/api/v2/export"), Need::Api);
         assert_eq!(need("/raw/p/a/b"), Need::Api);
+        assert_eq!(need("/.api/graphql"), Need::Api);
         assert_eq!(need("/api/v1/search"), Need::DebianCodeSearch);
     }
 
