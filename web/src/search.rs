@@ -13,7 +13,12 @@ use axum::middleware::Next;
 use axum::response::Response;
 use frontend::metrics;
 
-const SEARCHES: [&str; 3] = ["/search", "/api/v2/search", "/api/v2/export"];
+const SEARCHES: [&str; 4] = [
+    "/search",
+    "/api/v2/search",
+    "/api/v2/export",
+    "/.api/search",
+];
 
 /// Counts the git look-ups of a search request. Matches come with their commits, so the number does
 /// not depend on the number of matches.

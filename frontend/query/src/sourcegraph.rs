@@ -7,9 +7,11 @@
 //! of repositories needs a query for repositories.
 
 mod field;
+mod hoist;
 mod lower;
 mod names;
 mod parser;
+mod predicate;
 mod scan;
 
 use super::error::{BadQuery, Notice};

@@ -1,7 +1,7 @@
 //! Access control by address: a key, a cookie of our pages, or nothing. Active if the operator sets
 //! keys.
 //!
-//! `/api/v2`, `/mcp` and `/raw` need a key, or the cookie that every page sets. If keys are
+//! `/api/v2`, `/.api`, `/mcp` and `/raw` need a key, or the cookie that every page sets. If keys are
 //! required, everything needs one except health, assets and the sign-in form; the cookie then
 //! stands for the entered key.
 //!
@@ -18,7 +18,7 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
 /// Beginnings of the addresses of APIs.
-const APIS: [&str; 9] = [
+const APIS: &[&str] = &[
     "/api/v2/",
     "/raw/",
     "/api/v3",
@@ -28,6 +28,10 @@ const APIS: [&str; 9] = [
     "/rate_limit",
     "/user",
     "/meta",
+    "/.api/",
+    "/api/search",
+    "/api/list",
+    "/print",
 ];
 
 /// Address of the form. The other ends its cookie.
@@ -221,6 +225,7 @@ mod tests {
         assert_eq!(need("/api/v2/export"), Need::Api);
         assert_eq!(need("/raw/p/a/b"), Need::Api);
         assert_eq!(need("/api/v3/search/code"), Need::Api);
+        assert_eq!(need("/.api/graphql"), Need::Api);
         assert_eq!(need("/api/v1/search"), Need::DebianCodeSearch);
     }
 

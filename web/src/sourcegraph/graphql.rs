@@ -3,6 +3,7 @@
 //! **Invariant:** a request is bounded before it runs: its body, also decompressed, its depth, and
 //! its cost, in which a search counts as many fields.
 
+mod file;
 mod places;
 mod repository;
 mod search;

@@ -305,3 +305,81 @@ pub(super) fn text(bytes: &[u8]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frontend::{ContextLine, Window};
+
+    fn near(line: u32, text: &str) -> ContextLine {
+        ContextLine {
+            line,
+            text: text.as_bytes().to_vec(),
+            window: None,
+        }
+    }
+
+    fn found(line: u32, offset: u64, text: &[u8], ranges: &[Range<usize>]) -> Match {
+        Match {
+            line,
+            lines: 1 + text.iter().filter(|&&byte| byte == b'\n').count() as u32,
+            offset,
+            text: text.to_vec(),
+            ranges: ranges.to_vec(),
+            ..Match::default()
+        }
+    }
+
+    fn place(offset: u64, line: u32, column: usize) -> Value {
+        json!({"offset": offset, "line": line, "column": column})
+    }
+
+    #[test]
+    fn offsets_are_bytes_and_columns_characters() {
+        let mut first = found(3, 10, b"\xff\xc3\xbcab", &[3..4]);
+        first.before = vec![near(1, "far"), near(2, "near")];
+        first.after = vec![near(4, "x"), near(5, "far")];
+        let chunk = &chunks(&[first], 1)[0];
+        assert_eq!(chunk["content"], json!("near\n?\u{fc}ab\nx"));
+        assert_eq!(chunk["contentStart"], place(5, 1, 0));
+        let range = json!([{"start": place(13, 2, 2), "end": place(14, 2, 3)}]);
+        assert_eq!(chunk["ranges"], range);
+    }
+
+    #[test]
+    fn neighbours_share_a_chunk_and_spans_have_their_lines() {
+        let span = found(1, 0, b"ab\ncd", &[1..4]);
+        let next = found(3, 6, b"ef", &[0..1]);
+        let far = found(5, 20, b"g", &[0..1]);
+        let lines: Vec<_> = line_matches(&span);
+        let lines: Vec<_> = lines.iter().map(|it| (it.number, &it.ranges[..])).collect();
+        assert_eq!(lines, [(0, &[[1, 1]][..]), (1, &[[0, 1]][..])]);
+        let chunks = chunks(&[span, next, far], 0);
+        assert_eq!(chunks.len(), 2);
+        assert_eq!(chunks[0]["content"], json!("ab\ncd\nef"));
+        let range = json!({"start": place(1, 0, 1), "end": place(4, 1, 1)});
+        assert_eq!(chunks[0]["ranges"][0], range);
+        assert_eq!(chunks[0]["ranges"][1]["start"], place(6, 2, 0));
+    }
+
+    #[test]
+    fn a_part_of_a_line_begins_at_its_place() {
+        let mut part = found(2, 100, b"abc", &[1..2]);
+        part.window = Some(Window {
+            start: 5000,
+            line_bytes: 9000,
+        });
+        let chunk = &chunks(&[part], 3)[0];
+        assert_eq!(chunk["contentStart"], place(5100, 1, 5000));
+        assert_eq!(chunk["ranges"][0]["start"], place(5101, 1, 5001));
+    }
+
+    #[test]
+    fn large_items_are_split() {
+        let line = vec![b'x'; ITEM_BYTES_MAX / 2];
+        let matches: Vec<_> = (1..6).map(|n| found(n, 0, &line, &[0..1])).collect();
+        let parts: Vec<_> = parts(&matches).iter().map(|part| part.len()).collect();
+        assert_eq!(parts.iter().sum::<usize>(), 5);
+        assert!(parts.iter().all(|len| (1..=2).contains(len)), "{parts:?}");
+    }
+}

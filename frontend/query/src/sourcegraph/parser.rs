@@ -1,6 +1,7 @@
 //! Syntax tree of a query. `NOT` binds most, then `AND` or nothing, then `OR`.
 
 use super::field;
+use super::hoist::hoisted;
 use super::scan;
 use super::{Options, PatternType};
 use crate::error::{BadQuery, Notice};
@@ -323,56 +324,9 @@ fn some_term(text: SourceText, syntax: Syntax, joins: bool) -> Option<Term> {
     })
 }
 
-fn one_or(mut parts: Vec<Node>, list: impl Fn(Vec<Node>) -> Node) -> Option<Node> {
+pub(super) fn one_or(mut parts: Vec<Node>, list: impl Fn(Vec<Node>) -> Node) -> Option<Node> {
     match parts.len() {
         0 | 1 => parts.pop(),
         _ => Some(list(parts)),
-    }
-}
-
-/// Applies filters before and after a list of alternatives to all of them.
-fn hoisted(node: Node) -> Node {
-    let Node::Any(alternatives) = node else {
-        return node;
-    };
-    let last = alternatives.len() - 1;
-    let (mut outer, mut inner) = (Vec::new(), Vec::new());
-    for (index, part) in alternatives.iter().enumerate() {
-        let mut parts = match part {
-            Node::All(parts) => parts.clone(),
-            part => vec![part.clone()],
-        };
-        if index == 0 {
-            let first = parts.iter().position(|part| !is_filter(part));
-            outer.extend(parts.drain(..first.unwrap_or(0)));
-        }
-        if index == last {
-            let end = parts.iter().rposition(|part| !is_filter(part));
-            outer.extend(parts.drain(end.map_or(parts.len(), |end| end + 1)..));
-        }
-        if parts.iter().any(has_filter) {
-            return Node::Any(alternatives);
-        }
-        inner.extend(one_or(parts, Node::All));
-    }
-    outer.extend(one_or(inner, Node::Any));
-    one_or(outer, Node::All).unwrap_or(Node::Any(alternatives))
-}
-
-fn is_filter(node: &Node) -> bool {
-    match node {
-        Node::Filter(..) => true,
-        Node::Pattern(_) => false,
-        Node::Not(inner) => is_filter(inner),
-        Node::All(parts) | Node::Any(parts) => parts.iter().all(is_filter),
-    }
-}
-
-fn has_filter(node: &Node) -> bool {
-    match node {
-        Node::Filter(..) => true,
-        Node::Pattern(_) => false,
-        Node::Not(inner) => has_filter(inner),
-        Node::All(parts) | Node::Any(parts) => parts.iter().any(has_filter),
     }
 }

@@ -1,7 +1,8 @@
 //! `lsif`: definitions and uses of the name at a position.
 
 use super::super::matches::url;
-use super::repository::{File, Html, Repository};
+use super::file::File;
+use super::repository::{Html, Repository};
 use super::{Range, refused};
 use crate::model::SymbolPlace;
 use crate::problem::Problem;

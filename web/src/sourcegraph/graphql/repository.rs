@@ -2,20 +2,15 @@
 
 use super::super::matches::{text, url};
 use super::super::query;
-use super::places::Lsif;
-use super::{TextLeft, refused};
+use super::file::{File, Tree};
+use super::refused;
 use crate::problem::Problem;
 use crate::state::Call;
 use async_graphql::{ComplexObject, Context, ID, Object, Result, SimpleObject};
-use frontend::Document;
 use jiff::Timestamp;
-use schema::message::{FileRange, FileRequest, ListEntry, ListKind, ListRequest};
-use std::sync::atomic::Ordering;
+use schema::message::ListEntry;
 
 const REPOSITORIES_DEFAULT: usize = 1000;
-
-/// Replies of a list of a directory.
-const PARTS_MAX: usize = 8;
 
 #[derive(SimpleObject)]
 #[graphql(name = "RepositoryConnection")]
@@ -50,7 +45,7 @@ impl Repositories {
 #[graphql(complex)]
 pub(super) struct Repository {
     #[graphql(skip)]
-    package: Vec<u8>,
+    pub(super) package: Vec<u8>,
     /// As the client named it.
     name: String,
     url: String,
@@ -166,13 +161,13 @@ impl Repository {
 
 #[derive(Clone)]
 pub(super) struct Commit {
-    repository: Repository,
+    pub(super) repository: Repository,
     /// Empty: the default revision.
-    revision: String,
+    pub(super) revision: String,
 }
 
 impl Commit {
-    fn new(repository: Repository, revision: &str) -> Commit {
+    pub(super) fn new(repository: Repository, revision: &str) -> Commit {
         let revision = match revision {
             "HEAD" => "",
             other => other,
@@ -181,13 +176,6 @@ impl Commit {
             repository,
             revision: revision.to_owned(),
         }
-    }
-
-    fn file_at(&self, path: String) -> Option<File> {
-        Some(File {
-            commit: self.clone(),
-            path: path.trim_start_matches('/').as_bytes().to_vec(),
-        })
     }
 }
 
@@ -237,186 +225,14 @@ impl Commit {
 
     #[graphql(complexity = "10 + child_complexity")]
     async fn file(&self, ctx: &Context<'_>, path: String) -> Result<Option<File>> {
-        let Some(mut file) = self.file_at(path) else {
-            return Ok(None);
-        };
-        match file.settle(ctx.data_unchecked()).await {
-            Ok(()) => Ok(Some(file)),
-            Err(problem) => Err(refused(problem)),
-        }
+        let path = path.trim_start_matches('/').as_bytes().to_vec();
+        let found = File::find(ctx.data_unchecked(), self.clone(), path).await;
+        found.map(Some).map_err(refused)
     }
 
     #[graphql(complexity = "10 + child_complexity")]
     async fn tree(&self, ctx: &Context<'_>, path: Option<String>) -> Result<Option<Tree>> {
         let found = Tree::list(ctx.data_unchecked(), self, path.unwrap_or_default()).await;
         found.map_err(refused)
-    }
-}
-
-#[derive(Clone)]
-pub(super) struct File {
-    commit: Commit,
-    path: Vec<u8>,
-}
-
-impl File {
-    pub(super) fn of(document: &Document) -> File {
-        let revisions = &document.revisions;
-        let repository = Repository::named(&document.package);
-        File {
-            commit: Commit::new(repository, &revisions.commit),
-            path: document.path.clone(),
-        }
-    }
-
-    pub(super) fn at(repository: Repository, revision: &str, path: &str) -> File {
-        File {
-            commit: Commit::new(repository, revision),
-            path: path.as_bytes().to_vec(),
-        }
-    }
-
-    pub(super) fn repository(&self) -> &Repository {
-        &self.commit.repository
-    }
-
-    pub(super) fn package(&self) -> &[u8] {
-        &self.commit.repository.package
-    }
-
-    pub(super) fn request(&self, range: FileRange) -> FileRequest {
-        let Commit {
-            repository,
-            revision,
-        } = &self.commit;
-        FileRequest::new(&repository.package, &self.path, revision, range)
-    }
-
-    /// Looks the file up. A directory has no revisions: any stands for its files.
-    async fn settle(&mut self, call: &Call) -> Result<(), Problem> {
-        let nothing = FileRange::Bytes {
-            offset: 0,
-            count: 0,
-        };
-        let scope = call.viewer.scope_of(self.package()).await?;
-        let corpus = call.corpus(&scope);
-        let Err(problem) = corpus.fetch_file(self.request(nothing)).await else {
-            return Ok(());
-        };
-        let request = FileRequest {
-            revision: String::new(),
-            ..self.request(nothing)
-        };
-        match corpus.fetch_file(request).await {
-            Ok(found) if found.reply.commit.is_empty() => {
-                self.commit.revision.clear();
-                Ok(())
-            }
-            _ => Err(problem),
-        }
-    }
-
-    /// Reads at most `bytes_max` bytes; `None` if there are more.
-    async fn read(&self, call: &Call, bytes_max: u64) -> Result<Option<String>, Problem> {
-        let range = FileRange::Bytes {
-            offset: 0,
-            count: bytes_max,
-        };
-        let scope = call.viewer.scope_of(self.package()).await?;
-        let corpus = call.corpus(&scope);
-        let request = self.request(range);
-        let mut reply = corpus.fetch_file(request.clone()).await?.reply;
-        if reply.total_bytes > bytes_max || !corpus.read_on(request, &mut reply, bytes_max).await? {
-            return Ok(None);
-        }
-        Ok(Some(text(&reply.text)))
-    }
-}
-
-#[Object(name = "GitBlob")]
-impl File {
-    async fn path(&self) -> String {
-        text(&self.path)
-    }
-
-    async fn name(&self) -> String {
-        let name = self.path.rsplit(|&byte| byte == b'/').next();
-        text(name.unwrap_or_default())
-    }
-
-    async fn url(&self) -> String {
-        url(self.package(), &self.commit.revision, "blob", &self.path)
-    }
-
-    async fn commit(&self) -> &Commit {
-        &self.commit
-    }
-
-    #[graphql(name = "repository")]
-    async fn its_repository(&self) -> &Repository {
-        self.repository()
-    }
-
-    async fn is_directory(&self) -> bool {
-        false
-    }
-
-    /// Null if the answer would become too large.
-    async fn content(&self, ctx: &Context<'_>) -> Result<Option<String>> {
-        let left = &ctx.data_unchecked::<TextLeft>().0;
-        let content = self.read(ctx.data_unchecked(), left.load(Ordering::Relaxed));
-        let content = content.await.map_err(refused)?;
-        let bytes = content.as_ref().map_or(0, |content| content.len() as u64);
-        let subtract = |left: u64| left.checked_sub(bytes);
-        let fits = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, subtract);
-        Ok(content.filter(|_| fits.is_ok()))
-    }
-
-    async fn lsif(&self) -> Lsif {
-        Lsif(self.clone())
-    }
-}
-
-#[derive(SimpleObject)]
-#[graphql(name = "GitTree")]
-struct Tree {
-    entries: Vec<TreeEntry>,
-}
-
-#[derive(SimpleObject)]
-struct TreeEntry {
-    name: String,
-    path: String,
-    is_directory: bool,
-    url: String,
-}
-
-impl Tree {
-    async fn list(call: &Call, commit: &Commit, path: String) -> Result<Option<Tree>, Problem> {
-        let (package, revision) = (&commit.repository.package, &commit.revision);
-        let scope = call.viewer.scope_of(package).await?;
-        let mut directory = path.trim_matches('/').to_owned();
-        if !directory.is_empty() {
-            directory.push('/');
-        }
-        let kind = ListKind::Children;
-        let mut request = ListRequest::new(kind, package, directory.as_bytes(), u32::MAX);
-        request.revision.clone_from(revision);
-        let list = call.corpus(&scope).parts(request, PARTS_MAX).await?;
-        let entry = |it: &ListEntry| {
-            let path = it.path.strip_suffix(b"/");
-            let is_directory = path.is_some();
-            let path = path.unwrap_or(&it.path);
-            let name = path.rsplit(|&byte| byte == b'/').next();
-            let kind = if is_directory { "tree" } else { "blob" };
-            TreeEntry {
-                name: text(name.unwrap_or_default()),
-                path: text(path),
-                is_directory,
-                url: url(package, revision, kind, path),
-            }
-        };
-        let entries: Vec<TreeEntry> = list.entries.iter().map(entry).collect();
-        Ok((!entries.is_empty()).then_some(Tree { entries }))
     }
 }

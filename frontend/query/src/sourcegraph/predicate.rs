@@ -1,0 +1,99 @@
+//! Predicates of files and repositories, such as `repo:has.path(go\.mod)`.
+
+use super::Show;
+use super::field::{Key, regexp};
+use super::parser::{Node, Parser, Term};
+use super::scan;
+use crate::error::BadQuery;
+use crate::re2;
+use crate::source_text::SourceText;
+use schema::message::{Field, Syntax};
+
+impl Parser<'_> {
+    /// Conditions such as `has.path(…)`.
+    pub(super) fn predicate(&mut self, key: Key, at: usize) -> Result<Option<Node>, BadQuery> {
+        let rest = self.rest();
+        let Some(name) = ["has", "contains"]
+            .into_iter()
+            .find(|name| rest.starts_with(name))
+        else {
+            return Ok(None);
+        };
+        let open = rest.find('(').filter(|open| {
+            let mut kind = rest[name.len()..*open].bytes();
+            matches!(key, Key::Repository | Key::File)
+                && kind.all(|byte| byte.is_ascii_lowercase() || byte == b'.')
+        });
+        let Some(open) = open else { return Ok(None) };
+        let kind = rest[name.len()..open].trim_start_matches('.');
+        let (kind, start) = (kind.to_owned(), self.at + open + 1);
+        let Some(inner) = scan::group(&rest[open..]).map(str::len) else {
+            return Err(BadQuery::new("the parenthesis is not closed").at(self.at + open));
+        };
+        self.at = start + inner + 1;
+        let inner = SourceText::plain(start, self.typed[start..start + inner].trim_start());
+        let node = match (key, &kind[..]) {
+            (Key::File, "content") => text(&inner),
+            (Key::Repository, "content") => self.of_repository(at, vec![text(&inner)])?,
+            (Key::Repository, "path") => {
+                self.of_repository(at, vec![regexp(Field::Path, &inner)])?
+            }
+            (Key::Repository, "file") => self.of_repository(at, file(&inner)?)?,
+            _ => {
+                let reason = format!("the predicate {name}.{kind}(…) is not supported");
+                let hint = "supported are repo:has.path, repo:has.file, repo:has.content and file:has.content";
+                return Err(BadQuery::new(reason).at(at).hint(hint));
+            }
+        };
+        Ok(Some(node))
+    }
+
+    fn of_repository(&mut self, at: usize, mut nodes: Vec<Node>) -> Result<Node, BadQuery> {
+        if self.options.predicate.replace(at).is_some() {
+            let bad = BadQuery::new("only one predicate of repositories is supported").at(at);
+            return Err(bad.hint("search for each of them, and name the repositories with repo:"));
+        }
+        self.options.show = Some(Show::Repositories);
+        Ok(if nodes.len() == 1 {
+            nodes.remove(0)
+        } else {
+            Node::All(nodes)
+        })
+    }
+}
+
+fn text(value: &SourceText) -> Node {
+    Node::Pattern(Term {
+        text: re2::translated(value.as_str(), value.at(0)),
+        syntax: Syntax::Regexp,
+        in_text: true,
+        joins: false,
+    })
+}
+
+/// `path:x content:y`, each optional.
+fn file(value: &SourceText) -> Result<Vec<Node>, BadQuery> {
+    let mut nodes = Vec::new();
+    let mut at = value.at(0);
+    for word in value.as_str().split_inclusive(' ') {
+        let typed = word.trim_end();
+        let part = |name: &str| {
+            let rest = typed.strip_prefix(name)?;
+            Some(SourceText::plain(at + name.len(), rest))
+        };
+        match (part("path:"), part("content:")) {
+            (Some(path), _) => nodes.push(regexp(Field::Path, &path)),
+            (_, Some(content)) => nodes.push(text(&content)),
+            _ if typed.is_empty() => {}
+            _ => {
+                let bad = BadQuery::new("expected path: or content:").at(at);
+                return Err(bad.hint("repo:has.file(path:go\\.mod content:grpc)"));
+            }
+        }
+        at += word.len();
+    }
+    if nodes.is_empty() {
+        return Err(BadQuery::new("the predicate is empty").at(value.at(0)));
+    }
+    Ok(nodes)
+}
