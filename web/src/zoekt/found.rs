@@ -1,6 +1,6 @@
 //! Searches, and files with their matches within the limits of a request.
 
-use super::lines::{FileLines, LineEnd};
+use super::lines::FileLines;
 use super::links::{Links, repository_id};
 use super::names::NameRanges;
 use super::request::SearchOptions;
@@ -15,7 +15,6 @@ use crate::state::Call;
 use crate::suggest::Corpus;
 use frontend::query::zoekt::{ResultType, ZoektQuery};
 use frontend::{Document, Match, Scope, SearchRequest};
-use futures_util::{StreamExt, stream};
 use schema::message::{FileRange, FileRequest};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,9 +34,6 @@ const FILES_AT_ONCE: usize = 256;
 
 /// Whole files of an answer.
 const WHOLE_BYTES_MAX: u64 = 32 << 20;
-
-/// Requests for line ends at a time.
-const LOOKS_AT_ONCE: usize = 16;
 
 pub(super) struct Found {
     pub(super) answer: Arc<frontend::SearchResult>,
@@ -160,15 +156,10 @@ pub(super) async fn answer(
     let corpus = call.corpus(&scope);
     let mut result = SearchResult::default();
     let mut writer = Writer::new(zoekt, options);
-    let ends = line_ends(corpus, &found.files, options.context_lines).await;
-    for (file, end) in std::mem::take(&mut found.files).into_iter().zip(ends) {
-        if let Some(written) = writer.file(file, end) {
-            result.files.push(written);
-        }
-    }
+    let files = std::mem::take(&mut found.files).into_iter();
+    result.files = files.filter_map(|file| writer.file(file)).collect();
     if options.whole {
-        let skipped = add_contents(corpus, &mut result.files).await?;
-        found.files_skipped += skipped;
+        found.files_skipped += add_contents(corpus, &mut result.files).await;
     }
     for file in &result.files {
         links.add(
@@ -219,63 +210,30 @@ impl Found {
     }
 }
 
-async fn line_ends(corpus: Corpus<'_>, files: &[FoundFile], context_lines: u32) -> Vec<LineEnd> {
-    let mut looks = Vec::new();
-    for file in files {
-        looks.push(line_end(corpus, &file.matches, context_lines));
-    }
-    stream::iter(looks).buffered(LOOKS_AT_ONCE).collect().await
-}
-
-/// Line end of a file, by two near matches or by a look at the file.
-async fn line_end(corpus: Corpus<'_>, matches: &[Match], context_lines: u32) -> LineEnd {
-    match LineEnd::between(matches) {
-        Some(end) => end,
-        None => look(corpus, matches, context_lines)
-            .await
-            .unwrap_or(LineEnd::Lf),
-    }
-}
-
-/// Reads the line end before the first match that has one, or within it.
-async fn look(corpus: Corpus<'_>, matches: &[Match], context_lines: u32) -> Option<LineEnd> {
-    let matters = |found: &&Match| found.lines > 1 || context_lines > 0 && !found.before.is_empty();
-    let found = matches.iter().find(matters)?;
-    let first = found.text.iter().position(|&byte| byte == b'\n');
-    let offset = match found.offset.checked_sub(2) {
-        Some(offset) if found.line > 1 => offset,
-        _ => found.offset + first? as u64,
-    };
-    let document = &found.document;
-    let range = FileRange::Bytes { offset, count: 2 };
-    let commit = &document.revisions.commit;
-    let request = FileRequest::new(&document.package, &document.path, commit, range);
-    let reply = corpus.file(&request).await.ok()?;
-    (reply.text == b"\r\n").then_some(LineEnd::CrLf)
-}
-
-/// Reads whole files. Returns the number of those that exceed the limit, which are removed.
-async fn add_contents(corpus: Corpus<'_>, files: &mut Vec<FileMatch>) -> Result<u64, Problem> {
+/// Reads whole files. Those that cannot be read, or exceed the limit, are left out and counted.
+async fn add_contents(corpus: Corpus<'_>, files: &mut Vec<FileMatch>) -> u64 {
     let (mut left, count) = (WHOLE_BYTES_MAX, files.len());
-    for index in 0..count {
-        let file = &mut files[index];
-        let range = FileRange::Bytes {
-            offset: 0,
-            count: left,
-        };
-        let (package, path) = &file.source;
-        let request = FileRequest::new(package, path, &file.version, range);
-        let mut fetched = corpus.fetch_file(request.clone()).await?;
-        let is_whole = fetched.reply.total_bytes <= left
-            && corpus.read_on(request, &mut fetched.reply, left).await?;
-        if !is_whole {
-            files.truncate(index);
-            return Ok((count - index) as u64);
+    for mut file in std::mem::take(files) {
+        if let Some(text) = whole(corpus, &file, left).await {
+            left -= text.len() as u64;
+            file.content = Bytes(text);
+            files.push(file);
         }
-        left -= fetched.reply.total_bytes;
-        file.content = Bytes(fetched.reply.text);
     }
-    Ok(0)
+    (count - files.len()) as u64
+}
+
+async fn whole(corpus: Corpus<'_>, file: &FileMatch, bytes_max: u64) -> Option<Vec<u8>> {
+    let range = FileRange::Bytes {
+        offset: 0,
+        count: bytes_max,
+    };
+    let (package, path) = &file.source;
+    let request = FileRequest::new(package, path, &file.version, range);
+    let mut reply = corpus.fetch_file(request.clone()).await.ok()?.reply;
+    let is_whole = reply.total_bytes <= bytes_max
+        && corpus.read_on(request, &mut reply, bytes_max).await.ok()?;
+    is_whole.then_some(reply.text)
 }
 
 struct Writer<'o> {
@@ -304,7 +262,7 @@ impl<'o> Writer<'o> {
     }
 
     /// `None` once the ranges that may be shown are used up.
-    fn file(&mut self, file: FoundFile, end: LineEnd) -> Option<FileMatch> {
+    fn file(&mut self, file: FoundFile) -> Option<FileMatch> {
         let FoundFile { mut matches, .. } = file;
         let document = Arc::clone(&matches[0].document);
         let best = matches.iter().map(|found| f64::from(found.rank));
@@ -324,7 +282,7 @@ impl<'o> Writer<'o> {
         if matches.is_empty() {
             return None;
         }
-        let lines = FileLines::new(&matches, end, self.options.context_lines);
+        let lines = FileLines::new(&matches, self.options.context_lines);
         if self.options.chunks {
             written.chunk_matches = lines.chunks();
         } else {
