@@ -195,6 +195,8 @@ impl Answer {
         let is_error = self.status.is_client_error() || self.status.is_server_error();
         if is_error && path.starts_with("/api/v1/") {
             assert!(self.kind().starts_with("text/plain"), "{}", self.kind());
+        } else if is_error && matches!(path, "/api/search" | "/api/list") {
+            assert!(self.kind() == "application/json", "{}", self.kind());
         } else if is_error && path.starts_with("/api/") {
             self.check_problem();
         } else if self.kind() == "application/json" && self.is_plain() {

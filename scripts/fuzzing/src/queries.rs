@@ -1,7 +1,7 @@
-//! User input: queries, literals, regular expressions, filters, Debian Code Search.
+//! User input: queries, literals, regular expressions, filters, Debian Code Search, zoekt.
 
-use frontend::query::dcs;
 use frontend::query::filter;
+use frontend::query::{dcs, zoekt};
 use frontend::{BadQuery, ParsedQuery, Query, QueryInput};
 use schema::message::{Field, Syntax};
 
@@ -31,12 +31,13 @@ pub(crate) fn query(data: &[u8]) {
 }
 
 fn parse(language: u8, q: &str, filters: &[(Field, &str)]) -> Result<ParsedQuery, BadQuery> {
-    let mode = match language % 5 {
+    let mode = match language % 6 {
         0 => None,
         1 => Some("literal"),
         2 => Some("regexp"),
         3 => return dcs::parse(q, Syntax::Literal),
-        _ => return dcs::parse(q, Syntax::Regexp),
+        4 => return dcs::parse(q, Syntax::Regexp),
+        _ => return zoekt::parse(q, 0).map(|zoekt| zoekt.parsed),
     };
     let filters = if filters[0].1.is_empty() {
         &[]
@@ -102,6 +103,10 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         (2, "(?x) a # \\/ b\\\n/\0/re/i"),
         (3, "package:a -file:b/ std::x  y filetype:c++"),
         (4, "a\\Qb(\\E[[(&&]{ x{2} PATH:^x$"),
+        (
+            5,
+            "(a or -f:\"b c\" case:yes ) r:^x\\.y$ -sym:f[^o] lang:go type:file b:v1 meta.x:y",
+        ),
     ];
     queries
         .map(|(language, query)| [&[language], query.as_bytes()].concat())

@@ -72,6 +72,9 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/symbols",
     "/api/v2/definitions",
     "/api/v2/references",
+    "/api/search",
+    "/api/list",
+    "/print",
 ];
 
 /// Mostly the first.
@@ -146,6 +149,11 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "from",
     "column",
     "name",
+    "r",
+    "f",
+    "b",
+    "num",
+    "ctx",
 ];
 
 /// Raw query string, variable path part, and body.
