@@ -14,10 +14,12 @@ mod names;
 mod pages;
 mod request;
 mod shape;
+mod writer;
 
 pub(crate) use links::Links;
 pub(crate) use pages::{is_search, search_page};
 
+use crate::http::blocking;
 use crate::http::response::{self, with_body};
 use crate::problem::{METHOD_NOT_ALLOWED, Problem};
 use crate::search::params::Params;
@@ -114,7 +116,7 @@ async fn search(call: Call, links: Links, request: Request) -> Result<Response, 
     let query = &mut zoekt.parsed.query;
     *query = Query::new(Expr::all(filters), query.context_lines)?;
     let answer = found::answer(&call, &links, &zoekt, &options).await?;
-    Ok(response::json(&answer))
+    Ok(blocking(move || response::json(&answer)).await)
 }
 
 async fn list(call: Call, links: Links, request: Request) -> Result<Response, Problem> {

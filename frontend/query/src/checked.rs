@@ -317,7 +317,7 @@ pub(super) fn check_positive(expr: &Expr) -> Result<(), BadQuery> {
     })
 }
 
-fn is_positive(expr: &Expr, negated: bool) -> bool {
+pub(super) fn is_positive(expr: &Expr, negated: bool) -> bool {
     match (expr, negated) {
         (Expr::Pattern(_) | Expr::Filter(_), _) => !negated,
         (Expr::All(parts), false) | (Expr::Any(parts), true) => {

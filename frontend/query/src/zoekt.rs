@@ -16,7 +16,7 @@ mod lexer;
 mod lower;
 
 use super::case::Case;
-use super::checked::{Query, check_positive};
+use super::checked::{Query, check_positive, is_positive};
 use super::error::{BadQuery, choose};
 use super::input::{ParsedQuery, check_length};
 use super::source_text::{SourceMap, SourceText};
@@ -68,6 +68,7 @@ pub fn parse(typed: &str, context_lines: u32) -> Result<ZoektQuery, BadQuery> {
     let expr = match value {
         Value::Const(true) => lower::everything(),
         Value::Const(false) => return Err(lowering.nothing()),
+        Value::Expr(expr) if check_positive(&expr).is_ok() => expr,
         Value::Expr(expr) => positive(expr),
     };
     Ok(ZoektQuery {
@@ -78,10 +79,8 @@ pub fn parse(typed: &str, context_lines: u32) -> Result<ZoektQuery, BadQuery> {
 
 /// Adds a filter for everything to parts that only exclude.
 fn positive(expr: Expr) -> Expr {
-    if check_positive(&expr).is_ok() {
-        return expr;
-    }
     match expr {
+        expr if is_positive(&expr, false) => expr,
         Expr::Any(parts) => Expr::any(parts.into_iter().map(positive)),
         other => Expr::all([lower::everything(), other]),
     }

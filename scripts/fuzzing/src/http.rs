@@ -202,6 +202,8 @@ impl Answer {
             assert!(self.kind().starts_with("application/json"));
             let message = self.is_plain().then(|| self.json()["message"].is_string());
             assert!(message.unwrap_or(true));
+        } else if is_error && matches!(path, "/api/search" | "/api/list") {
+            assert!(self.kind() == "application/json", "{}", self.kind());
         } else if is_error && path.starts_with("/api/") {
             self.check_problem();
         } else if self.kind() == "application/json" && self.is_plain() {

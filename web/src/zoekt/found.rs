@@ -1,26 +1,22 @@
 //! Searches, and files with their matches within the limits of a request.
 
-use super::lines::{FileLines, LineEnd};
-use super::links::{Links, repository_id};
-use super::names::NameRanges;
+use super::links::Links;
 use super::request::SearchOptions;
-use super::shape::{
-    Answer, Bytes, ChunkMatch, FileMatch, LineFragment, LineMatch, Location, Range, SearchResult,
-    Stats,
-};
+use super::shape::{Answer, Bytes, FileMatch, SearchResult, Stats};
+use super::writer::Writer;
 use crate::compat::{self, FoundFile};
+use crate::http::rendering;
 use crate::problem::Problem;
 use crate::search::run;
 use crate::state::Call;
 use crate::suggest::Corpus;
-use frontend::query::zoekt::{ResultType, ZoektQuery};
-use frontend::{Document, Match, Scope, SearchRequest};
-use futures_util::{StreamExt, stream};
+use frontend::query::zoekt::ZoektQuery;
+use frontend::{Scope, SearchRequest};
 use schema::message::{FileRange, FileRequest};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Bound of the lines of an answer, matches and context: about 30 MB of code.
 const LINES_MAX: usize = 100_000;
@@ -36,14 +32,12 @@ const FILES_AT_ONCE: usize = 256;
 /// Whole files of an answer.
 const WHOLE_BYTES_MAX: u64 = 32 << 20;
 
-/// Requests for line ends at a time.
-const LOOKS_AT_ONCE: usize = 16;
-
 pub(super) struct Found {
     pub(super) answer: Arc<frontend::SearchResult>,
     pub(super) files: Vec<FoundFile>,
     /// Files that only the limits of an execution leave out.
     files_skipped: u64,
+    _permit: Option<SemaphorePermit<'static>>,
 }
 
 /// Searches, and waits for the end.
@@ -81,14 +75,13 @@ impl Found {
             .per_shard_max
             .map(|most| most.saturating_mul(shards));
         let total = options.total_max.into_iter().chain(per_shard).min();
-        let total = total
-            .map_or(usize::MAX, |total| total)
-            .min(LINES_MAX / lines_of_match);
+        let total = total.unwrap_or(usize::MAX).min(LINES_MAX / lines_of_match);
         let shown = options.matches_max.unwrap_or(usize::MAX);
         let lines = total.min(shown).min(answer.len()) * lines_of_match;
-        let _permit = match lines > SMALL_LINES {
-            true => LARGE.acquire().await.ok(),
-            false => None,
+        let permit = if lines > SMALL_LINES {
+            LARGE.acquire().await.ok()
+        } else {
+            None
         };
         let files_max = options.files_max.unwrap_or(usize::MAX);
         let files = match options.per_repository_max {
@@ -101,6 +94,7 @@ impl Found {
             answer,
             files_skipped: if shown <= total { 0 } else { skipped },
             files,
+            _permit: permit,
         })
     }
 }
@@ -160,15 +154,15 @@ pub(super) async fn answer(
     let corpus = call.corpus(&scope);
     let mut result = SearchResult::default();
     let mut writer = Writer::new(zoekt, options);
-    let ends = line_ends(corpus, &found.files, options.context_lines).await;
-    for (file, end) in std::mem::take(&mut found.files).into_iter().zip(ends) {
-        if let Some(written) = writer.file(file, end) {
-            result.files.push(written);
-        }
-    }
+    let files = std::mem::take(&mut found.files).into_iter();
+    let write = move || {
+        let files = files.filter_map(|file| writer.file(file)).collect();
+        (files, writer)
+    };
+    let (files, writer) = rendering(&found.answer, write).await;
+    result.files = files;
     if options.whole {
-        let skipped = add_contents(corpus, &mut result.files).await?;
-        found.files_skipped += skipped;
+        found.files_skipped += add_contents(corpus, &mut result.files).await;
     }
     for file in &result.files {
         links.add(
@@ -183,7 +177,7 @@ pub(super) async fn answer(
 }
 
 impl Found {
-    fn stats(&self, writer: &Writer<'_>) -> Stats {
+    fn stats(&self, writer: &Writer) -> Stats {
         let answer = &self.answer;
         let missing: u64 = answer
             .missing()
@@ -219,201 +213,28 @@ impl Found {
     }
 }
 
-async fn line_ends(corpus: Corpus<'_>, files: &[FoundFile], context_lines: u32) -> Vec<LineEnd> {
-    let mut looks = Vec::new();
-    for file in files {
-        looks.push(line_end(corpus, &file.matches, context_lines));
-    }
-    stream::iter(looks).buffered(LOOKS_AT_ONCE).collect().await
-}
-
-/// Line end of a file, by two near matches or by a look at the file.
-async fn line_end(corpus: Corpus<'_>, matches: &[Match], context_lines: u32) -> LineEnd {
-    match LineEnd::between(matches) {
-        Some(end) => end,
-        None => look(corpus, matches, context_lines)
-            .await
-            .unwrap_or(LineEnd::Lf),
-    }
-}
-
-/// Reads the line end before the first match that has one, or within it.
-async fn look(corpus: Corpus<'_>, matches: &[Match], context_lines: u32) -> Option<LineEnd> {
-    let matters = |found: &&Match| found.lines > 1 || context_lines > 0 && !found.before.is_empty();
-    let found = matches.iter().find(matters)?;
-    let first = found.text.iter().position(|&byte| byte == b'\n');
-    let offset = match found.offset.checked_sub(2) {
-        Some(offset) if found.line > 1 => offset,
-        _ => found.offset + first? as u64,
-    };
-    let document = &found.document;
-    let range = FileRange::Bytes { offset, count: 2 };
-    let commit = &document.revisions.commit;
-    let request = FileRequest::new(&document.package, &document.path, commit, range);
-    let reply = corpus.file(&request).await.ok()?;
-    (reply.text == b"\r\n").then_some(LineEnd::CrLf)
-}
-
-/// Reads whole files. Returns the number of those that exceed the limit, which are removed.
-async fn add_contents(corpus: Corpus<'_>, files: &mut Vec<FileMatch>) -> Result<u64, Problem> {
+/// Reads whole files. Those that cannot be read, or exceed the limit, are left out and counted.
+async fn add_contents(corpus: Corpus<'_>, files: &mut Vec<FileMatch>) -> u64 {
     let (mut left, count) = (WHOLE_BYTES_MAX, files.len());
-    for index in 0..count {
-        let file = &mut files[index];
-        let range = FileRange::Bytes {
-            offset: 0,
-            count: left,
-        };
-        let (package, path) = &file.source;
-        let request = FileRequest::new(package, path, &file.version, range);
-        let mut fetched = corpus.fetch_file(request.clone()).await?;
-        let is_whole = fetched.reply.total_bytes <= left
-            && corpus.read_on(request, &mut fetched.reply, left).await?;
-        if !is_whole {
-            files.truncate(index);
-            return Ok((count - index) as u64);
+    for mut file in std::mem::take(files) {
+        if let Some(text) = whole(corpus, &file, left).await {
+            left -= text.len() as u64;
+            file.content = Bytes(text);
+            files.push(file);
         }
-        left -= fetched.reply.total_bytes;
-        file.content = Bytes(fetched.reply.text);
     }
-    Ok(0)
+    (count - files.len()) as u64
 }
 
-struct Writer<'o> {
-    options: &'o SearchOptions,
-    names: NameRanges,
-    /// Only names are wanted.
-    names_only: bool,
-    ranges_left: usize,
-    /// Matches and ranges that were written.
-    lines: u64,
-    ranges: u64,
-    score: f64,
-}
-
-impl<'o> Writer<'o> {
-    fn new(zoekt: &ZoektQuery, options: &'o SearchOptions) -> Writer<'o> {
-        Writer {
-            options,
-            names: NameRanges::of(&zoekt.parsed.query.expr),
-            names_only: zoekt.results == ResultType::Names,
-            ranges_left: options.matches_max.unwrap_or(usize::MAX),
-            lines: 0,
-            ranges: 0,
-            score: f64::MAX,
-        }
-    }
-
-    /// `None` once the ranges that may be shown are used up.
-    fn file(&mut self, file: FoundFile, end: LineEnd) -> Option<FileMatch> {
-        let FoundFile { mut matches, .. } = file;
-        let document = Arc::clone(&matches[0].document);
-        let best = matches.iter().map(|found| f64::from(found.rank));
-        self.score = best.fold(f64::MIN, f64::max).min(self.score);
-        let mut written = self.head(&document);
-        if self.names_only || matches[0].is_name() {
-            if self.ranges_left == 0 {
-                return None;
-            }
-            let mut ranges = self.names.find(&document.path);
-            ranges.truncate(self.ranges_left);
-            self.count(1, ranges.len());
-            name_match(&document, &ranges, self.options.chunks, &mut written);
-            return Some(written);
-        }
-        self.limit(&mut matches);
-        if matches.is_empty() {
-            return None;
-        }
-        let lines = FileLines::new(&matches, end, self.options.context_lines);
-        if self.options.chunks {
-            written.chunk_matches = lines.chunks();
-        } else {
-            written.line_matches = lines.line_matches();
-        }
-        Some(written)
-    }
-
-    fn head(&self, document: &Document) -> FileMatch {
-        FileMatch {
-            file_name: String::from_utf8_lossy(&document.path).into_owned(),
-            repository: String::from_utf8_lossy(&document.package).into_owned(),
-            version: document.revisions.commit.clone(),
-            language: document.language.clone(),
-            branches: document.revisions.names.clone(),
-            checksum: Bytes(document.hash.clone()),
-            score: self.score,
-            repository_id: repository_id(&document.package),
-            source: (document.package.clone(), document.path.clone()),
-            ..FileMatch::default()
-        }
-    }
-
-    /// Cuts the matches at the limit.
-    fn limit(&mut self, matches: &mut Vec<Match>) {
-        let mut keep = 0;
-        for found in matches.iter_mut() {
-            if self.ranges_left == 0 {
-                break;
-            }
-            if found.ranges.is_empty() {
-                found.ranges.push(0..found.text.len());
-            }
-            found.ranges.truncate(self.ranges_left);
-            self.count(1, found.ranges.len());
-            keep += 1;
-        }
-        matches.truncate(keep);
-    }
-
-    fn count(&mut self, lines: u64, ranges: usize) {
-        self.ranges_left -= ranges;
-        self.lines += lines;
-        // Without chunks, zoekt counts lines.
-        self.ranges += if self.options.chunks {
-            ranges as u64
-        } else {
-            lines
-        };
-    }
-}
-
-/// One chunk or line with all ranges.
-fn name_match(
-    document: &Document,
-    ranges: &[std::ops::Range<usize>],
-    is_chunk: bool,
-    to: &mut FileMatch,
-) {
-    let path = &document.path;
-    if !is_chunk {
-        let fragment = |range: &std::ops::Range<usize>| LineFragment {
-            line_offset: range.start as u64,
-            offset: range.start as u64,
-            match_length: range.len() as u64,
-            symbol_info: None,
-        };
-        to.line_matches.push(LineMatch {
-            line: Bytes(path.clone()),
-            file_name: true,
-            line_fragments: ranges.iter().map(fragment).collect(),
-            ..LineMatch::default()
-        });
-        return;
-    }
-    let location = |at: usize| Location {
-        byte_offset: at as u64,
-        line_number: 1,
-        column: String::from_utf8_lossy(&path[..at]).chars().count() as u64 + 1,
+async fn whole(corpus: Corpus<'_>, file: &FileMatch, bytes_max: u64) -> Option<Vec<u8>> {
+    let range = FileRange::Bytes {
+        offset: 0,
+        count: bytes_max,
     };
-    let range = |range: &std::ops::Range<usize>| Range {
-        start: location(range.start),
-        end: location(range.end),
-    };
-    to.chunk_matches.push(ChunkMatch {
-        content: Bytes(path.clone()),
-        content_start: location(0),
-        ranges: ranges.iter().map(range).collect(),
-        file_name: true,
-        ..ChunkMatch::default()
-    });
+    let (package, path) = &file.source;
+    let request = FileRequest::new(package, path, &file.version, range);
+    let mut reply = corpus.fetch_file(request.clone()).await.ok()?.reply;
+    let is_whole = reply.total_bytes <= bytes_max
+        && corpus.read_on(request, &mut reply, bytes_max).await.ok()?;
+    is_whole.then_some(reply.text)
 }

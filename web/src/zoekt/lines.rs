@@ -1,53 +1,13 @@
 //! Matches of a file as zoekt's chunks or lines, with byte offsets in the file.
 //!
-//! A match has its offset, but lines around it do not: their lengths and the file's line end give
-//! theirs. Of a long line only a part is known; it stands alone, without context.
+//! A match has its offset; the lengths of lines around it give theirs. Of a long line only a part is
+//! known; it stands alone, without context.
 
 use super::shape::{Bytes, ChunkMatch, LineFragment, LineMatch, Location, Range, Symbol};
 use frontend::{ContextLine, Match};
 use language::symbols::Kind;
 use language::words::is_word;
 use std::collections::BTreeMap;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LineEnd {
-    Lf,
-    CrLf,
-}
-
-impl LineEnd {
-    fn bytes(self) -> &'static [u8] {
-        match self {
-            LineEnd::Lf => b"\n",
-            LineEnd::CrLf => b"\r\n",
-        }
-    }
-
-    /// Line end between two matches of the file; `None` if no two are near enough.
-    pub(super) fn between(matches: &[Match]) -> Option<LineEnd> {
-        let pairs = matches.windows(2);
-        let pairs = pairs.filter(|pair| pair[0].window.is_none());
-        pairs.filter_map(|pair| between(&pair[0], &pair[1])).next()
-    }
-}
-
-fn between(first: &Match, second: &Match) -> Option<LineEnd> {
-    let ends = second.line.checked_sub(first.line)?;
-    let count = ends.checked_sub(first.lines)? as usize;
-    let near = first.after.get(..count)?;
-    if ends == 0 || near.iter().any(|line| line.window.is_some()) {
-        return None;
-    }
-    let inner = first.text.iter().filter(|&&byte| byte == b'\n').count();
-    let bytes = near.iter().map(|line| line.text.len()).sum::<usize>();
-    let bytes = (bytes + first.text.len() - inner) as u64;
-    let rest = second.offset.checked_sub(first.offset + bytes)?;
-    match rest.checked_sub(ends.into())? {
-        0 => Some(LineEnd::Lf),
-        more if more == u64::from(ends) => Some(LineEnd::CrLf),
-        _ => None,
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Line<'a> {
@@ -83,17 +43,15 @@ fn runes(bytes: &[u8]) -> u64 {
 pub(super) struct FileLines<'a> {
     matches: &'a [Match],
     lines: BTreeMap<u32, Line<'a>>,
-    end: LineEnd,
     context_lines: u32,
 }
 
 impl<'a> FileLines<'a> {
     /// `matches` are by line, without names.
-    pub(super) fn new(matches: &'a [Match], end: LineEnd, context_lines: u32) -> FileLines<'a> {
+    pub(super) fn new(matches: &'a [Match], context_lines: u32) -> FileLines<'a> {
         let mut file = FileLines {
             matches,
             lines: BTreeMap::new(),
-            end,
             context_lines,
         };
         for found in matches {
@@ -111,16 +69,15 @@ impl<'a> FileLines<'a> {
         for (number, text) in (found.line..).zip(found.text.split(|&byte| byte == b'\n')) {
             let line = Line { start, text, part };
             self.lines.entry(number).or_insert(line);
-            start += (text.len() + self.end.bytes().len()) as u64;
+            start += text.len() as u64 + 1;
         }
     }
 
     fn add_context(&mut self, found: &'a Match) {
-        let end_bytes = self.end.bytes().len() as u64;
         let whole = |line: &&ContextLine| line.window.is_none();
         let mut start = found.offset;
         for line in found.before.iter().rev().take_while(whole) {
-            let bytes = line.text.len() as u64 + end_bytes;
+            let bytes = line.text.len() as u64 + 1;
             let Some(before) = start.checked_sub(bytes) else {
                 break;
             };
@@ -131,10 +88,10 @@ impl<'a> FileLines<'a> {
         let Some(line) = self.lines.get(&last) else {
             return;
         };
-        let mut start = line.start + line.text.len() as u64 + end_bytes;
+        let mut start = line.start + line.text.len() as u64 + 1;
         for line in found.after.iter().take_while(whole) {
             self.add(line, start);
-            start += line.text.len() as u64 + end_bytes;
+            start += line.text.len() as u64 + 1;
         }
     }
 
@@ -160,14 +117,13 @@ impl<'a> FileLines<'a> {
 
     /// True if the text of the lines is one part of the file.
     fn is_gapless(&self, first: u32, last: u32) -> bool {
-        let end_bytes = self.end.bytes().len() as u64;
         (first..last).all(|number| {
             let (line, next) = (self.lines.get(&number), self.lines.get(&(number + 1)));
             let (Some(line), Some(next)) = (line, next) else {
                 return false;
             };
             let is_whole = line.part.is_none() && next.part.is_none();
-            is_whole && line.start + line.text.len() as u64 + end_bytes == next.start
+            is_whole && line.start + line.text.len() as u64 + 1 == next.start
         })
     }
 
@@ -177,7 +133,7 @@ impl<'a> FileLines<'a> {
         for (_, line) in lines.into_iter().flatten() {
             bytes.extend_from_slice(line.text);
             if line.part.is_none() {
-                bytes.extend_from_slice(self.end.bytes());
+                bytes.push(b'\n');
             }
         }
         Bytes(bytes)
@@ -304,131 +260,4 @@ fn symbols(matches: &[Match]) -> Option<Vec<Symbol>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use frontend::Window;
-
-    fn found(text: &[u8], number: u32, ranges: &[(usize, usize)], context: usize) -> Match {
-        let lines: Vec<_> = text.split(|&byte| byte == b'\n').collect();
-        let line = |number: usize| ContextLine {
-            line: number as u32,
-            text: lines[number - 1].trim_ascii_end().to_vec(),
-            window: None,
-        };
-        let at = number as usize;
-        let before = lines[..at - 1].iter().map(|line| line.len() + 1);
-        Match {
-            line: number,
-            lines: 1,
-            text: line(at).text,
-            ranges: ranges.iter().map(|&(start, end)| start..end).collect(),
-            before: (at.saturating_sub(context).max(1)..at).map(line).collect(),
-            after: (at + 1..=(at + context).min(lines.len()))
-                .map(line)
-                .collect(),
-            offset: before.sum::<usize>() as u64,
-            ..Match::default()
-        }
-    }
-
-    fn shown(text: &[u8], matches: &[Match], context: u32) -> Vec<(String, u32, Vec<u64>)> {
-        let end = LineEnd::between(matches).unwrap_or(LineEnd::Lf);
-        let chunks = FileLines::new(matches, end, context).chunks();
-        let shown = chunks.into_iter().map(|chunk| {
-            let start = chunk.content_start.byte_offset as usize;
-            assert!(text[start..].starts_with(&chunk.content.0), "{start}");
-            for range in &chunk.ranges {
-                assert!(range.end.byte_offset as usize <= start + chunk.content.0.len());
-            }
-            let starts = chunk.ranges.iter().map(|range| range.start.byte_offset);
-            let content = String::from_utf8_lossy(&chunk.content.0).into_owned();
-            (content, chunk.content_start.line_number, starts.collect())
-        });
-        shown.collect()
-    }
-
-    const TEXT: &[u8] = b"zero\none x\ntwo\n\nfour x\nfive x\nsix\nseven\n";
-
-    #[test]
-    fn chunks_merge_only_if_their_context_overlaps() {
-        let matches: Vec<_> = [(2, 4, 5), (5, 5, 6), (6, 5, 6)]
-            .map(|(line, start, end)| found(TEXT, line, &[(start, end)], 3))
-            .into();
-        let own = |content: &str, line, starts: &[u64]| (content.to_owned(), line, starts.to_vec());
-        let expected = [
-            own("one x\n", 2, &[9]),
-            own("four x\n", 5, &[21]),
-            own("five x\n", 6, &[28]),
-        ];
-        assert_eq!(shown(TEXT, &matches, 0), expected);
-        let expected = [
-            own("zero\none x\ntwo\n", 1, &[9]),
-            own("\nfour x\nfive x\nsix\n", 4, &[21, 28]),
-        ];
-        assert_eq!(shown(TEXT, &matches, 1), expected);
-        assert_eq!(shown(TEXT, &matches, 2)[0].2, [9, 21, 28]);
-    }
-
-    #[test]
-    fn offsets_count_both_bytes_of_a_line_end() {
-        let text = TEXT.to_vec();
-        let text: Vec<u8> = text
-            .iter()
-            .flat_map(|&byte| {
-                if byte == b'\n' {
-                    vec![b'\r', byte]
-                } else {
-                    vec![byte]
-                }
-            })
-            .collect();
-        let matches: Vec<_> = [(2, 4, 5), (5, 5, 6)]
-            .map(|(line, start, end)| found(&text, line, &[(start, end)], 2))
-            .into();
-        assert_eq!(LineEnd::between(&matches), Some(LineEnd::CrLf));
-        assert_eq!(shown(&text, &matches, 2)[0].2, [10, 25]);
-    }
-
-    #[test]
-    fn a_part_of_a_line_stands_alone() {
-        let mut matches = [1, 2, 3].map(|line| found(b"a x\nb x\nc x", line, &[(2, 3)], 2));
-        matches[1].window = Some(Window {
-            start: 1000,
-            line_bytes: 5000,
-        });
-        matches[2].offset = 5005;
-        let file = FileLines::new(&matches, LineEnd::Lf, 2);
-        let chunks = file.chunks();
-        let contents: Vec<_> = chunks.iter().map(|it| &it.content.0[..]).collect();
-        assert_eq!(contents, [&b"a x\n"[..], b"b x", b"c x\n"]);
-        let range = chunks[1].ranges[0];
-        assert_eq!((range.start.byte_offset, range.start.column), (1006, 1003));
-        assert_eq!(chunks[1].content_start.byte_offset, 1004);
-        let lines = file.line_matches();
-        assert_eq!(
-            (lines[1].line_start, lines[1].line_fragments[0].line_offset),
-            (1004, 2)
-        );
-    }
-
-    #[test]
-    fn spans_end_on_the_line_of_their_last_byte() {
-        let span = Match {
-            line: 4,
-            lines: 2,
-            text: "ü{\n}".into(),
-            ranges: vec![2..5],
-            offset: 30,
-            ..Match::default()
-        };
-        let matches = [span];
-        let chunk = &FileLines::new(&matches, LineEnd::CrLf, 0).chunks()[0];
-        assert_eq!(chunk.content.0, "ü{\r\n}\r\n".as_bytes());
-        let Range { start, end } = chunk.ranges[0];
-        assert_eq!(
-            (start.byte_offset, start.line_number, start.column),
-            (32, 4, 2)
-        );
-        assert_eq!((end.byte_offset, end.line_number, end.column), (36, 5, 2));
-    }
-}
+mod tests;

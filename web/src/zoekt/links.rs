@@ -51,11 +51,10 @@ impl Links {
         self.to(&format!("/commit?repo={}&rev={version}", encode(package)))
     }
 
-    /// Template for files of a repository. `URLJoinPath` escapes paths.
+    /// Template for files of a repository. Clients only replace the names.
     pub(super) fn file_template(&self, package: &[u8]) -> String {
         let repository = self.repository(package);
-        let repository = repository.trim_end_matches('/');
-        format!("{{{{URLJoinPath \"{repository}\" .Path}}}}?rev={{{{.Version}}}}")
+        format!("{repository}{{{{.Path}}}}?rev={{{{.Version}}}}")
     }
 
     pub(super) fn add(&self, package: &str, urls: &mut Templates, fragments: &mut Templates) {

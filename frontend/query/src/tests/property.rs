@@ -124,6 +124,8 @@ fn pieces() -> impl Strategy<Value = String> {
         "\\Q",
         "\\E",
         "filetype:c",
+        "f:a",
+        "r:^a$ ",
         "sym:",
         "sym:=",
         "uses:",

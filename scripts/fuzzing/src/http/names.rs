@@ -81,6 +81,9 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/graphql",
     "/.api/search/stream",
     "/.api/graphql",
+    "/api/search",
+    "/api/list",
+    "/print",
 ];
 
 /// Mostly the first.
@@ -164,6 +167,11 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "v",
     "display",
     "patternType",
+    "r",
+    "f",
+    "b",
+    "num",
+    "ctx",
 ];
 
 /// Raw query string, variable path part, and body.

@@ -139,6 +139,16 @@ GET /api/v1/searchperpackage & query=needle package:alpha -path:x & match_mode=l
 
 OPTIONS /api/v1/search & x-dcs-apikey=key
 
+POST /api/search & body={"Q": "needle f:src", "Opts": {"ChunkMatches": true, "NumContextLines": 2, "Whole": true}}
+
+POST /api/search & body={"q": "needle type:file", "opts": {"MaxMatchDisplayCount": 2, "ShardRepoMaxMatchCount": 1}}
+
+POST /api/list & body={"Q": "r:alpha or needle", "Opts": {"Field": 2}}
+
+GET /print & r=alpha_1.0-1 & f=src/main.c & format=raw
+
+GET /search & q=needle r:a & num=7 & ctx=1 & format=json
+
 GET /search & q=needle path:a & literal=1 & perpkg=1
 
 GET /show & file=alpha_1.0-1/src/main.c & line=2
