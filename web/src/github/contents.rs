@@ -23,16 +23,13 @@ use schema::message::{
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Longer files are sent only raw, as by GitHub.
+/// As on GitHub; longer files are sent raw.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Entries of a directory.
 const ENTRIES_MAX: u32 = 1000;
 
-/// Files of a recursive tree.
 const TREE_FILES_MAX: u64 = 10_000;
 
-/// Characters of a line, as `base64` of GNU writes.
 const BASE64_LINE: usize = 60;
 
 type Names = (String, String);
@@ -99,7 +96,7 @@ async fn raw(
         let path = String::from_utf8_lossy(path);
         Problem::bad_request(format!("{path} is no path of a file"))
     })?;
-    // Other headers of the request are those of its own answer.
+    // Conditions are about the JSON.
     let headers = HeaderMap::new();
     pages::raw(
         State(call.app.clone()),
@@ -143,7 +140,6 @@ fn in_lines(text: &str) -> String {
     lines.collect()
 }
 
-/// Addresses of a file, or of a directory without a hash.
 fn entry(addresses: &Addresses, of: &Repository, path: &[u8], rev: &str, hash: &[u8]) -> Value {
     let is_directory = path.ends_with(b"/");
     let address = of.address(path, rev);
@@ -258,7 +254,7 @@ pub(super) async fn tree(
 
 type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Searchable files and the directories above them; true if there are more.
+/// Files and directories; true if there are more.
 async fn all_files(call: &Call, of: &Repository, rev: &str) -> Result<(Entries, bool), Problem> {
     let Ok(package) = str::from_utf8(&of.entry.package) else {
         return Err(Problem::bad_request("the name of the package is not UTF-8"));

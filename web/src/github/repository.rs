@@ -1,4 +1,4 @@
-//! Packages as repositories: names, descriptions, and the package of a name.
+//! Packages as repositories.
 
 use super::addresses::{Addresses, sha};
 use crate::http::links::{FileAddress, Path, package_href};
@@ -13,10 +13,9 @@ use schema::message::{IndexedRepository, ListEntry, Want};
 use schema::name::revision_name;
 use serde_json::{Value, json};
 
-/// Names of the only revision of a package that is no git repository.
+/// Names of the only revision outside of git.
 const BRANCHES: [&str; 2] = ["main", "master"];
 
-/// `owner/name` of a package.
 pub(super) fn full_name(package: &[u8]) -> String {
     let (owner, name) = owner_and_name(package);
     format!("{owner}/{name}")
@@ -29,7 +28,6 @@ fn owner_and_name(package: &[u8]) -> (String, String) {
     (names.next().unwrap_or_else(|| OWNER.to_owned()), name)
 }
 
-/// Description in lists.
 pub(super) fn json(addresses: &Addresses, package: &[u8]) -> Value {
     let (owner, name) = owner_and_name(package);
     let full_name = full_name(package);
@@ -66,7 +64,6 @@ pub(super) async fn get(
     Ok(response::json(&out))
 }
 
-/// Package of a requested repository.
 pub(super) struct Repository {
     pub(super) entry: ListEntry,
     pub(super) scope: Scope,
@@ -74,7 +71,6 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// Names of the newest version, with the owner or without.
     pub(super) async fn find(call: &Call, owner: &str, name: &str) -> Result<Repository, Problem> {
         let scope = call.viewer.scope().await?;
         let corpus = call.corpus(&scope);
@@ -96,18 +92,17 @@ impl Repository {
         Ok(Repository { entry, scope, git })
     }
 
-    /// Revision by this name in the index; empty for the default one.
+    /// Revision in the index; empty for the default.
     pub(super) fn revision<'a>(&self, rev: &'a str) -> &'a str {
         let is_only = self.git.is_none() && (BRANCHES.contains(&rev) || rev == self.id());
         if is_only || rev == "HEAD" { "" } else { rev }
     }
 
-    /// Stands for the commit of a package that is no git repository.
+    /// Commit of a package outside of git.
     fn id(&self) -> String {
         sha(blake3::hash(&self.entry.package).as_bytes())
     }
 
-    /// Id of the commit of a revision.
     pub(super) async fn commit(&self, call: &Call, rev: &str) -> Result<String, Problem> {
         let Some(git) = &self.git else {
             let name = self.full_name();
@@ -141,7 +136,6 @@ impl Repository {
     }
 }
 
-/// Package of a name in another case, or below other directories.
 async fn searched(call: &Call, scope: &Scope, name: &str) -> Result<Option<Vec<u8>>, Problem> {
     let query = github::repository(name)?.wanting(Want::Documents, 1)?;
     let request = SearchRequest {
@@ -153,7 +147,6 @@ async fn searched(call: &Call, scope: &Scope, name: &str) -> Result<Option<Vec<u
     Ok(first.first().map(|found| found.document.package.clone()))
 }
 
-/// Adds names similar to `owner/name` to a problem.
 pub(super) async fn near(call: &Call, scope: &Scope, problem: Problem, name: &str) -> Problem {
     let last = name.rsplit('/').next().unwrap_or_default();
     for name in [name, last] {
