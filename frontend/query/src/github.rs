@@ -49,8 +49,14 @@ fn without_marks(hint: String) -> String {
     hint[..marks].to_owned()
 }
 
-pub fn repository(full_name: &str) -> Result<Query, BadQuery> {
-    Ok(parse(&format!("repo:{}", quoted(full_name)))?.query)
+/// Queries for the files of a repository: with this owner, and without one.
+pub fn repository(full_name: &str) -> Result<[Query; 2], BadQuery> {
+    let name = full_name.rsplit('/').next().unwrap_or_default();
+    let of = |start: &str, name: &str| {
+        let regexp = format!("{start}{}$", regex_syntax::escape(name));
+        Query::new(repositories::by_name(regexp), 0)
+    };
+    Ok([of("(?:^|/)", full_name)?, of("^", name)?])
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

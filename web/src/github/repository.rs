@@ -2,16 +2,18 @@
 
 use super::addresses::{Addresses, sha};
 use crate::http::links::{FileAddress, Path, package_href};
-use crate::http::response;
+use crate::http::{rendering, response};
 use crate::problem::Problem;
 use crate::repositories::commit;
 use crate::state::Call;
 use axum::response::Response;
+use frontend::query::Query;
 use frontend::query::github::{self, OWNER};
 use frontend::{Scope, SearchRequest};
 use schema::message::{IndexedRepository, ListEntry, Want};
 use schema::name::revision_name;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Names of the only revision outside of git.
 const BRANCHES: [&str; 2] = ["main", "master"];
@@ -73,22 +75,16 @@ pub(super) struct Repository {
 impl Repository {
     pub(super) async fn find(call: &Call, owner: &str, name: &str) -> Result<Repository, Problem> {
         let scope = call.viewer.scope().await?;
-        let corpus = call.corpus(&scope);
         let full_name = format!("{owner}/{name}");
-        let mut found = corpus.versions(full_name.as_bytes()).await?;
-        if found.is_empty() {
-            found = corpus.versions(name.as_bytes()).await?;
-        }
-        if found.is_empty()
-            && let Some(package) = searched(call, &scope, &full_name).await?
-        {
-            found = corpus.versions(&package).await?;
-        }
+        let mut found = versions(call, &scope, owner, name).await?;
         let Some(entry) = found.pop() else {
             let problem = Problem::missing(format!("there is no repository {full_name}"));
             return Err(near(call, &scope, problem, &full_name).await);
         };
-        let git = corpus.indexed_repository(&entry.package).await?;
+        let git = call
+            .corpus(&scope)
+            .indexed_repository(&entry.package)
+            .await?;
         Ok(Repository { entry, scope, git })
     }
 
@@ -136,14 +132,41 @@ impl Repository {
     }
 }
 
-async fn searched(call: &Call, scope: &Scope, name: &str) -> Result<Option<Vec<u8>>, Problem> {
-    let query = github::repository(name)?.wanting(Want::Documents, 1)?;
+/// Prefers the exact name, then this owner below others, then a package without one.
+async fn versions(
+    call: &Call,
+    scope: &Scope,
+    owner: &str,
+    name: &str,
+) -> Result<Vec<ListEntry>, Problem> {
+    let corpus = call.corpus(scope);
+    let full_name = format!("{owner}/{name}");
+    let mut found = corpus.versions(full_name.as_bytes()).await?;
+    if found.is_empty() && owner == OWNER {
+        found = corpus.versions(name.as_bytes()).await?;
+    }
+    for query in github::repository(&full_name)? {
+        if found.is_empty()
+            && let Some(package) = searched(call, scope, query).await?
+        {
+            found = corpus.versions(&package).await?;
+        }
+        if found.is_empty() {
+            found = corpus.versions(name.as_bytes()).await?;
+        }
+    }
+    Ok(found)
+}
+
+async fn searched(call: &Call, scope: &Scope, query: Query) -> Result<Option<Vec<u8>>, Problem> {
     let request = SearchRequest {
         client: call.params.search_client(),
-        ..SearchRequest::new(scope, query)
+        ..SearchRequest::new(scope, query.wanting(Want::Documents, 1)?)
     };
     let answer = call.coordinator.search(request).await?.finished().await?;
-    let first = answer.matches(0..answer.len().min(1))?;
+    let whole = Arc::clone(&answer);
+    let first = rendering(&answer, move || whole.matches(0..whole.len().min(1)));
+    let first = first.await?;
     Ok(first.first().map(|found| found.document.package.clone()))
 }
 

@@ -20,9 +20,10 @@ pub(super) fn path(value: &Value) -> String {
         None if is_glob(text) => (NAME, &text[..]),
         None => ("", &text[..]),
     };
-    match is_glob(rest) {
-        true => format!("{start}{}$", glob(rest)),
-        false => format!("{start}{}", regex_syntax::escape(rest)),
+    if is_glob(rest) {
+        format!("{start}{}$", glob(rest))
+    } else {
+        format!("{start}{}", regex_syntax::escape(rest))
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn of_owner(value: &Value, is_negated: bool) -> Expr {
     }
 }
 
-fn by_name(regexp: String) -> Expr {
+pub(super) fn by_name(regexp: String) -> Expr {
     Expr::Filter(Filter {
         field: Field::Package,
         reading: Reading::RegexpIgnoringCase,
