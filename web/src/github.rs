@@ -1,8 +1,7 @@
 //! Code search of GitHub's REST API, and addresses of its pages.
 //!
-//! A package is the repository `owner/name`: its last two names, or `pkg/NAME`. Addresses of the
-//! API begin with `/api/v3`, as those of GitHub Enterprise, or with nothing. Answers have the
-//! matches that GitHub sends on demand, with lines, and lack the addresses of what Trawl lacks.
+//! Packages are repositories `owner/name`. Addresses begin with `/api/v3`, as of GitHub Enterprise,
+//! or with nothing.
 
 mod account;
 mod addresses;

@@ -1,8 +1,7 @@
-//! Query language of GitHub's code search, the old one of its API and the new one of its pages.
+//! Query language of GitHub's code search, old and new.
 //!
-//! A query is rewritten in the native language, so it has the same fallbacks for pasted text.
-//! Case is ignored. `repo:`, `org:` and `user:` side by side are alternatives. Qualifiers that the
-//! index cannot judge are left out with a notice, or refused where leaving them out would mislead.
+//! Rewrites a query in the native language, which has fallbacks for pasted text. Errors and notices
+//! have no places.
 
 mod paths;
 mod qualifiers;
@@ -17,10 +16,9 @@ use super::lex::{Lexer, quoted};
 use super::source_text::SourceMap;
 use schema::message::{Expr, Field, Filter, Reading};
 
-/// Owner of packages that are named without one.
+/// Owner of packages without one, in answers.
 pub const OWNER: &str = "pkg";
 
-/// Parses a query. Errors and notices have no places.
 pub fn parse(q: &str) -> Result<ParsedQuery, BadQuery> {
     check_length(q)?;
     let mut rewriter = Rewriter::run(q, Places::default())?;
@@ -46,18 +44,21 @@ pub fn parse(q: &str) -> Result<ParsedQuery, BadQuery> {
     })
 }
 
-/// Removes the marks of values of the native language.
 fn without_marks(hint: String) -> String {
     let marks = hint.find(", or mark").unwrap_or(hint.len());
     hint[..marks].to_owned()
 }
 
-/// Query for the files of a repository, as answers name it.
-pub fn repository(full_name: &str) -> Result<Query, BadQuery> {
-    Ok(parse(&format!("repo:{}", quoted(full_name)))?.query)
+/// Queries for the files of a repository: with this owner, and without one.
+pub fn repository(full_name: &str) -> Result<[Query; 2], BadQuery> {
+    let name = full_name.rsplit('/').next().unwrap_or_default();
+    let of = |start: &str, name: &str| {
+        let regexp = format!("{start}{}$", regex_syntax::escape(name));
+        Query::new(repositories::by_name(regexp), 0)
+    };
+    Ok([of("(?:^|/)", full_name)?, of("^", name)?])
 }
 
-/// Places of words, by `in:`; the default is the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Places {
     text: bool,
@@ -66,26 +67,23 @@ struct Places {
 
 #[derive(Debug, Default)]
 struct Group {
-    /// Start of the group in the rewritten query.
     start: usize,
     has_term: bool,
     is_negated: bool,
-    /// Alternative repositories of terms side by side.
+    /// Alternatives side by side.
     repositories: Vec<Expr>,
 }
 
 #[derive(Debug, Default)]
 struct Rewriter<'a> {
     lexer: Lexer<'a>,
-    /// Places of all words, and those named so far.
+    /// Places of all words, then those read so far.
     places: Places,
     named: Places,
     out: String,
-    /// End of `out` behind a parenthesis, where no space follows.
+    /// End of `out` behind a parenthesis.
     opened: usize,
-    /// The query and its open groups.
     groups: Vec<Group>,
-    /// Operators before the next term.
     or: bool,
     sign: &'static str,
     notices: Vec<Notice>,
@@ -166,7 +164,7 @@ impl<'a> Rewriter<'a> {
         self.lexer.at += bytes;
     }
 
-    /// Reads an operator. One without a term before or after it is left out.
+    /// Reads an operator; one without terms is left out.
     fn operator(&mut self) -> bool {
         let rest = self.lexer.rest();
         let ends =
@@ -189,7 +187,6 @@ impl<'a> Rewriter<'a> {
         true
     }
 
-    /// Returns true for a sign of the native language.
     fn is_sign(&self) -> bool {
         let next = self.lexer.rest().strip_prefix('-');
         let next = next.and_then(|rest| rest.chars().next());
@@ -203,7 +200,6 @@ impl<'a> Rewriter<'a> {
         group == self.sign.is_empty()
     }
 
-    /// Writes the operators before a term.
     fn begin(&mut self) {
         if self.out.len() > self.opened {
             self.out.push(' ');
@@ -236,7 +232,6 @@ impl<'a> Rewriter<'a> {
         Ok(())
     }
 
-    /// Value of a qualifier; `None` if it is empty.
     fn value(&mut self) -> Option<Value> {
         if self.lexer.ends_at(self.lexer.at) {
             return None;
@@ -257,7 +252,6 @@ impl<'a> Rewriter<'a> {
         (!value.text().is_empty()).then_some(value)
     }
 
-    /// Word, string or regular expression, in its places.
     fn pattern(&mut self) -> String {
         let start = self.lexer.at;
         let (term, path) = match self.lexer.peek() {
@@ -301,7 +295,7 @@ fn unknown(word: &str) -> Option<Notice> {
     })
 }
 
-/// Returns true if the native language reads the word as text, too.
+/// Returns true for text of the native language.
 fn is_plain(word: &str) -> bool {
     let is_operator = ["or", "and", "not"].contains(&word);
     let is_quote = word.starts_with(['\'', '“', '”']);

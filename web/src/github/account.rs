@@ -1,4 +1,4 @@
-//! The client's account, limits and version: what clients ask for before they search.
+//! Account of the client, limits and version.
 
 use super::addresses::{Addresses, PREFIX};
 use crate::http::request_limits::read_body;
@@ -13,12 +13,10 @@ use serde_json::{Value, json};
 
 const BODY_BYTES_MAX: usize = 64 << 10;
 
-/// No client comes near it.
 const LIMIT: u64 = 1_000_000;
 
 const NOBODY: &str = "anonymous";
 
-/// Enterprise version of these shapes.
 const VERSION: &str = "3.19.0";
 
 const SCOPES: (HeaderName, &str) = (
@@ -65,7 +63,6 @@ pub(super) async fn rate_limit() -> Response {
     response::json(&json!({"resources": resources, "rate": rate}))
 }
 
-/// Answers the query for the login alone.
 pub(super) async fn graphql(
     key: Option<Extension<KeyName>>,
     request: Request,

@@ -1,4 +1,4 @@
-//! Addresses in answers: of this server, as the client knows it.
+//! Absolute addresses of this server, as its client knows it.
 
 use crate::http::links::encode;
 use crate::http::server::IsHttps;
@@ -10,7 +10,6 @@ use std::convert::Infallible;
 
 pub(super) const PREFIX: &str = "/api/v3";
 
-/// Start of this server's addresses, as the client knows it.
 #[derive(Clone, Debug)]
 pub(super) struct Addresses(String);
 
@@ -30,7 +29,6 @@ impl<S: Sync> FromRequestParts<S> for Addresses {
 }
 
 impl Addresses {
-    /// Of a path that begins with `/`.
     pub(super) fn page(&self, path: &str) -> String {
         format!("{}{path}", self.0)
     }
@@ -39,7 +37,6 @@ impl Addresses {
         self.page(&format!("{PREFIX}/repos/{}", encode(full_name.as_bytes())))
     }
 
-    /// Of a file or directory; an empty `rev` is the default one.
     pub(super) fn contents(&self, full_name: &str, path: &[u8], rev: &str) -> String {
         let path = path.strip_suffix(b"/").unwrap_or(path);
         let at = format!("{}/contents/{}", self.repository(full_name), encode(path));
@@ -50,7 +47,7 @@ impl Addresses {
     }
 }
 
-/// Prefix of a BLAKE3 hash, as long as an id of git.
+/// Prefix of a BLAKE3 hash, as long as git's.
 pub(super) fn sha(hash: &[u8]) -> String {
     let digits = hash.iter().take(20).map(|byte| format!("{byte:02x}"));
     digits.collect()

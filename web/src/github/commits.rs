@@ -1,4 +1,4 @@
-//! Commits of a repository, and those of its branches.
+//! Commits of a repository.
 
 use super::addresses::Addresses;
 use super::contents::revision;
@@ -57,7 +57,7 @@ pub(super) async fn list(
     Ok(response::json(&shown))
 }
 
-/// Answers `heads/main`, `tags/v1` and commits, for clients that ask for one before they read.
+/// Reference such as `heads/main`.
 pub(super) async fn reference(
     call: Call,
     Path((owner, name, reference)): Path<(String, String, String)>,

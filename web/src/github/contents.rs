@@ -3,7 +3,7 @@
 use super::addresses::{Addresses, sha};
 use super::repository::Repository;
 use crate::http::links::Path;
-use crate::http::response;
+use crate::http::{rendering, response};
 use crate::pages;
 use crate::problem::Problem;
 use crate::search::params::Params;
@@ -15,24 +15,25 @@ use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use frontend::query::Query;
-use frontend::{Document, SearchRequest};
+use frontend::{Document, Match, SearchRequest, SpoolError};
 use schema::message::{
     Expr, Field, FileRange, FileReply, FileRequest, FileSource, Filter, ListEntry, ListKind,
     ListRequest, Reading, Want,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// Longer files are sent only raw, as by GitHub.
+/// As on GitHub; longer files are sent raw.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Entries of a directory.
 const ENTRIES_MAX: u32 = 1000;
 
-/// Files of a recursive tree.
 const TREE_FILES_MAX: u64 = 10_000;
 
-/// Characters of a line, as `base64` of GNU writes.
+/// Every name in a deep path is an entry.
+const TREE_BYTES_MAX: usize = 4 << 20;
+
 const BASE64_LINE: usize = 60;
 
 type Names = (String, String);
@@ -99,7 +100,7 @@ async fn raw(
         let path = String::from_utf8_lossy(path);
         Problem::bad_request(format!("{path} is no path of a file"))
     })?;
-    // Other headers of the request are those of its own answer.
+    // Conditions are about the JSON.
     let headers = HeaderMap::new();
     pages::raw(
         State(call.app.clone()),
@@ -125,9 +126,10 @@ fn checked(rev: &str) -> Result<&str, Problem> {
 
 fn file(addresses: &Addresses, of: &Repository, path: &[u8], reply: &FileReply) -> Value {
     let is_whole = reply.text.len() as u64 == reply.total_bytes;
-    let (encoding, content) = match is_whole {
-        true => ("base64", in_lines(&BASE64.encode(&reply.text))),
-        false => ("none", String::new()),
+    let (encoding, content) = if is_whole {
+        ("base64", in_lines(&BASE64.encode(&reply.text)))
+    } else {
+        ("none", String::new())
     };
     let mut out = entry(addresses, of, path, &reply.commit, &reply.hash);
     out["type"] = "file".into();
@@ -143,14 +145,14 @@ fn in_lines(text: &str) -> String {
     lines.collect()
 }
 
-/// Addresses of a file, or of a directory without a hash.
 fn entry(addresses: &Addresses, of: &Repository, path: &[u8], rev: &str, hash: &[u8]) -> Value {
     let is_directory = path.ends_with(b"/");
     let address = of.address(path, rev);
     let url = addresses.contents(&of.full_name(), path, rev);
-    let html_url = addresses.page(&match is_directory {
-        true => address.directory_href(),
-        false => address.show_href(0),
+    let html_url = addresses.page(&if is_directory {
+        address.directory_href()
+    } else {
+        address.show_href(0)
     });
     let shown = String::from_utf8_lossy(path.strip_suffix(b"/").unwrap_or(path));
     let sha = match hash {
@@ -242,9 +244,10 @@ pub(super) async fn tree(
     };
     let tree = entries.iter().map(|(path, hash)| {
         let out = entry(&addresses, &of, path, of.revision(rev), hash);
-        let (mode, kind) = match path.ends_with(b"/") {
-            true => ("040000", "tree"),
-            false => ("100644", "blob"),
+        let (mode, kind) = if path.ends_with(b"/") {
+            ("040000", "tree")
+        } else {
+            ("100644", "blob")
         };
         json!({"path": out["path"], "mode": mode, "type": kind, "sha": out["sha"], "url": out["url"]})
     });
@@ -258,7 +261,7 @@ pub(super) async fn tree(
 
 type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Searchable files and the directories above them; true if there are more.
+/// Files and directories; true if there are more.
 async fn all_files(call: &Call, of: &Repository, rev: &str) -> Result<(Entries, bool), Problem> {
     let Ok(package) = str::from_utf8(&of.entry.package) else {
         return Err(Problem::bad_request("the name of the package is not UTF-8"));
@@ -282,16 +285,32 @@ async fn all_files(call: &Call, of: &Repository, rev: &str) -> Result<(Entries, 
         ..SearchRequest::new(&of.scope, query)
     };
     let answer = call.coordinator.search(request).await?.finished().await?;
-    let mut entries = Entries::new();
-    for found in answer.matches(0..answer.len())? {
-        let Document { path, hash, .. } = &*found.document;
-        let slashes = (0..path.len()).filter(|&at| path[at] == b'/');
-        entries.extend(slashes.map(|at| (path[..=at].to_vec(), Vec::new())));
-        entries.insert(path.clone(), hash.clone());
-    }
+    let whole = Arc::clone(&answer);
+    let read = move || with_directories(whole.matches(0..whole.len())?);
+    let (entries, is_cut) = rendering(&answer, read).await?;
     if entries.is_empty() {
         return Err(missing(of, b"", rev));
     }
-    let is_cut = answer.found() > answer.len() as u64 || !answer.is_complete();
-    Ok((entries, is_cut))
+    let has_more = answer.found() > answer.len() as u64 || !answer.is_complete();
+    Ok((entries, is_cut || has_more))
+}
+
+fn with_directories(matches: Vec<Match>) -> Result<(Entries, bool), SpoolError> {
+    let (mut entries, mut bytes) = (Entries::new(), 0);
+    for found in matches {
+        let Document { path, hash, .. } = &*found.document;
+        let slashes = (0..path.len()).filter(|&at| path[at] == b'/');
+        for directory in slashes.map(|at| &path[..=at]) {
+            if !entries.contains_key(directory) {
+                bytes += directory.len();
+                entries.insert(directory.to_vec(), Vec::new());
+            }
+            if bytes > TREE_BYTES_MAX {
+                return Ok((entries, true));
+            }
+        }
+        bytes += path.len();
+        entries.insert(path.clone(), hash.clone());
+    }
+    Ok((entries, false))
 }

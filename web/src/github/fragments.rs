@@ -1,7 +1,4 @@
-//! Fragments of text around matches, with byte offsets.
-//!
-//! At most two a file, of at most three lines. Bytes that are not UTF-8 become U+FFFD, and offsets
-//! are those in the resulting text.
+//! Lines around matches, with byte offsets in their lossy UTF-8.
 
 use frontend::{ContextLine, Match};
 use serde_json::{Value, json};
@@ -11,11 +8,9 @@ use std::ops::Range;
 const FRAGMENTS_MAX: usize = 2;
 const LINES_MAX: usize = 3;
 
-/// Bytes of a line, around its first match.
 const LINE_BYTES_MAX: usize = 400;
 const BEFORE_BYTES: usize = 100;
 
-/// Matches of a fragment.
 const MATCHES_MAX: usize = 16;
 
 #[derive(Clone, Debug, Default)]
@@ -28,11 +23,9 @@ struct Line<'a> {
 pub(super) struct Fragment {
     text: String,
     matches: Vec<Value>,
-    /// `None` for a path.
     lines: Option<(u32, u32)>,
 }
 
-/// Fragments of a file's matches, given best first.
 pub(super) fn of(matches: &[Match]) -> Vec<Fragment> {
     if let Some(name) = matches.first().filter(|found| found.is_name()) {
         return vec![of_path(name)];
@@ -70,7 +63,6 @@ fn of_path(found: &Match) -> Fragment {
     fragment
 }
 
-/// Lines of a match, then the nearest ones while there is room.
 fn around(found: &Match) -> BTreeMap<u32, Line<'_>> {
     let mut lines: BTreeMap<_, _> = lines_of(found).take(LINES_MAX).collect();
     let nearest = found.before.last().into_iter().chain(found.after.first());
@@ -99,7 +91,6 @@ fn lines_of(found: &Match) -> impl Iterator<Item = (u32, Line<'_>)> {
 }
 
 impl Line<'_> {
-    /// Part that is shown, on boundaries of characters.
     fn cut(&self) -> Range<usize> {
         let first = self.ranges.first().map_or(0, |range| range.start);
         let is_long = self.text.len() > LINE_BYTES_MAX;
@@ -155,7 +146,6 @@ impl Fragment {
         self.text.push_str(&String::from_utf8_lossy(text));
     }
 
-    /// First and last line.
     pub(super) fn line_numbers(&self) -> Option<String> {
         let (first, last) = self.lines?;
         Some(format!("{first}..{last}"))
@@ -200,7 +190,6 @@ mod tests {
         }
     }
 
-    /// Checks that the offsets of each match give its text.
     fn texts(matches: &[Match]) -> Vec<(String, Vec<(String, u64)>)> {
         let read = |fragment: Fragment| {
             let json = fragment.json("u");

@@ -1,4 +1,4 @@
-//! Addresses of GitHub's pages, which lead to ours.
+//! Addresses of GitHub's pages.
 
 use super::repository::Repository;
 use crate::http::links::{Path, encode};
@@ -11,7 +11,6 @@ use frontend::query::github;
 
 type Names = (String, String, String);
 
-/// Returns true for a link to its page of results, as `gh search code -w` opens it.
 pub(crate) fn is_search(params: &Params) -> bool {
     params.bytes("type").is_some_and(|of| of == b"code")
 }

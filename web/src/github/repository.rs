@@ -1,22 +1,23 @@
-//! Packages as repositories: names, descriptions, and the package of a name.
+//! Packages as repositories.
 
 use super::addresses::{Addresses, sha};
 use crate::http::links::{FileAddress, Path, package_href};
-use crate::http::response;
+use crate::http::{rendering, response};
 use crate::problem::Problem;
 use crate::repositories::commit;
 use crate::state::Call;
 use axum::response::Response;
+use frontend::query::Query;
 use frontend::query::github::{self, OWNER};
 use frontend::{Scope, SearchRequest};
 use schema::message::{IndexedRepository, ListEntry, Want};
 use schema::name::revision_name;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
-/// Names of the only revision of a package that is no git repository.
+/// Names of the only revision outside of git.
 const BRANCHES: [&str; 2] = ["main", "master"];
 
-/// `owner/name` of a package.
 pub(super) fn full_name(package: &[u8]) -> String {
     let (owner, name) = owner_and_name(package);
     format!("{owner}/{name}")
@@ -29,7 +30,6 @@ fn owner_and_name(package: &[u8]) -> (String, String) {
     (names.next().unwrap_or_else(|| OWNER.to_owned()), name)
 }
 
-/// Description in lists.
 pub(super) fn json(addresses: &Addresses, package: &[u8]) -> Value {
     let (owner, name) = owner_and_name(package);
     let full_name = full_name(package);
@@ -66,7 +66,6 @@ pub(super) async fn get(
     Ok(response::json(&out))
 }
 
-/// Package of a requested repository.
 pub(super) struct Repository {
     pub(super) entry: ListEntry,
     pub(super) scope: Scope,
@@ -74,40 +73,32 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// Names of the newest version, with the owner or without.
     pub(super) async fn find(call: &Call, owner: &str, name: &str) -> Result<Repository, Problem> {
         let scope = call.viewer.scope().await?;
-        let corpus = call.corpus(&scope);
         let full_name = format!("{owner}/{name}");
-        let mut found = corpus.versions(full_name.as_bytes()).await?;
-        if found.is_empty() {
-            found = corpus.versions(name.as_bytes()).await?;
-        }
-        if found.is_empty()
-            && let Some(package) = searched(call, &scope, &full_name).await?
-        {
-            found = corpus.versions(&package).await?;
-        }
+        let mut found = versions(call, &scope, owner, name).await?;
         let Some(entry) = found.pop() else {
             let problem = Problem::missing(format!("there is no repository {full_name}"));
             return Err(near(call, &scope, problem, &full_name).await);
         };
-        let git = corpus.indexed_repository(&entry.package).await?;
+        let git = call
+            .corpus(&scope)
+            .indexed_repository(&entry.package)
+            .await?;
         Ok(Repository { entry, scope, git })
     }
 
-    /// Revision by this name in the index; empty for the default one.
+    /// Revision in the index; empty for the default.
     pub(super) fn revision<'a>(&self, rev: &'a str) -> &'a str {
         let is_only = self.git.is_none() && (BRANCHES.contains(&rev) || rev == self.id());
         if is_only || rev == "HEAD" { "" } else { rev }
     }
 
-    /// Stands for the commit of a package that is no git repository.
+    /// Commit of a package outside of git.
     fn id(&self) -> String {
         sha(blake3::hash(&self.entry.package).as_bytes())
     }
 
-    /// Id of the commit of a revision.
     pub(super) async fn commit(&self, call: &Call, rev: &str) -> Result<String, Problem> {
         let Some(git) = &self.git else {
             let name = self.full_name();
@@ -141,19 +132,44 @@ impl Repository {
     }
 }
 
-/// Package of a name in another case, or below other directories.
-async fn searched(call: &Call, scope: &Scope, name: &str) -> Result<Option<Vec<u8>>, Problem> {
-    let query = github::repository(name)?.wanting(Want::Documents, 1)?;
+/// Prefers the exact name, then this owner below others, then a package without one.
+async fn versions(
+    call: &Call,
+    scope: &Scope,
+    owner: &str,
+    name: &str,
+) -> Result<Vec<ListEntry>, Problem> {
+    let corpus = call.corpus(scope);
+    let full_name = format!("{owner}/{name}");
+    let mut found = corpus.versions(full_name.as_bytes()).await?;
+    if found.is_empty() && owner == OWNER {
+        found = corpus.versions(name.as_bytes()).await?;
+    }
+    for query in github::repository(&full_name)? {
+        if found.is_empty()
+            && let Some(package) = searched(call, scope, query).await?
+        {
+            found = corpus.versions(&package).await?;
+        }
+        if found.is_empty() {
+            found = corpus.versions(name.as_bytes()).await?;
+        }
+    }
+    Ok(found)
+}
+
+async fn searched(call: &Call, scope: &Scope, query: Query) -> Result<Option<Vec<u8>>, Problem> {
     let request = SearchRequest {
         client: call.params.search_client(),
-        ..SearchRequest::new(scope, query)
+        ..SearchRequest::new(scope, query.wanting(Want::Documents, 1)?)
     };
     let answer = call.coordinator.search(request).await?.finished().await?;
-    let first = answer.matches(0..answer.len().min(1))?;
+    let whole = Arc::clone(&answer);
+    let first = rendering(&answer, move || whole.matches(0..whole.len().min(1)));
+    let first = first.await?;
     Ok(first.first().map(|found| found.document.package.clone()))
 }
 
-/// Adds names similar to `owner/name` to a problem.
 pub(super) async fn near(call: &Call, scope: &Scope, problem: Problem, name: &str) -> Problem {
     let last = name.rsplit('/').next().unwrap_or_default();
     for name in [name, last] {

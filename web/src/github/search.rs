@@ -21,13 +21,11 @@ use std::sync::Arc;
 const PER_PAGE_DEFAULT: usize = 30;
 const PER_PAGE_MAX: usize = 100;
 
-/// Files that can be paged to.
 const FILES_MAX: usize = 1000;
 
 const UNKNOWN_REPOSITORY: &str = "The listed users and repositories cannot be searched either \
     because the resources do not exist or you do not have permission to view them.";
 
-/// Words with near spellings in an answer with nothing.
 const WORDS_MAX: usize = 2;
 
 pub(super) async fn code(call: Call, uri: Uri, addresses: Addresses) -> Result<Response, Problem> {
@@ -68,7 +66,6 @@ pub(super) async fn code(call: Call, uri: Uri, addresses: Addresses) -> Result<R
     Ok(response)
 }
 
-/// From 1.
 #[derive(Clone, Copy, Debug)]
 struct Page {
     number: usize,
@@ -163,7 +160,6 @@ fn body(
     Ok(body)
 }
 
-/// `best` is the first of the file's matches.
 fn item(addresses: &Addresses, best: &Match, matches: &[Match]) -> Value {
     let document = &best.document;
     let name = full_name(&document.package);
@@ -192,7 +188,7 @@ fn item(addresses: &Addresses, best: &Match, matches: &[Match]) -> Value {
     })
 }
 
-/// Fails if a repository, or all alternatives to it, do not exist. `q` has its name.
+/// Fails if no repository of a filter exists, as GitHub does.
 async fn check_repositories(
     call: &Call,
     scope: &Scope,
@@ -217,7 +213,6 @@ async fn check_repositories(
     Ok(())
 }
 
-/// Returns true for filters by package alone.
 fn is_of_packages(factor: &Expr) -> bool {
     let is_it = |atom: &&Expr| matches!(atom, Expr::Filter(it) if it.field == Field::Package);
     !matches!(factor, Expr::Not(_)) && factor.atoms().iter().all(is_it)

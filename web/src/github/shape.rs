@@ -70,7 +70,7 @@ fn status(kind: &'static Kind, status: StatusCode) -> StatusCode {
     }
 }
 
-/// Clients wait until the limit is reset.
+/// Makes clients wait.
 fn add_limits(response: &mut Response) {
     let headers = response.headers_mut();
     let after = headers.get(header::RETRY_AFTER);
@@ -80,5 +80,29 @@ fn add_limits(response: &mut Response) {
     for (name, value) in [("limit", 1), ("remaining", 0), ("reset", reset)] {
         let name = HeaderName::try_from(format!("x-ratelimit-{name}"));
         headers.insert(name.expect("ASCII"), HeaderValue::from(value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::response::IntoResponse;
+
+    #[test]
+    fn a_busy_server_limits_the_rate() {
+        let problem = Problem::busy("many requests", 7);
+        let answer = reshape(&problem, problem.clone().into_response());
+        assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS);
+        let header = |name| answer.headers()[name].to_str().unwrap().to_owned();
+        assert_eq!(header("retry-after"), "7");
+        assert_eq!(header("x-ratelimit-remaining"), "0");
+        assert!(header("x-ratelimit-reset").parse::<u64>().unwrap() > 1_700_000_000);
+    }
+
+    #[test]
+    fn only_its_addresses_have_the_shape() {
+        let has = |path: &str| shape(&path.parse().unwrap()).is_some();
+        assert!(has("/api/v3") && has("/api/v3/x") && has("/repos/a/b") && has("/search/code?q=x"));
+        assert!(!has("/api/v30") && !has("/search") && !has("/search/facets") && !has("/users"));
     }
 }

@@ -1,13 +1,9 @@
-//! Values of `path:` and `filename:` as regular expressions for paths.
-//!
-//! A glob matches whole names, anywhere below the root unless it begins with `/`. Text matches a
-//! part of the path, or whole words of the file name.
+//! Regular expressions of `path:` and `filename:`.
 
 use super::Value;
 use crate::regexp::check_syntax;
 use std::str::Chars;
 
-/// Start of a name.
 const NAME: &str = "(?:^|/)";
 
 pub(super) fn path(value: &Value) -> String {
@@ -24,9 +20,10 @@ pub(super) fn path(value: &Value) -> String {
         None if is_glob(text) => (NAME, &text[..]),
         None => ("", &text[..]),
     };
-    match is_glob(rest) {
-        true => format!("{start}{}$", glob(rest)),
-        false => format!("{start}{}", regex_syntax::escape(rest)),
+    if is_glob(rest) {
+        format!("{start}{}$", glob(rest))
+    } else {
+        format!("{start}{}", regex_syntax::escape(rest))
     }
 }
 
@@ -48,7 +45,6 @@ fn in_name(regexp: &str) -> String {
     }
 }
 
-/// Returns true for a regular expression without slashes around it.
 fn is_regexp(text: &str) -> bool {
     let is_meant = text.starts_with('^')
         || text.ends_with('$')

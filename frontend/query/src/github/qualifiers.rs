@@ -1,4 +1,4 @@
-//! Qualifiers as filters and terms of the native language.
+//! Qualifiers in the native language.
 
 use super::{Rewriter, Value, any, by_path, exact, paths, repositories};
 use crate::error::{BadQuery, Notice};
@@ -22,7 +22,6 @@ enum Qualifier {
     Is,
     Fork,
     Archived,
-    /// Left out.
     Unjudged,
 }
 
@@ -48,7 +47,6 @@ impl Qualifier {
 }
 
 impl Rewriter<'_> {
-    /// Reads a qualifier with a value. Returns false if the term is none.
     pub(super) fn qualified(&mut self) -> Result<bool, BadQuery> {
         let start = self.lexer.at;
         let rest = self.lexer.rest();
@@ -103,7 +101,6 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// Adds a repository or owner to its alternatives.
     fn owned(&mut self, qualifier: Qualifier, value: &Value) {
         let is_negated = self.is_negated();
         let found = match qualifier {
@@ -140,7 +137,7 @@ impl Rewriter<'_> {
         (self.or, self.sign) = (false, "");
     }
 
-    /// Leaves out a qualifier, unless nothing may fulfil it.
+    /// Ignores what the index does not know, unless it would exclude everything.
     fn unjudged(&mut self, of: Qualifier, value: &str, start: usize) -> Result<(), BadQuery> {
         let typed = &self.lexer.typed[start..self.lexer.at];
         let wants = match of {
@@ -163,7 +160,6 @@ impl Rewriter<'_> {
     }
 }
 
-/// `d.ts` is not an extension in the index.
 fn extension(typed: &str) -> Filter {
     let text = typed.trim_start_matches('*').trim_start_matches('.');
     if text.contains(['.', '/', '*']) || text.is_empty() {
@@ -173,7 +169,7 @@ fn extension(typed: &str) -> Filter {
     }
 }
 
-/// Name with spaces for signs, as in `common-lisp`. Backends refuse an unknown one.
+/// Accepts `common-lisp`. Backends refuse unknown names.
 fn language(typed: &str) -> String {
     let spaced = typed.replace(['-', '_', '+'], " ");
     let known = Language::named(typed).or_else(|| Language::named(&spaced));
@@ -187,7 +183,6 @@ fn content(value: &Value) -> String {
     }
 }
 
-/// Definition, with its parent in `Type.name` and `Type::name`.
 fn symbol(value: &Value) -> String {
     let separators = ["::", ".", "#"];
     let parts = separators

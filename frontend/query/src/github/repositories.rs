@@ -1,12 +1,10 @@
-//! Packages of `repo:`, `org:` and `user:`, whose values are `owner/name`.
+//! Filters of `repo:`, `org:` and `user:`.
 //!
-//! The owner is the directory above the last name of a package, and [`OWNER`] of one without.
-//! Packages without one belong to every owner too, for clients that know them as such.
+//! The owner is the name above a package's last one. Packages without one belong to every owner.
 
 use super::{OWNER, Value, exact};
 use schema::message::{Expr, Field, Filter, Reading};
 
-/// Alternatives for a repository, in any case, with or without a version.
 pub(super) fn named(value: &Value) -> Vec<Expr> {
     let typed = match value {
         Value::Regexp(regexp) => return vec![by_name(regexp.clone())],
@@ -28,7 +26,7 @@ pub(super) fn named(value: &Value) -> Vec<Expr> {
     vec![whole, by_name(pattern)]
 }
 
-/// With `is_negated`, only packages that have this owner.
+/// A negated owner excludes only its own packages.
 pub(super) fn of_owner(value: &Value, is_negated: bool) -> Expr {
     let without = "^[^/]*$";
     let with = |owner: &str| format!("(?:^|/)(?:{owner})/[^/]*$");
@@ -46,7 +44,7 @@ pub(super) fn of_owner(value: &Value, is_negated: bool) -> Expr {
     }
 }
 
-fn by_name(regexp: String) -> Expr {
+pub(super) fn by_name(regexp: String) -> Expr {
     Expr::Filter(Filter {
         field: Field::Package,
         reading: Reading::RegexpIgnoringCase,

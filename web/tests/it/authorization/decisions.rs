@@ -32,6 +32,30 @@ fn callers_find_what_the_service_allows_them_and_what_is_public() {
 }
 
 #[test]
+fn a_hidden_package_is_no_repository_of_github() {
+    let guarded = Guarded::new(|_| ());
+    let search = "/search/code?q=parse&per_page=100";
+    let found = guarded.get(search, ANN).text();
+    assert!(found.contains("pkg/package2_") && !found.contains("package3_"));
+    for path in [
+        "/repos/pkg/package3_1.38",
+        "/repos/x/package3/git/trees/HEAD",
+        "/repos/pkg/package3_1.38/contents/src/file38.c",
+        "/repos/pkg/package3_1.38/contents/src",
+        "/repos/pkg/package3_1.38/commits",
+        "/repos/pkg/package3_1.38/git/ref/heads/main",
+        "/search/code?q=parse+repo:pkg/package3_1.38",
+        "/pkg/package3_1.38/blob/main/src/file38.c",
+    ] {
+        let other = path.replace("package3", "package9");
+        let (hidden, missing) = (guarded.get(path, ANN), guarded.get(&other, ANN));
+        let masked = missing.text().replace("package9", "package3");
+        assert_eq!((hidden.status, hidden.text()), (missing.status, masked));
+        assert!(hidden.status >= 400, "{path}");
+    }
+}
+
+#[test]
 fn places_of_a_name_are_in_visible_packages() {
     let guarded = Guarded::new(|_| ());
     let request = |file: &str| format!("/api/v2/definitions?{file}&name=parse_1");
