@@ -3,7 +3,7 @@
 //! Lines and columns count from 0, columns and lengths in characters, offsets in bytes. An invalid
 //! byte of a text is shown as `?`, so that offsets stay right.
 
-use super::items::View;
+use super::items::ItemView;
 use crate::http::links::encode;
 use crate::search::run::in_line_order;
 use frontend::{Document, Match};
@@ -118,7 +118,7 @@ pub(super) fn url(package: &[u8], revision: &str, kind: &str, path: &[u8]) -> St
     )
 }
 
-pub(super) fn contents(document: &Document, mut matches: Vec<Match>, view: View) -> Vec<Value> {
+pub(super) fn contents(document: &Document, mut matches: Vec<Match>, view: ItemView) -> Vec<Value> {
     matches.retain(|found| !found.is_name());
     in_line_order(&mut matches);
     parts(&matches)

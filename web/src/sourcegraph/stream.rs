@@ -4,7 +4,7 @@
 //!
 //! **Invariant:** no comment lines, on which clients stop.
 
-use super::items::Items;
+use super::items::StreamItems;
 use super::matches;
 use super::progress;
 use super::query::{self, StreamParams};
@@ -242,7 +242,7 @@ impl Follower {
     /// gone.
     async fn matches(&self, answer: &Arc<SearchResult>) -> Result<Option<(u64, bool)>, Problem> {
         let sent_max = progress::sent_max(&self.search, self.params.display);
-        let mut items = Items::new(&self.search, &self.params);
+        let mut items = StreamItems::new(&self.search, &self.params);
         let mut at = 0;
         while items.sent < sent_max {
             let most = MATCHES_AT_ONCE.min(sent_max - items.sent) as usize;

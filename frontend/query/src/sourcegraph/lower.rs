@@ -1,14 +1,26 @@
 //! Makes an expression of a syntax tree, by the options of the query.
 
-use super::parser::{Node, Term};
+use super::names::NameFilter;
+use super::options::{Options, Show, Type};
 use super::scan;
-use super::{NameFilter, Options, Search, Show, Type};
+use super::tree::{Tree, Word};
 use crate::checked::{Query, check_positive};
 use crate::error::BadQuery;
 use crate::input::{ParsedQuery, joined};
 use crate::place::{ANY_NAME, Restriction, any_symbol};
 use crate::source_text::{SourceMap, SourceText};
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
+
+/// Parsed query, and its options for the answer.
+#[derive(Clone, Debug)]
+pub struct Search {
+    pub parsed: ParsedQuery,
+    pub show: Show,
+    /// Number of matches; 0: all.
+    pub count: Option<u64>,
+    /// Condition on names of repositories, if nothing else is searched.
+    pub names: Option<NameFilter>,
+}
 
 /// Search for a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +57,7 @@ impl Lowering {
         }
     }
 
-    pub(super) fn search(mut self, node: Option<Node>) -> Result<Search, BadQuery> {
+    pub(super) fn search(mut self, node: Option<Tree>) -> Result<Search, BadQuery> {
         let typed = node.map(|node| self.lower(node));
         let is_bare = typed.as_ref().is_none_or(Expr::is_filter);
         let mut expr = match (typed, self.find) {
@@ -113,16 +125,16 @@ impl Lowering {
             .hint("search for the repositories first, and name them with repo:"))
     }
 
-    fn lower(&mut self, node: Node) -> Expr {
+    fn lower(&mut self, node: Tree) -> Expr {
         match node {
-            Node::Pattern(term) => self.pattern(term),
-            Node::Filter(field, reading, text) => {
+            Tree::Pattern(term) => self.pattern(term),
+            Tree::Filter(field, reading, text) => {
                 let reading = reading.unwrap_or_else(|| self.regexp());
                 self.filter(field, reading, text)
             }
-            Node::All(nodes) => joined(self.list(nodes)),
-            Node::Any(nodes) => Expr::any(self.list(nodes)),
-            Node::Not(inner) => self.lower(*inner).negated(),
+            Tree::All(nodes) => joined(self.list(nodes)),
+            Tree::Any(nodes) => Expr::any(self.list(nodes)),
+            Tree::Not(inner) => self.lower(*inner).negated(),
         }
     }
 
@@ -137,7 +149,7 @@ impl Lowering {
         symbol
     }
 
-    fn list(&mut self, nodes: Vec<Node>) -> Vec<Expr> {
+    fn list(&mut self, nodes: Vec<Tree>) -> Vec<Expr> {
         nodes.into_iter().map(|node| self.lower(node)).collect()
     }
 
@@ -158,8 +170,8 @@ impl Lowering {
         filter
     }
 
-    fn pattern(&mut self, term: Term) -> Expr {
-        let as_regexp = |term: &Term| match term.syntax {
+    fn pattern(&mut self, term: Word) -> Expr {
+        let as_regexp = |term: &Word| match term.syntax {
             Syntax::Literal => scan::escaped(&term.text).into_regexp(),
             Syntax::Regexp => term.text.clone(),
         };

@@ -127,7 +127,7 @@ impl Repository {
         }
     }
 
-    /// By name, in which a host and an owner may lead: clients take it from the address of a remote.
+    /// By name, before which a remote's address may have a host and an owner.
     pub(super) async fn find(call: &Call, name: &str) -> Result<Option<Repository>, Problem> {
         let suffixes = name.match_indices('/').map(|(at, _)| &name[at + 1..]);
         for suffix in [name]
