@@ -2,9 +2,6 @@
 //!
 //! Words, `AND`, `OR`, `NOT`, parentheses and `field:value`, in the four pattern types. A pattern
 //! matches a text or its path, in any case. Filters around alternatives apply to all of them.
-//!
-//! Unlike there, words of a type without parentheses never make the query invalid, and a predicate
-//! of repositories needs a query for repositories.
 
 mod field;
 mod hoist;

@@ -1,4 +1,4 @@
-//! StreamItems of a stream: files with matches, and what a query selects of them, each once.
+//! Items of a stream.
 
 use super::matches;
 use super::query::StreamParams;
@@ -11,16 +11,13 @@ use std::collections::HashSet;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ItemView {
     pub(super) show: Show,
-    /// Lines with context, not alone.
     pub(super) chunks: bool,
     pub(super) context: u32,
 }
 
 pub(super) struct StreamItems {
     pub(super) view: ItemView,
-    /// Number of sent matches, or of what is selected.
     pub(super) sent: u64,
-    /// Repositories and directories that were sent.
     known: HashSet<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -37,7 +34,6 @@ impl StreamItems {
         }
     }
 
-    /// StreamItems of a file: one, several of a large one, or none.
     pub(super) fn of(&mut self, file: FoundFile) -> Vec<Value> {
         let document = file.matches[0].document.clone();
         let count = file.matches.len() as u64;

@@ -13,7 +13,6 @@ use schema::message::{Field, Reading};
 use std::time::Duration;
 
 impl Parser<'_> {
-    /// Reads the value of a field; `None` if it adds no condition.
     pub(super) fn field(&mut self) -> Result<Option<Tree>, BadQuery> {
         let at = self.at;
         let Some((negated, key, length)) = key::prefix(self.rest()) else {
@@ -156,7 +155,6 @@ fn count(value: &str) -> Result<u64, BadQuery> {
     }
 }
 
-/// Time as Go writes it: `1m30s`, `500ms`.
 fn duration(value: &str) -> Result<Duration, BadQuery> {
     let invalid = || BadQuery::invalid(&format!("timeout:{value}"), "a time, such as 10s or 1m30s");
     let (mut rest, mut seconds) = (value, 0.0);
@@ -187,7 +185,6 @@ pub(super) fn regexp(field: Field, value: &SourceText) -> Tree {
     Tree::Filter(field, None, re2::translated(value.as_str(), value.at(0)))
 }
 
-/// Name, and revisions behind `@`.
 fn repository(value: &SourceText) -> Option<Tree> {
     let typed = value.as_str();
     let (name, revision) = typed.split_once('@').unwrap_or((typed, ""));
@@ -212,7 +209,6 @@ fn repository(value: &SourceText) -> Option<Tree> {
     }
 }
 
-/// Name of `^name$`.
 fn exact(regexp: &str) -> Option<String> {
     let inner = regexp.strip_prefix('^')?.strip_suffix('$')?;
     let (mut name, mut letters) = (String::new(), inner.chars());

@@ -2,7 +2,6 @@
 
 use super::tree::{Tree, one_or};
 
-/// Applies filters before and after a list of alternatives to all of them.
 pub(super) fn hoisted(node: Tree) -> Tree {
     let Tree::Any(alternatives) = node else {
         return node;

@@ -17,9 +17,7 @@ pub(super) enum FieldKey {
     Type,
     Timeout,
     Context,
-    /// Accepted, without effect.
     Ignored,
-    /// Of commits.
     Commit,
 }
 
@@ -43,7 +41,6 @@ const KEYS: [(&str, FieldKey); 14] = [
     ),
 ];
 
-/// Negation, key, and length with the colon.
 pub(super) fn prefix(rest: &str) -> Option<(bool, FieldKey, usize)> {
     let typed = rest.strip_prefix('-').unwrap_or(rest);
     let end = typed.find(|letter: char| !letter.is_ascii_alphabetic())?;
@@ -55,7 +52,6 @@ pub(super) fn prefix(rest: &str) -> Option<(bool, FieldKey, usize)> {
     is_key.then_some((signed > 0, *key, signed + end + 1))
 }
 
-/// Value of `patterntype:`, which decides how the others are read.
 pub(super) fn pattern_type(query: &str) -> Result<Option<PatternType>, BadQuery> {
     let words = query.split_whitespace();
     let mut values = words.filter_map(|word| match prefix(word)? {

@@ -11,7 +11,6 @@ use crate::place::{ANY_NAME, Restriction, any_symbol};
 use crate::source_text::{SourceMap, SourceText};
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
 
-/// Parsed query, and its options for the answer.
 #[derive(Clone, Debug)]
 pub struct Search {
     pub parsed: ParsedQuery,
@@ -22,10 +21,8 @@ pub struct Search {
     pub names: Option<NameFilter>,
 }
 
-/// Search for a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Find {
-    /// In texts and paths.
     Both,
     Text,
     Paths,
@@ -105,7 +102,6 @@ impl Lowering {
         }
     }
 
-    /// A predicate of repositories needs a query for these alone.
     fn check_predicate(&self, expr: &Expr) -> Result<(), BadQuery> {
         let Some(at) = self.options.predicate else {
             return Ok(());
@@ -138,7 +134,6 @@ impl Lowering {
         }
     }
 
-    /// Condition that all symbols or repositories meet.
     fn everything(&mut self) -> Expr {
         let text = SourceText::plain(0, ANY_NAME);
         if self.find == Find::Repositories {

@@ -3,15 +3,12 @@
 use crate::error::Notice;
 use std::time::Duration;
 
-/// Reading of words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PatternType {
-    /// Each word is a literal.
     #[default]
     Keyword,
     /// Words side by side are one literal.
     Standard,
-    /// Like `Standard`, without `/regexps/`.
     Literal,
     /// Regular expressions; side by side, in this order on a line.
     Regexp,
@@ -28,7 +25,6 @@ impl PatternType {
         })
     }
 
-    /// Default of a version of the API.
     pub fn of_version(version: &str) -> Option<PatternType> {
         Some(match version {
             "V1" => PatternType::Regexp,
@@ -41,7 +37,6 @@ impl PatternType {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Show {
-    /// Lines, or paths.
     #[default]
     Matches,
     Files,
@@ -50,7 +45,6 @@ pub enum Show {
     Symbols,
 }
 
-/// Options anywhere in a query.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Options {
     pub(super) respects_case: bool,
@@ -61,7 +55,6 @@ pub(super) struct Options {
     pub(super) is_text_only: bool,
     /// Bits of kinds of symbols; 0: all.
     pub(super) kinds: u32,
-    /// Offset of a predicate of repositories.
     pub(super) predicate: Option<usize>,
     pub(super) notices: Vec<Notice>,
 }

@@ -75,7 +75,6 @@ impl<'a> Parser<'a> {
         Ok(one_or(parts, Tree::All))
     }
 
-    /// Makes words side by side one pattern.
     fn join(&self, run: &mut Vec<Word>, parts: &mut Vec<Tree>) {
         let words = std::mem::take(run);
         let text = |term: &Word| match (self.pattern_type, term.syntax) {
@@ -165,7 +164,6 @@ impl<'a> Parser<'a> {
         Ok(node)
     }
 
-    /// Reads a pattern; `None` if it is empty.
     pub(super) fn term(&mut self) -> Result<Option<Word>, BadQuery> {
         let at = self.at;
         self.count(at)?;
@@ -222,7 +220,6 @@ impl<'a> Parser<'a> {
         }));
     }
 
-    /// Text in quotes or slashes that end a word.
     fn enclosed(&self) -> Option<(SourceText, usize)> {
         let (text, length) = scan::delimited(self.rest(), self.at)?;
         let behind = self.rest()[length..].chars().next();
@@ -259,7 +256,6 @@ impl<'a> Parser<'a> {
         rest.is_empty() || self.depth > 0 && rest.starts_with(')')
     }
 
-    /// True at an operator between operands.
     fn is_keyword(&mut self, word: &str, has_left: bool) -> bool {
         if self.at_end() || !has_left {
             return false;
@@ -285,7 +281,6 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Regular expression in slashes.
 fn relocated(text: SourceText) -> SourceText {
     let translated = re2::translated(text.as_str(), 0);
     let mut out = SourceText::default();

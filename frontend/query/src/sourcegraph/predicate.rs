@@ -12,7 +12,6 @@ use crate::source_text::SourceText;
 use schema::message::{Field, Syntax};
 
 impl Parser<'_> {
-    /// Conditions such as `has.path(…)`.
     pub(super) fn predicate(&mut self, key: FieldKey, at: usize) -> Result<Option<Tree>, BadQuery> {
         let rest = self.rest();
         let Some(name) = ["has", "contains"]
@@ -73,7 +72,6 @@ fn text(value: &SourceText) -> Tree {
     })
 }
 
-/// `path:x content:y`, each optional.
 fn file(value: &SourceText) -> Result<Vec<Tree>, BadQuery> {
     let mut nodes = Vec::new();
     let mut at = value.at(0);

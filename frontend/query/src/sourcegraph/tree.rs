@@ -19,7 +19,6 @@ pub(super) struct Word {
     pub(super) syntax: Syntax,
     /// Not searched for in paths.
     pub(super) in_text: bool,
-    /// Part of a pattern of several words.
     pub(super) joins: bool,
 }
 

@@ -20,7 +20,6 @@ pub(super) struct Repositories {
 }
 
 impl Repositories {
-    /// In the order of their names; `query` is a part of these.
     pub(super) async fn list(
         call: &Call,
         (first, query, descending): (Option<i32>, String, bool),
@@ -46,7 +45,6 @@ impl Repositories {
 pub(super) struct Repository {
     #[graphql(skip)]
     pub(super) package: Vec<u8>,
-    /// As the client named it.
     name: String,
     url: String,
     description: String,
