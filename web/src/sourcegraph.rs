@@ -1,7 +1,4 @@
 //! Interface of Sourcegraph: stream of a search, GraphQL, and addresses of its pages.
-//!
-//! An answer has the shapes that `src` and other clients read. Its order is ours, best first, and
-//! counts are of all matches. Commits, contexts and accounts are missing.
 
 #[cfg(feature = "graphql")]
 mod graphql;
@@ -29,7 +26,6 @@ use serde_json::json;
 const STREAM: &str = "/.api/search/stream";
 const GRAPHQL: &str = "/.api/graphql";
 
-/// Version of `src` that is recommended to its users.
 const CLIENT_VERSION: &str = "7.6.0";
 
 pub(crate) fn routes() -> Router<App> {

@@ -1,8 +1,8 @@
 //! Access control by address: a key, a cookie of our pages, or nothing. Active if the operator sets
 //! keys.
 //!
-//! `/api/v2`, `/.api`, `/mcp` and `/raw` need a key, or the cookie that every page sets. If keys are
-//! required, everything needs one except health, assets and the sign-in form; the cookie then
+//! `/api/v2`, `/.api`, `/mcp` and `/raw` need a key, or the cookie that every page sets. If keys
+//! are required, everything needs one except health, assets and the sign-in form; the cookie then
 //! stands for the entered key.
 //!
 //! **Invariant:** shared caches keep no answer that needed a key or a cookie.

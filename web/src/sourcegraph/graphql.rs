@@ -27,15 +27,16 @@ use serde::Deserialize;
 use std::io::Read;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicU64;
+use tokio::sync::Semaphore;
 
-/// Body, before and after decompression.
 const BODY_BYTES_MAX: usize = 256 << 10;
 
 const DEPTH_MAX: usize = 24;
 const COST_MAX: usize = 1000;
 
-/// Text of all files in an answer.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
+
+const FILES_AT_ONCE: usize = 4;
 
 /// Clients look for a date in it.
 const BUILD: &str = "0_2026-11-01_trawl";
@@ -59,8 +60,10 @@ struct Body {
     operation: Option<String>,
 }
 
-/// Text of files that the answer may still have.
-struct TextLeft(AtomicU64);
+struct TextLeft {
+    bytes: AtomicU64,
+    turns: Semaphore,
+}
 
 async fn answer(call: Call, request: Request) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
@@ -74,9 +77,11 @@ async fn answer(call: Call, request: Request) -> Result<Response, Problem> {
     if let Some(key) = parts.extensions.get::<KeyName>() {
         query = query.data(key.clone());
     }
-    let query = query
-        .data(TextLeft(AtomicU64::new(TEXT_BYTES_MAX)))
-        .data(call);
+    let text = TextLeft {
+        bytes: AtomicU64::new(TEXT_BYTES_MAX),
+        turns: Semaphore::new(FILES_AT_ONCE),
+    };
+    let query = query.data(text).data(call);
     Ok(response::no_store(response::json(
         &SCHEMA.execute(query).await,
     )))
@@ -116,7 +121,6 @@ impl Root {
         }
     }
 
-    /// Name of the key.
     async fn current_user(&self, ctx: &Context<'_>) -> User {
         let key = ctx.data_opt::<KeyName>().map(KeyName::as_str);
         User {

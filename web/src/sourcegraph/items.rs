@@ -1,4 +1,4 @@
-//! Items of a stream: files with matches, and what a query selects of them, each once.
+//! Items of a stream.
 
 use super::matches;
 use super::query::StreamParams;
@@ -9,25 +9,22 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct View {
+pub(super) struct ItemView {
     pub(super) show: Show,
-    /// Lines with context, not alone.
     pub(super) chunks: bool,
     pub(super) context: u32,
 }
 
-pub(super) struct Items {
-    pub(super) view: View,
-    /// Number of sent matches, or of what is selected.
+pub(super) struct StreamItems {
+    pub(super) view: ItemView,
     pub(super) sent: u64,
-    /// Repositories and directories that were sent.
     known: HashSet<(Vec<u8>, Vec<u8>)>,
 }
 
-impl Items {
-    pub(super) fn new(search: &Search, params: &StreamParams) -> Items {
-        Items {
-            view: View {
+impl StreamItems {
+    pub(super) fn new(search: &Search, params: &StreamParams) -> StreamItems {
+        StreamItems {
+            view: ItemView {
                 show: search.show,
                 chunks: params.chunks,
                 context: params.context,
@@ -37,7 +34,6 @@ impl Items {
         }
     }
 
-    /// Items of a file: one, several of a large one, or none.
     pub(super) fn of(&mut self, file: FoundFile) -> Vec<Value> {
         let document = file.matches[0].document.clone();
         let count = file.matches.len() as u64;

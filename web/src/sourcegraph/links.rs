@@ -10,7 +10,6 @@ use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use frontend::query::sourcegraph::Show;
 
-/// True for a link to a page of its results.
 pub(crate) fn is_search(params: &Params) -> bool {
     let query = params.bytes("q").unwrap_or_default();
     let mut words = query.split(|&byte| byte == b' ');
@@ -31,7 +30,6 @@ pub(crate) fn search_page(call: &Call) -> Response {
     }
 }
 
-/// Page of a file, directory, or commit of a repository. The names of these may have slashes.
 pub(crate) async fn page(method: Method, uri: Uri) -> Result<Response, Problem> {
     let (path, query) = (uri.path(), uri.query().unwrap_or_default());
     let split = path.split_once("/-/").filter(|_| query::is_read(&method));

@@ -3,7 +3,7 @@
 //! Lines and columns count from 0, columns and lengths in characters, offsets in bytes. An invalid
 //! byte of a text is shown as `?`, so that offsets stay right.
 
-use super::items::View;
+use super::items::ItemView;
 use crate::http::links::encode;
 use crate::search::run::in_line_order;
 use frontend::{Document, Match};
@@ -66,7 +66,6 @@ fn shown(symbol: Symbol) -> Value {
     })
 }
 
-/// Name of a definition in a match.
 pub(super) struct Symbol {
     pub(super) name: String,
     pub(super) kind: String,
@@ -99,7 +98,6 @@ pub(super) fn symbols_of(found: &Match) -> impl Iterator<Item = Symbol> + use<'_
     })
 }
 
-/// Address of a file's page, at the indexed commit.
 pub(super) fn file_url(document: &Document) -> String {
     let revision = &document.revisions.commit;
     blob_url(&document.package, revision, &document.path)
@@ -118,7 +116,7 @@ pub(super) fn url(package: &[u8], revision: &str, kind: &str, path: &[u8]) -> St
     )
 }
 
-pub(super) fn contents(document: &Document, mut matches: Vec<Match>, view: View) -> Vec<Value> {
+pub(super) fn contents(document: &Document, mut matches: Vec<Match>, view: ItemView) -> Vec<Value> {
     matches.retain(|found| !found.is_name());
     in_line_order(&mut matches);
     parts(&matches)
@@ -161,15 +159,12 @@ fn parts(matches: &[Match]) -> Vec<&[Match]> {
     parts
 }
 
-/// Lines of text around matches.
 struct Chunk {
-    /// From 0.
     line: u32,
     offset: u64,
     column: usize,
     text: Vec<u8>,
     ranges: Vec<Value>,
-    /// Line behind it, from 0.
     end: u32,
 }
 
@@ -200,7 +195,6 @@ impl Chunk {
                 column: usize::try_from(window.start).unwrap_or(usize::MAX),
                 text: found.text.clone(),
                 ranges: ranges(found, first, found.offset),
-                // Nothing joins a part of a line.
                 end: u32::MAX,
             };
         }
@@ -234,7 +228,6 @@ impl Chunk {
     }
 }
 
-/// Ranges of a match whose first line begins at `offset`.
 fn ranges(found: &Match, line: u32, offset: u64) -> Vec<Value> {
     let offset = offset + found.window.map_or(0, |window| window.start);
     let place = |at: usize| {
@@ -252,7 +245,6 @@ fn ranges(found: &Match, line: u32, offset: u64) -> Vec<Value> {
         .collect()
 }
 
-/// Characters before a byte in its line.
 fn column(found: &Match, at: usize) -> usize {
     let before = &found.text[..at.min(found.text.len())];
     let newline = before.iter().rposition(|&byte| byte == b'\n');
@@ -262,10 +254,8 @@ fn column(found: &Match, at: usize) -> usize {
     left_out + text(&before[start..]).chars().count()
 }
 
-/// A line with matches.
 pub(super) struct LineMatch {
     pub(super) preview: String,
-    /// From 0.
     pub(super) number: u32,
     /// Starts and lengths, in characters.
     pub(super) ranges: Vec<[usize; 2]>,

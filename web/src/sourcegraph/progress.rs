@@ -10,13 +10,10 @@ use frontend::{Listing, SearchResult, SpoolError};
 use schema::message::{Expr, Pattern};
 use serde_json::{Value, json};
 
-/// Of each kind.
 const FILTERS_MAX: usize = 32;
 
-/// Words with suggestions.
 const WORDS_MAX: usize = 2;
 
-/// Message of a problem, with its hint.
 pub(super) fn words(problem: &Problem) -> String {
     match &problem.hint {
         Some(hint) => format!("{}; {hint}", problem.detail),
@@ -28,7 +25,6 @@ fn skip(reason: &str, title: &str, message: &str, severity: &str) -> Value {
     json!({ "reason": reason, "title": title, "message": message, "severity": severity })
 }
 
-/// Reasons why matches are missing in an answer.
 pub(super) fn skipped(answer: &SearchResult, pending: u64) -> Vec<Value> {
     let mut skipped: Vec<Value> = (answer.missing().iter())
         .map(|missing| {
@@ -53,7 +49,6 @@ pub(super) fn skipped(answer: &SearchResult, pending: u64) -> Vec<Value> {
     skipped
 }
 
-/// Number of matches to send at most.
 pub(super) fn sent_max(search: &Search, display: u64) -> u64 {
     match search.count.unwrap_or(COUNT_DEFAULT) {
         0 => display,
@@ -61,7 +56,6 @@ pub(super) fn sent_max(search: &Search, display: u64) -> u64 {
     }
 }
 
-/// Reason why only `sent` of more matches are sent.
 pub(super) fn limit(search: &Search, sent: u64, found: u64, display: u64) -> Value {
     let message = format!("{sent} of {found} matches are shown, the best");
     if sent < sent_max(search, display) {
@@ -152,7 +146,6 @@ fn regex_escaped(name: &str) -> String {
     escaped
 }
 
-/// Alert of a query that cannot be searched for.
 pub(super) fn refused(problem: &Problem) -> Value {
     let description = match problem.at {
         Some(at) => format!("{} (at byte {at})", words(problem)),
@@ -165,7 +158,6 @@ pub(super) fn refused(problem: &Problem) -> Value {
     })
 }
 
-/// Alert of an answer without a match, or of a query that may mean something else.
 pub(super) async fn alert(
     corpus: Corpus<'_>,
     client: u64,

@@ -11,7 +11,6 @@ use frontend::{Listing, Scope, SearchError, SearchHandle, SearchRequest, SearchR
 use schema::message::{ListKind, ListRequest};
 use std::sync::Arc;
 
-/// Matches without `count:`.
 pub(super) const COUNT_DEFAULT: u64 = 10_000;
 
 /// Replies of a list of repositories, about a thousand each.
@@ -19,11 +18,9 @@ const PARTS_MAX: usize = 64;
 
 const CONTEXT_LINES_MAX: u32 = 10;
 
-/// Parameters of a streamed search.
 pub(super) struct StreamParams {
     pub(super) chunks: bool,
     pub(super) context: u32,
-    /// Matches to send.
     pub(super) display: u64,
 }
 
@@ -42,7 +39,6 @@ impl StreamParams {
     }
 }
 
-/// Pattern type of the parameters `patternType` or `t`, and `v`.
 pub(super) fn pattern_type(params: &Params) -> Result<PatternType, Problem> {
     let name = params.text("patternType")?.or(params.text("t")?);
     match (name.filter(|name| !name.is_empty()), params.text("v")?) {
@@ -95,7 +91,6 @@ pub(super) async fn finished(
     })?)
 }
 
-/// Repositories with such a name, or all.
 pub(super) async fn repositories(
     corpus: Corpus<'_>,
     names: Option<&NameFilter>,

@@ -4,7 +4,7 @@
 //!
 //! **Invariant:** no comment lines, on which clients stop.
 
-use super::items::Items;
+use super::items::StreamItems;
 use super::matches;
 use super::progress;
 use super::query::{self, StreamParams};
@@ -22,11 +22,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Files read at once, and their matches.
 const FILES_AT_ONCE: usize = 256;
 const MATCHES_AT_ONCE: u64 = 10_000;
 
-/// Matches in an event, in bytes.
 const EVENT_BYTES_MAX: usize = 1 << 20;
 
 pub(super) async fn search(call: Call) -> Result<Response, Problem> {
@@ -68,7 +66,6 @@ pub(super) async fn search(call: Call) -> Result<Response, Problem> {
     Ok(response)
 }
 
-/// Stream of a query that cannot be searched for.
 fn refused(problem: &Problem) -> Response {
     let events = [
         ("progress", done(progress::progress(0, 0, 0), Vec::new())),
@@ -89,7 +86,6 @@ fn done(mut progress: Value, skipped: Vec<Value>) -> Value {
     progress
 }
 
-/// Streams repositories by name.
 async fn list(
     call: &Call,
     scope: &Scope,
@@ -238,11 +234,10 @@ impl Follower {
         Ok(finish(&self.call, &self.scope, &self.search, found, &self.events).await)
     }
 
-    /// Returns the number of sent matches, and whether there are more; `None` if the client has
-    /// gone.
+    /// Number of sent matches, and true if there are more; `None` without a client.
     async fn matches(&self, answer: &Arc<SearchResult>) -> Result<Option<(u64, bool)>, Problem> {
         let sent_max = progress::sent_max(&self.search, self.params.display);
-        let mut items = Items::new(&self.search, &self.params);
+        let mut items = StreamItems::new(&self.search, &self.params);
         let mut at = 0;
         while items.sent < sent_max {
             let most = MATCHES_AT_ONCE.min(sent_max - items.sent) as usize;

@@ -1,7 +1,9 @@
-//! Fields before a colon, and their values.
+//! Values of fields.
 
-use super::parser::{Node, Parser};
-use super::{PatternType, Show, Type};
+use super::key::{self, FieldKey};
+use super::options::{Show, Type};
+use super::parser::Parser;
+use super::tree::Tree;
 use crate::error::{BadQuery, Notice, choose};
 use crate::limits::LIMIT_MAX;
 use crate::re2;
@@ -10,86 +12,15 @@ use language::symbols::Kind;
 use schema::message::{Field, Reading};
 use std::time::Duration;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
-    Repository,
-    File,
-    Language,
-    Revision,
-    Content,
-    PatternType,
-    Case,
-    Count,
-    Select,
-    Type,
-    Timeout,
-    Context,
-    /// Accepted, without effect.
-    Ignored,
-    /// Of commits.
-    Commit,
-}
-
-const KEYS: [(&str, Key); 14] = [
-    ("repo r", Key::Repository),
-    ("file f path", Key::File),
-    ("lang l language", Key::Language),
-    ("rev revision", Key::Revision),
-    ("content", Key::Content),
-    ("patterntype", Key::PatternType),
-    ("case", Key::Case),
-    ("count", Key::Count),
-    ("select", Key::Select),
-    ("type", Key::Type),
-    ("timeout", Key::Timeout),
-    ("context", Key::Context),
-    ("archived fork visibility index stable", Key::Ignored),
-    (
-        "author committer before until after since message msg",
-        Key::Commit,
-    ),
-];
-
-/// Negation, key, and length with the colon.
-pub(super) fn prefix(rest: &str) -> Option<(bool, Key, usize)> {
-    let typed = rest.strip_prefix('-').unwrap_or(rest);
-    let end = typed.find(|letter: char| !letter.is_ascii_alphabetic())?;
-    let name = typed[..end].to_ascii_lowercase();
-    let is_it = |(names, _): &&(&str, Key)| names.split(' ').any(|known| known == name);
-    let (_, key) = KEYS.iter().find(is_it)?;
-    let is_key = typed[end..].starts_with(':') && !typed[end..].starts_with("::");
-    let signed = rest.len() - typed.len();
-    is_key.then_some((signed > 0, *key, signed + end + 1))
-}
-
-/// Value of `patterntype:`, which decides how the others are read.
-pub(super) fn pattern_type(query: &str) -> Result<Option<PatternType>, BadQuery> {
-    let words = query.split_whitespace();
-    let mut values = words.filter_map(|word| match prefix(word)? {
-        (false, Key::PatternType, start) => Some(&word[start..]),
-        _ => None,
-    });
-    let Some(value) = values.next_back() else {
-        return Ok(None);
-    };
-    let value = value.trim_matches(['"', '\'', ')']);
-    let found = PatternType::named(value).ok_or_else(|| {
-        let expected = "keyword, standard, literal or regexp";
-        BadQuery::invalid(&format!("patterntype:{value}"), expected)
-    })?;
-    Ok(Some(found))
-}
-
 impl Parser<'_> {
-    /// Reads the value of a field; `None` if it adds no condition.
-    pub(super) fn field(&mut self) -> Result<Option<Node>, BadQuery> {
+    pub(super) fn field(&mut self) -> Result<Option<Tree>, BadQuery> {
         let at = self.at;
-        let Some((negated, key, length)) = prefix(self.rest()) else {
+        let Some((negated, key, length)) = key::prefix(self.rest()) else {
             return Ok(None);
         };
         self.at += length;
         let node = match key {
-            Key::Content => self.content()?,
+            FieldKey::Content => self.content()?,
             _ => self.filter(key, at)?,
         };
         match node {
@@ -97,52 +28,52 @@ impl Parser<'_> {
                 let bad = BadQuery::new("this field cannot be negated").at(at);
                 Err(bad.hint("remove the -"))
             }
-            Some(node) if negated => Ok(Some(Node::Not(Box::new(node)))),
+            Some(node) if negated => Ok(Some(Tree::Not(Box::new(node)))),
             node => Ok(node),
         }
     }
 
-    fn content(&mut self) -> Result<Option<Node>, BadQuery> {
+    fn content(&mut self) -> Result<Option<Tree>, BadQuery> {
         let Some(mut term) = self.term()? else {
             return Ok(None);
         };
         (term.in_text, term.joins) = (true, false);
-        Ok(Some(Node::Pattern(term)))
+        Ok(Some(Tree::Pattern(term)))
     }
 
-    fn filter(&mut self, key: Key, at: usize) -> Result<Option<Node>, BadQuery> {
+    fn filter(&mut self, key: FieldKey, at: usize) -> Result<Option<Tree>, BadQuery> {
         if let Some(node) = self.predicate(key, at)? {
             return Ok(Some(node));
         }
         let value = self.value();
-        if value.is_empty() && key != Key::Repository {
+        if value.is_empty() && key != FieldKey::Repository {
             return Ok(None);
         }
         match key {
-            Key::Repository => return Ok(repository(&value)),
-            Key::Revision => return Ok(revisions(&value)),
-            Key::File => return Ok(Some(regexp(Field::Path, &value))),
-            Key::Language => {
+            FieldKey::Repository => return Ok(repository(&value)),
+            FieldKey::Revision => return Ok(revisions(&value)),
+            FieldKey::File => return Ok(Some(regexp(Field::Path, &value))),
+            FieldKey::Language => {
                 let language = (Field::Language, Reading::Exact);
-                return Ok(Some(Node::Filter(language.0, Some(language.1), value)));
+                return Ok(Some(Tree::Filter(language.0, Some(language.1), value)));
             }
             _ => self.option(key, &value).map_err(|bad| bad.at(at))?,
         }
         Ok(None)
     }
 
-    fn option(&mut self, key: Key, value: &SourceText) -> Result<(), BadQuery> {
+    fn option(&mut self, key: FieldKey, value: &SourceText) -> Result<(), BadQuery> {
         let (value, at) = (value.as_str().to_ascii_lowercase(), value.at(0));
         let options = &mut self.options;
         match key {
-            Key::Case => options.respects_case = choose("case:", &value, &YES_OR_NO)?,
-            Key::Count => options.count = Some(count(&value)?),
-            Key::Timeout => options.timeout = Some(duration(&value)?),
-            Key::Type => match choose("type:", &value, &TYPES).map_err(of_commits(&value))? {
+            FieldKey::Case => options.respects_case = choose("case:", &value, &YES_OR_NO)?,
+            FieldKey::Count => options.count = Some(count(&value)?),
+            FieldKey::Timeout => options.timeout = Some(duration(&value)?),
+            FieldKey::Type => match choose("type:", &value, &TYPES).map_err(of_commits(&value))? {
                 Some(one) => options.types.push(one),
                 None => options.is_text_only = true,
             },
-            Key::Select => {
+            FieldKey::Select => {
                 let (name, kind) = match value.strip_prefix("symbol.") {
                     Some(kind) => ("symbol", Some(kind)),
                     None => (&value[..], None),
@@ -152,18 +83,18 @@ impl Parser<'_> {
                 options.show = Some(show);
                 options.kinds |= kind.map_or(Ok(0), kinds)?;
             }
-            Key::Context if !matches!(&value[..], "global" | "") => {
+            FieldKey::Context if !matches!(&value[..], "global" | "") => {
                 let bad = BadQuery::new(format!("context:{value} is not known"));
                 return Err(bad.hint("remove it, or name the repositories with repo:"));
             }
-            Key::Ignored if matches!(&value[..], "only" | "private") => {
+            FieldKey::Ignored if matches!(&value[..], "only" | "private") => {
                 options.notices.push(Notice {
                     at: Some(at),
                     reason: format!("{value} has no effect: all repositories are searched"),
                     hint: None,
                 });
             }
-            Key::Commit => return Err(commits()),
+            FieldKey::Commit => return Err(commits()),
             _ => {}
         }
         Ok(())
@@ -224,7 +155,6 @@ fn count(value: &str) -> Result<u64, BadQuery> {
     }
 }
 
-/// Time as Go writes it: `1m30s`, `500ms`.
 fn duration(value: &str) -> Result<Duration, BadQuery> {
     let invalid = || BadQuery::invalid(&format!("timeout:{value}"), "a time, such as 10s or 1m30s");
     let (mut rest, mut seconds) = (value, 0.0);
@@ -251,12 +181,11 @@ fn duration(value: &str) -> Result<Duration, BadQuery> {
     }
 }
 
-pub(super) fn regexp(field: Field, value: &SourceText) -> Node {
-    Node::Filter(field, None, re2::translated(value.as_str(), value.at(0)))
+pub(super) fn regexp(field: Field, value: &SourceText) -> Tree {
+    Tree::Filter(field, None, re2::translated(value.as_str(), value.at(0)))
 }
 
-/// Name, and revisions behind `@`.
-fn repository(value: &SourceText) -> Option<Node> {
+fn repository(value: &SourceText) -> Option<Tree> {
     let typed = value.as_str();
     let (name, revision) = typed.split_once('@').unwrap_or((typed, ""));
     let whole = exact(name);
@@ -266,21 +195,20 @@ fn repository(value: &SourceText) -> Option<Node> {
         match whole {
             Some(whole) => {
                 let text = SourceText::plain(value.at(0), &whole);
-                Some(Node::Filter(Field::Package, Some(Reading::Exact), text))
+                Some(Tree::Filter(Field::Package, Some(Reading::Exact), text))
             }
             None if name.is_empty() => None,
             None => Some(regexp(Field::Package, &name)),
         },
         revisions(&SourceText::plain(behind, revision)),
     ];
-    let mut parts: Vec<Node> = parts.into_iter().flatten().collect();
+    let mut parts: Vec<Tree> = parts.into_iter().flatten().collect();
     match parts.len() {
         0 | 1 => parts.pop(),
-        _ => Some(Node::All(parts)),
+        _ => Some(Tree::All(parts)),
     }
 }
 
-/// Name of `^name$`.
 fn exact(regexp: &str) -> Option<String> {
     let inner = regexp.strip_prefix('^')?.strip_suffix('$')?;
     let (mut name, mut letters) = (String::new(), inner.chars());
@@ -295,7 +223,7 @@ fn exact(regexp: &str) -> Option<String> {
 }
 
 /// Alternatives, separated by colons. A `*` is a glob.
-fn revisions(value: &SourceText) -> Option<Node> {
+fn revisions(value: &SourceText) -> Option<Tree> {
     let mut at = value.at(0);
     let mut parts = Vec::new();
     for name in value.as_str().split(':') {
@@ -308,12 +236,12 @@ fn revisions(value: &SourceText) -> Option<Node> {
         };
         let text = SourceText::plain(at + name.len() - glob.len(), glob);
         if !glob.is_empty() {
-            parts.push(Node::Filter(Field::Revision, Some(reading), text));
+            parts.push(Tree::Filter(Field::Revision, Some(reading), text));
         }
         at += name.len() + 1;
     }
     match parts.len() {
         0 | 1 => parts.pop(),
-        _ => Some(Node::Any(parts)),
+        _ => Some(Tree::Any(parts)),
     }
 }

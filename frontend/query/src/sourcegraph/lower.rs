@@ -1,8 +1,9 @@
 //! Makes an expression of a syntax tree, by the options of the query.
 
-use super::parser::{Node, Term};
+use super::names::NameFilter;
+use super::options::{Options, Show, Type};
 use super::scan;
-use super::{NameFilter, Options, Search, Show, Type};
+use super::tree::{Tree, Word};
 use crate::checked::{Query, check_positive};
 use crate::error::BadQuery;
 use crate::input::{ParsedQuery, joined};
@@ -10,10 +11,18 @@ use crate::place::{ANY_NAME, Restriction, any_symbol};
 use crate::source_text::{SourceMap, SourceText};
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
 
-/// Search for a pattern.
+#[derive(Clone, Debug)]
+pub struct Search {
+    pub parsed: ParsedQuery,
+    pub show: Show,
+    /// Number of matches; 0: all.
+    pub count: Option<u64>,
+    /// Condition on names of repositories, if nothing else is searched.
+    pub names: Option<NameFilter>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Find {
-    /// In texts and paths.
     Both,
     Text,
     Paths,
@@ -45,7 +54,7 @@ impl Lowering {
         }
     }
 
-    pub(super) fn search(mut self, node: Option<Node>) -> Result<Search, BadQuery> {
+    pub(super) fn search(mut self, node: Option<Tree>) -> Result<Search, BadQuery> {
         let typed = node.map(|node| self.lower(node));
         let is_bare = typed.as_ref().is_none_or(Expr::is_filter);
         let mut expr = match (typed, self.find) {
@@ -93,7 +102,6 @@ impl Lowering {
         }
     }
 
-    /// A predicate of repositories needs a query for these alone.
     fn check_predicate(&self, expr: &Expr) -> Result<(), BadQuery> {
         let Some(at) = self.options.predicate else {
             return Ok(());
@@ -113,20 +121,19 @@ impl Lowering {
             .hint("search for the repositories first, and name them with repo:"))
     }
 
-    fn lower(&mut self, node: Node) -> Expr {
+    fn lower(&mut self, node: Tree) -> Expr {
         match node {
-            Node::Pattern(term) => self.pattern(term),
-            Node::Filter(field, reading, text) => {
+            Tree::Pattern(term) => self.pattern(term),
+            Tree::Filter(field, reading, text) => {
                 let reading = reading.unwrap_or_else(|| self.regexp());
                 self.filter(field, reading, text)
             }
-            Node::All(nodes) => joined(self.list(nodes)),
-            Node::Any(nodes) => Expr::any(self.list(nodes)),
-            Node::Not(inner) => self.lower(*inner).negated(),
+            Tree::All(nodes) => joined(self.list(nodes)),
+            Tree::Any(nodes) => Expr::any(self.list(nodes)),
+            Tree::Not(inner) => self.lower(*inner).negated(),
         }
     }
 
-    /// Condition that all symbols or repositories meet.
     fn everything(&mut self) -> Expr {
         let text = SourceText::plain(0, ANY_NAME);
         if self.find == Find::Repositories {
@@ -137,7 +144,7 @@ impl Lowering {
         symbol
     }
 
-    fn list(&mut self, nodes: Vec<Node>) -> Vec<Expr> {
+    fn list(&mut self, nodes: Vec<Tree>) -> Vec<Expr> {
         nodes.into_iter().map(|node| self.lower(node)).collect()
     }
 
@@ -158,8 +165,8 @@ impl Lowering {
         filter
     }
 
-    fn pattern(&mut self, term: Term) -> Expr {
-        let as_regexp = |term: &Term| match term.syntax {
+    fn pattern(&mut self, term: Word) -> Expr {
+        let as_regexp = |term: &Word| match term.syntax {
             Syntax::Literal => scan::escaped(&term.text).into_regexp(),
             Syntax::Regexp => term.text.clone(),
         };

@@ -16,7 +16,6 @@ pub enum NameFilter {
 }
 
 impl NameFilter {
-    /// From an expression of filters of packages.
     pub(super) fn new(expr: &Expr) -> Result<NameFilter, BadQuery> {
         let list = |parts: &[Expr]| parts.iter().map(NameFilter::new).collect::<Result<_, _>>();
         Ok(match expr {

@@ -1,38 +1,19 @@
-//! Syntax tree of a query. `NOT` binds most, then `AND` or nothing, then `OR`.
+//! Parses a query. `NOT` binds most, then `AND` or nothing, then `OR`.
 
-use super::field;
 use super::hoist::hoisted;
+use super::key;
+use super::options::{Options, PatternType};
 use super::scan;
-use super::{Options, PatternType};
+use super::tree::{Tree, Word, one_or};
 use crate::error::{BadQuery, Notice};
 use crate::re2;
 use crate::source_text::SourceText;
-use schema::message::{ATOMS_MAX, DEPTH_MAX, Field, Reading, Syntax};
-
-#[derive(Clone, Debug)]
-pub(super) enum Node {
-    Pattern(Term),
-    /// Without a reading it is a regular expression.
-    Filter(Field, Option<Reading>, SourceText),
-    All(Vec<Node>),
-    Any(Vec<Node>),
-    Not(Box<Node>),
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Term {
-    pub(super) text: SourceText,
-    pub(super) syntax: Syntax,
-    /// Not searched for in paths.
-    pub(super) in_text: bool,
-    /// Part of a pattern of several words.
-    pub(super) joins: bool,
-}
+use schema::message::{ATOMS_MAX, DEPTH_MAX, Syntax};
 
 pub(super) fn parse(
     typed: &str,
     pattern_type: PatternType,
-) -> Result<(Option<Node>, Options), BadQuery> {
+) -> Result<(Option<Tree>, Options), BadQuery> {
     let mut parser = Parser {
         typed,
         pattern_type,
@@ -59,15 +40,15 @@ impl<'a> Parser<'a> {
         &self.typed[self.at..]
     }
 
-    fn any(&mut self) -> Result<Option<Node>, BadQuery> {
-        let mut parts: Vec<Node> = self.all()?.into_iter().collect();
+    fn any(&mut self) -> Result<Option<Tree>, BadQuery> {
+        let mut parts: Vec<Tree> = self.all()?.into_iter().collect();
         while self.keyword("or", !parts.is_empty()) {
             parts.extend(self.all()?);
         }
-        Ok(one_or(parts, Node::Any))
+        Ok(one_or(parts, Tree::Any))
     }
 
-    fn all(&mut self) -> Result<Option<Node>, BadQuery> {
+    fn all(&mut self) -> Result<Option<Tree>, BadQuery> {
         let (mut parts, mut run) = (Vec::new(), Vec::new());
         while !self.at_end() {
             let has_left = !parts.is_empty() || !run.is_empty();
@@ -79,9 +60,9 @@ impl<'a> Parser<'a> {
                 continue;
             }
             match self.unary()? {
-                Some(Node::Pattern(term)) if term.joins => run.push(term),
-                Some(Node::Filter(field, reading, text)) => {
-                    parts.push(Node::Filter(field, reading, text));
+                Some(Tree::Pattern(term)) if term.joins => run.push(term),
+                Some(Tree::Filter(field, reading, text)) => {
+                    parts.push(Tree::Filter(field, reading, text));
                 }
                 Some(node) => {
                     self.join(&mut run, &mut parts);
@@ -91,13 +72,12 @@ impl<'a> Parser<'a> {
             }
         }
         self.join(&mut run, &mut parts);
-        Ok(one_or(parts, Node::All))
+        Ok(one_or(parts, Tree::All))
     }
 
-    /// Makes words side by side one pattern.
-    fn join(&self, run: &mut Vec<Term>, parts: &mut Vec<Node>) {
+    fn join(&self, run: &mut Vec<Word>, parts: &mut Vec<Tree>) {
         let words = std::mem::take(run);
-        let text = |term: &Term| match (self.pattern_type, term.syntax) {
+        let text = |term: &Word| match (self.pattern_type, term.syntax) {
             (PatternType::Regexp, Syntax::Literal) => scan::escaped(&term.text),
             (PatternType::Regexp, Syntax::Regexp) if words.len() > 1 => {
                 let (mut text, at) = (SourceText::default(), term.text.at(0));
@@ -117,8 +97,8 @@ impl<'a> Parser<'a> {
         };
         match &words[..] {
             [] => {}
-            [word] => parts.push(Node::Pattern(word.clone())),
-            _ => parts.push(Node::Pattern(Term {
+            [word] => parts.push(Tree::Pattern(word.clone())),
+            _ => parts.push(Tree::Pattern(Word {
                 text: scan::joined(&texts, separator),
                 syntax,
                 in_text: false,
@@ -127,27 +107,27 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn unary(&mut self) -> Result<Option<Node>, BadQuery> {
+    fn unary(&mut self) -> Result<Option<Tree>, BadQuery> {
         let mut negated = false;
         while self.keyword("not", true) {
             negated = !negated;
         }
         let node = self.primary()?;
         Ok(match node {
-            Some(node) if negated => Some(Node::Not(Box::new(node))),
+            Some(node) if negated => Some(Tree::Not(Box::new(node))),
             node => node,
         })
     }
 
-    fn primary(&mut self) -> Result<Option<Node>, BadQuery> {
-        if field::prefix(self.rest()).is_some() {
+    fn primary(&mut self) -> Result<Option<Tree>, BadQuery> {
+        if key::prefix(self.rest()).is_some() {
             self.count(self.at)?;
             return self.field();
         }
         if self.is_group() {
             return self.group();
         }
-        Ok(self.term()?.map(Node::Pattern))
+        Ok(self.term()?.map(Tree::Pattern))
     }
 
     /// True at parentheses around operands. Around a part of a pattern they are text.
@@ -161,14 +141,14 @@ impl<'a> Parser<'a> {
             let word = word.trim_start_matches('(');
             let operators = ["and", "or", "not"];
             let mut operators = operators.into_iter();
-            operators.any(|known| word.eq_ignore_ascii_case(known)) || field::prefix(word).is_some()
+            operators.any(|known| word.eq_ignore_ascii_case(known)) || key::prefix(word).is_some()
         };
         ends && !inner.trim().is_empty()
             && (self.pattern_type == PatternType::Keyword
                 || inner.split_whitespace().any(is_operand))
     }
 
-    fn group(&mut self) -> Result<Option<Node>, BadQuery> {
+    fn group(&mut self) -> Result<Option<Tree>, BadQuery> {
         if self.depth == DEPTH_MAX {
             return Err(BadQuery::too_deep(DEPTH_MAX + 1).at(self.at));
         }
@@ -184,8 +164,7 @@ impl<'a> Parser<'a> {
         Ok(node)
     }
 
-    /// Reads a pattern; `None` if it is empty.
-    pub(super) fn term(&mut self) -> Result<Option<Term>, BadQuery> {
+    pub(super) fn term(&mut self) -> Result<Option<Word>, BadQuery> {
         let at = self.at;
         self.count(at)?;
         let first = self.rest().chars().next();
@@ -241,7 +220,6 @@ impl<'a> Parser<'a> {
         }));
     }
 
-    /// Text in quotes or slashes that end a word.
     fn enclosed(&self) -> Option<(SourceText, usize)> {
         let (text, length) = scan::delimited(self.rest(), self.at)?;
         let behind = self.rest()[length..].chars().next();
@@ -278,7 +256,6 @@ impl<'a> Parser<'a> {
         rest.is_empty() || self.depth > 0 && rest.starts_with(')')
     }
 
-    /// True at an operator between operands.
     fn is_keyword(&mut self, word: &str, has_left: bool) -> bool {
         if self.at_end() || !has_left {
             return false;
@@ -304,7 +281,6 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Regular expression in slashes.
 fn relocated(text: SourceText) -> SourceText {
     let translated = re2::translated(text.as_str(), 0);
     let mut out = SourceText::default();
@@ -315,18 +291,11 @@ fn relocated(text: SourceText) -> SourceText {
     out
 }
 
-fn some_term(text: SourceText, syntax: Syntax, joins: bool) -> Option<Term> {
-    (!text.is_empty()).then_some(Term {
+fn some_term(text: SourceText, syntax: Syntax, joins: bool) -> Option<Word> {
+    (!text.is_empty()).then_some(Word {
         text,
         syntax,
         in_text: false,
         joins,
     })
-}
-
-pub(super) fn one_or(mut parts: Vec<Node>, list: impl Fn(Vec<Node>) -> Node) -> Option<Node> {
-    match parts.len() {
-        0 | 1 => parts.pop(),
-        _ => Some(list(parts)),
-    }
 }

@@ -1,17 +1,18 @@
 //! Predicates of files and repositories, such as `repo:has.path(go\.mod)`.
 
-use super::Show;
-use super::field::{Key, regexp};
-use super::parser::{Node, Parser, Term};
+use super::field::regexp;
+use super::key::FieldKey;
+use super::options::Show;
+use super::parser::Parser;
 use super::scan;
+use super::tree::{Tree, Word};
 use crate::error::BadQuery;
 use crate::re2;
 use crate::source_text::SourceText;
 use schema::message::{Field, Syntax};
 
 impl Parser<'_> {
-    /// Conditions such as `has.path(…)`.
-    pub(super) fn predicate(&mut self, key: Key, at: usize) -> Result<Option<Node>, BadQuery> {
+    pub(super) fn predicate(&mut self, key: FieldKey, at: usize) -> Result<Option<Tree>, BadQuery> {
         let rest = self.rest();
         let Some(name) = ["has", "contains"]
             .into_iter()
@@ -21,7 +22,7 @@ impl Parser<'_> {
         };
         let open = rest.find('(').filter(|open| {
             let mut kind = rest[name.len()..*open].bytes();
-            matches!(key, Key::Repository | Key::File)
+            matches!(key, FieldKey::Repository | FieldKey::File)
                 && kind.all(|byte| byte.is_ascii_lowercase() || byte == b'.')
         });
         let Some(open) = open else { return Ok(None) };
@@ -33,12 +34,12 @@ impl Parser<'_> {
         self.at = start + inner + 1;
         let inner = SourceText::plain(start, self.typed[start..start + inner].trim_start());
         let node = match (key, &kind[..]) {
-            (Key::File, "content") => text(&inner),
-            (Key::Repository, "content") => self.of_repository(at, vec![text(&inner)])?,
-            (Key::Repository, "path") => {
+            (FieldKey::File, "content") => text(&inner),
+            (FieldKey::Repository, "content") => self.of_repository(at, vec![text(&inner)])?,
+            (FieldKey::Repository, "path") => {
                 self.of_repository(at, vec![regexp(Field::Path, &inner)])?
             }
-            (Key::Repository, "file") => self.of_repository(at, file(&inner)?)?,
+            (FieldKey::Repository, "file") => self.of_repository(at, file(&inner)?)?,
             _ => {
                 let reason = format!("the predicate {name}.{kind}(…) is not supported");
                 let hint = "supported are repo:has.path, repo:has.file, repo:has.content and file:has.content";
@@ -48,7 +49,7 @@ impl Parser<'_> {
         Ok(Some(node))
     }
 
-    fn of_repository(&mut self, at: usize, mut nodes: Vec<Node>) -> Result<Node, BadQuery> {
+    fn of_repository(&mut self, at: usize, mut nodes: Vec<Tree>) -> Result<Tree, BadQuery> {
         if self.options.predicate.replace(at).is_some() {
             let bad = BadQuery::new("only one predicate of repositories is supported").at(at);
             return Err(bad.hint("search for each of them, and name the repositories with repo:"));
@@ -57,13 +58,13 @@ impl Parser<'_> {
         Ok(if nodes.len() == 1 {
             nodes.remove(0)
         } else {
-            Node::All(nodes)
+            Tree::All(nodes)
         })
     }
 }
 
-fn text(value: &SourceText) -> Node {
-    Node::Pattern(Term {
+fn text(value: &SourceText) -> Tree {
+    Tree::Pattern(Word {
         text: re2::translated(value.as_str(), value.at(0)),
         syntax: Syntax::Regexp,
         in_text: true,
@@ -71,8 +72,7 @@ fn text(value: &SourceText) -> Node {
     })
 }
 
-/// `path:x content:y`, each optional.
-fn file(value: &SourceText) -> Result<Vec<Node>, BadQuery> {
+fn file(value: &SourceText) -> Result<Vec<Tree>, BadQuery> {
     let mut nodes = Vec::new();
     let mut at = value.at(0);
     for word in value.as_str().split_inclusive(' ') {

@@ -7,7 +7,6 @@ pub(super) fn word(rest: &str, in_group: bool) -> usize {
     end(rest, in_group, false).unwrap_or_else(|| space(rest))
 }
 
-/// Like [`word`], with spaces in parentheses if these are closed.
 pub(super) fn balanced(rest: &str, in_group: bool) -> usize {
     end(rest, in_group, true).unwrap_or_else(|| word(rest, in_group))
 }
@@ -16,7 +15,6 @@ fn space(rest: &str) -> usize {
     rest.find(char::is_whitespace).unwrap_or(rest.len())
 }
 
-/// `None` if a parenthesis is not closed.
 fn end(rest: &str, in_group: bool, spaces: bool) -> Option<usize> {
     let (mut open, mut escaped) = (0_usize, false);
     for (at, letter) in rest.char_indices() {
@@ -35,7 +33,6 @@ fn end(rest: &str, in_group: bool, spaces: bool) -> Option<usize> {
     (open == 0).then_some(rest.len())
 }
 
-/// Text in parentheses at the start, if these are closed.
 pub(super) fn group(rest: &str) -> Option<&str> {
     let inner = rest.strip_prefix('(')?;
     let (mut open, mut at) = (0_usize, 0);
@@ -56,7 +53,6 @@ pub(super) fn group(rest: &str) -> Option<&str> {
     None
 }
 
-/// Text between two equal signs at the start, and the length of all.
 pub(super) fn delimited(rest: &str, base: usize) -> Option<(SourceText, usize)> {
     let mut letters = rest.char_indices();
     let (_, delimiter) = letters.next()?;
@@ -76,7 +72,6 @@ pub(super) fn delimited(rest: &str, base: usize) -> Option<(SourceText, usize)> 
     None
 }
 
-/// Literal as a regular expression.
 pub(super) fn escaped(text: &SourceText) -> SourceText {
     let mut out = SourceText::default();
     for (at, letter) in text.as_str().char_indices() {
@@ -86,7 +81,6 @@ pub(super) fn escaped(text: &SourceText) -> SourceText {
     out
 }
 
-/// Joins texts with a separator between them.
 pub(super) fn joined(texts: &[SourceText], separator: &str) -> SourceText {
     let mut out = SourceText::default();
     for text in texts {

@@ -11,7 +11,6 @@ use frontend::Document;
 use schema::message::{FileRange, FileRequest, ListEntry, ListKind, ListRequest};
 use std::sync::atomic::Ordering;
 
-/// Replies of a list of a directory.
 const PARTS_MAX: usize = 8;
 
 #[derive(Clone)]
@@ -72,7 +71,6 @@ impl File {
         }
     }
 
-    /// Reads at most `bytes_max` bytes; `None` if there are more.
     async fn read(&self, call: &Call, bytes_max: u64) -> Result<Option<String>, Problem> {
         let range = FileRange::Bytes {
             offset: 0,
@@ -119,12 +117,16 @@ impl File {
 
     /// Null if the answer would become too large.
     async fn content(&self, ctx: &Context<'_>) -> Result<Option<String>> {
-        let left = &ctx.data_unchecked::<TextLeft>().0;
-        let content = self.read(ctx.data_unchecked(), left.load(Ordering::Relaxed));
+        let text: &TextLeft = ctx.data_unchecked();
+        let _turn = text.turns.acquire().await?;
+        let left = text.bytes.load(Ordering::Relaxed);
+        let content = self.read(ctx.data_unchecked(), left);
         let content = content.await.map_err(refused)?;
         let bytes = content.as_ref().map_or(0, |content| content.len() as u64);
         let subtract = |left: u64| left.checked_sub(bytes);
-        let fits = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, subtract);
+        let fits = text
+            .bytes
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, subtract);
         Ok(content.filter(|_| fits.is_ok()))
     }
 

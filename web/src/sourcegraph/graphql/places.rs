@@ -107,7 +107,6 @@ impl Lsif {
         }
     }
 
-    /// Places in this repository have its name as the client knows it.
     fn connection(&self, places: Vec<SymbolPlace>) -> Result<LocationConnection> {
         let here = self.0.repository();
         let nodes = places.into_iter().map(|place| {
@@ -134,7 +133,6 @@ impl Lsif {
     }
 }
 
-/// Bytes before a position in UTF-16 units.
 fn bytes(line: &[u8], character: usize) -> u32 {
     let line = String::from_utf8_lossy(line);
     let (mut units, mut bytes) = (0, 0);

@@ -20,7 +20,6 @@ pub(super) struct Repositories {
 }
 
 impl Repositories {
-    /// In the order of their names; `query` is a part of these.
     pub(super) async fn list(
         call: &Call,
         (first, query, descending): (Option<i32>, String, bool),
@@ -46,7 +45,6 @@ impl Repositories {
 pub(super) struct Repository {
     #[graphql(skip)]
     pub(super) package: Vec<u8>,
-    /// As the client named it.
     name: String,
     url: String,
     description: String,
@@ -127,7 +125,7 @@ impl Repository {
         }
     }
 
-    /// By name, in which a host and an owner may lead: clients take it from the address of a remote.
+    /// By name, before which a remote's address may have a host and an owner.
     pub(super) async fn find(call: &Call, name: &str) -> Result<Option<Repository>, Problem> {
         let suffixes = name.match_indices('/').map(|(at, _)| &name[at + 1..]);
         for suffix in [name]

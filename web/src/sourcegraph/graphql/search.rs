@@ -20,7 +20,6 @@ use std::sync::Arc;
 const COUNT_DEFAULT: u64 = 500;
 const COUNT_MAX: u64 = 5000;
 
-/// Text of lines.
 const TEXT_BYTES_MAX: usize = 8 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq, Enum)]
