@@ -54,7 +54,7 @@ pub fn repository(full_name: &str) -> Result<[Query; 2], BadQuery> {
     let name = full_name.rsplit('/').next().unwrap_or_default();
     let of = |start: &str, name: &str| {
         let regexp = format!("{start}{}$", regex_syntax::escape(name));
-        Query::new(repositories::by_name(regexp), 0)
+        Query::new(by_package(regexp), 0)
     };
     Ok([of("(?:^|/)", full_name)?, of("^", name)?])
 }
@@ -317,6 +317,14 @@ fn by_path(regexp: String) -> Filter {
         reading: Reading::RegexpIgnoringCase,
         text: regexp,
     }
+}
+
+fn by_package(regexp: String) -> Expr {
+    Expr::Filter(Filter {
+        field: Field::Package,
+        reading: Reading::RegexpIgnoringCase,
+        text: regexp,
+    })
 }
 
 fn exact(field: Field, text: &str) -> Filter {

@@ -2,12 +2,12 @@
 //!
 //! The owner is the name above a package's last one. Packages without one belong to every owner.
 
-use super::{OWNER, Value, exact};
-use schema::message::{Expr, Field, Filter, Reading};
+use super::{OWNER, Value, by_package, exact};
+use schema::message::{Expr, Field};
 
 pub(super) fn named(value: &Value) -> Vec<Expr> {
     let typed = match value {
-        Value::Regexp(regexp) => return vec![by_name(regexp.clone())],
+        Value::Regexp(regexp) => return vec![by_package(regexp.clone())],
         Value::Bare(typed) | Value::Quoted(typed) => typed.trim_end_matches('/'),
     };
     let (owner, name) = match typed.rsplit_once('/') {
@@ -23,7 +23,7 @@ pub(super) fn named(value: &Value) -> Vec<Expr> {
         _ => format!("^(?:(?:.*/)?{}/)?{}$", part(owner), part(name)),
     };
     let whole = Expr::Filter(exact(Field::Package, name));
-    vec![whole, by_name(pattern)]
+    vec![whole, by_package(pattern)]
 }
 
 /// A negated owner excludes only its own packages.
@@ -31,23 +31,15 @@ pub(super) fn of_owner(value: &Value, is_negated: bool) -> Expr {
     let without = "^[^/]*$";
     let with = |owner: &str| format!("(?:^|/)(?:{owner})/[^/]*$");
     match value {
-        Value::Regexp(regexp) => by_name(with(regexp)),
-        _ if value.text() == OWNER => by_name(without.to_owned()),
+        Value::Regexp(regexp) => by_package(with(regexp)),
+        _ if value.text() == OWNER => by_package(without.to_owned()),
         _ => {
             let owner = with(&regex_syntax::escape(value.text().trim_start_matches('@')));
-            by_name(if is_negated {
+            by_package(if is_negated {
                 owner
             } else {
                 format!("{without}|{owner}")
             })
         }
     }
-}
-
-pub(super) fn by_name(regexp: String) -> Expr {
-    Expr::Filter(Filter {
-        field: Field::Package,
-        reading: Reading::RegexpIgnoringCase,
-        text: regexp,
-    })
 }
