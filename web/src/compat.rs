@@ -1,20 +1,7 @@
-//! Interfaces of other products, whose clients only change the host.
-//!
-//! `--compat` chooses them. Each has its own routes, shape of problems, and dialect in
-//! `frontend::query`. `/search` and `/show` belong to several and to our pages; the parameters tell
-//! them apart.
+//! Products whose interfaces are served (`--compat`), and files of an answer as they show them.
 
-use crate::dcs;
 use crate::http::rendering;
-use crate::http::response::KnownTags;
-use crate::pages;
-use crate::problem::{self, Problem};
-use crate::state::{App, Call};
-use crate::{github, sourcegraph, zoekt};
-use axum::Router;
-use axum::extract::State;
-use axum::http::{Method, Uri};
-use axum::response::{IntoResponse, Response};
+use crate::problem::Problem;
 use frontend::{Match, SearchResult};
 use std::fmt;
 use std::ops::Range;
@@ -22,7 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Product {
+pub(crate) enum Product {
     Zoekt,
     Sourcegraph,
     Github,
@@ -77,88 +64,26 @@ impl fmt::Display for Compat {
 }
 
 impl Compat {
-    fn has(self, product: Product) -> bool {
+    pub(crate) fn has(self, product: Product) -> bool {
         self.0 & 1 << product as u8 != 0
     }
 
-    fn products(self) -> impl Iterator<Item = Product> {
+    pub(crate) fn products(self) -> impl Iterator<Item = Product> {
         let all = PRODUCTS.into_iter().map(|(product, _)| product);
         all.filter(move |product| self.has(*product))
     }
-
-    pub(crate) fn routes(self) -> Router<App> {
-        let routes = self.products().map(|product| match product {
-            Product::Zoekt => zoekt::routes(),
-            Product::Sourcegraph => sourcegraph::routes(),
-            Product::Github => github::routes(),
-            Product::Dcs => dcs::routes(),
-        });
-        routes.fold(Router::new(), Router::merge)
-    }
-
-    /// Replaces the body of a problem, and the status if need be, at an address of a product.
-    pub(crate) fn shape(self, uri: &Uri) -> Option<fn(&Problem, Response) -> Response> {
-        let shapes = self.products().map(|product| match product {
-            Product::Zoekt => zoekt::shape(uri),
-            Product::Sourcegraph => sourcegraph::shape(uri),
-            Product::Github => github::shape(uri),
-            Product::Dcs => dcs::shape(uri),
-        });
-        shapes.flatten().next()
-    }
-}
-
-/// `/search` of all products.
-pub(crate) async fn search_page(call: Call, links: zoekt::Links, known: KnownTags) -> Response {
-    let compat = call.options.compat;
-    if compat.has(Product::Zoekt) && zoekt::is_search(&call.params) {
-        return zoekt::search_page(&call, &links).await;
-    }
-    if compat.has(Product::Dcs) && dcs::is_search(&call.params) {
-        return dcs::search_page(&call);
-    }
-    if compat.has(Product::Github) && github::is_search(&call.params) {
-        return github::search_page(&call.params);
-    }
-    if compat.has(Product::Sourcegraph) && sourcegraph::is_search(&call.params) {
-        return sourcegraph::search_page(&call);
-    }
-    pages::search(call, known).await
-}
-
-/// Addresses of no route.
-pub(crate) async fn elsewhere(
-    State(app): State<App>,
-    method: Method,
-    uri: Uri,
-) -> Result<Response, Problem> {
-    if app.options.compat.has(Product::Sourcegraph) {
-        return sourcegraph::page(method, uri).await;
-    }
-    Err(problem::not_found(uri).await)
-}
-
-/// `/show` of Debian Code Search and of our pages.
-pub(crate) async fn show_page(call: Call) -> Response {
-    if call.options.compat.has(Product::Dcs) && call.params.bytes("file").is_some() {
-        return dcs::show_page(&call.params);
-    }
-    pages::show(call).await.into_response()
 }
 
 /// File with matches.
-#[allow(dead_code, reason = "for interfaces that show all matches of a file")]
 pub(crate) struct FoundFile {
     /// At least one, by line.
     pub(crate) matches: Vec<Match>,
     /// Number of all its matches, if counted.
-    #[allow(dead_code, reason = "zoekt's answers have only sums")]
     pub(crate) total: Option<u64>,
 }
 
 /// Reads a range of the files of an answer, the best first, with `matches_max` matches in all, the
 /// best. Files without one of those are left out.
-#[allow(dead_code, reason = "for interfaces that show all matches of a file")]
 pub(crate) async fn files(
     answer: &Arc<SearchResult>,
     range: Range<usize>,
@@ -171,12 +96,9 @@ pub(crate) async fn files(
         let documents = whole.document_list(range)?;
         let matches = whole.matches_of_documents(&documents, matches_max)?;
         let totals = documents.into_iter().map(|document| document.total);
-        let files = totals
-            .zip(matches)
-            .filter(|(_, matches)| !matches.is_empty());
-        Ok(files
-            .map(|(total, matches)| FoundFile { matches, total })
-            .collect())
+        let files = totals.zip(matches);
+        let files = files.map(|(total, matches)| FoundFile { matches, total });
+        Ok(files.filter(|file| !file.matches.is_empty()).collect())
     })
     .await
 }

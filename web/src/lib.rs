@@ -4,7 +4,7 @@
 //! ask the [`Coordinator`] and render the answer. Work on the disk, or longer than a few
 //! microseconds, runs on blocking threads.
 //!
-//! The interfaces are `api`, `pages`, and those of other products (`compat`). They share the modules `search`, `source`,
+//! The interfaces are `api`, `pages`, and those of other products (`products`). They share the modules `search`, `source`,
 //! [`symbols`], `repositories` and `suggest`, above `http`. `problem` renders errors, and [`model`]
 //! declares the JSON API's shapes.
 //!
@@ -27,6 +27,7 @@ mod http;
 pub mod model;
 mod pages;
 mod problem;
+mod products;
 mod repositories;
 mod search;
 mod source;
@@ -96,6 +97,8 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         access::describe();
         authorization.follow_keys();
     }
+    let compat = options.compat;
+    let shape_of: pages::ShapeOf = Arc::new(move |uri| products::shape(compat, uri));
     let guard = |access| from_fn_with_state(access, guard::check);
     let private = |authorization| from_fn_with_state(authorization, guard::keep_private);
     // Outermost first. In one tuple, since a router clones the inside of each layer for every
@@ -105,7 +108,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         from_fn_with_state(BodyWorkers::default(), compression::of_streams),
         from_fn(search::count_lookups),
         from_fn(problem::search_again),
-        from_fn_with_state(options.compat, pages::by_address),
+        from_fn_with_state(shape_of, pages::by_address),
         from_fn_with_state(hosts, hosts::check),
         from_fn(request_limits::check),
         option_layer(options.authorization.clone().map(private)),
@@ -170,9 +173,9 @@ fn with_headers(router: Router<App>) -> Router<App> {
 fn routes(compat: Compat) -> Router<App> {
     Router::new()
         .merge(api::routes())
-        .merge(compat.routes())
-        .route("/search", get(compat::search_page))
-        .route("/show", get(compat::show_page))
+        .merge(products::routes(compat))
+        .route("/search", get(products::search_page))
+        .route("/show", get(products::show_page))
         .route("/raw/p/{*name}", get(pages::raw))
         .route("/raw/g/{*name}", get(pages::raw))
         .route("/", get(pages::start))
@@ -198,7 +201,7 @@ fn routes(compat: Compat) -> Router<App> {
             get(pages::sign_in_form).post(pages::sign_in),
         )
         .route(guard::SIGN_OUT, post(pages::sign_out))
-        .fallback(compat::elsewhere)
+        .fallback(products::elsewhere)
         .method_not_allowed_fallback(problem::method_not_allowed)
 }
 

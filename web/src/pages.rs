@@ -39,7 +39,7 @@ pub(crate) use file::show;
 pub(crate) use form::Form;
 pub(crate) use live::live;
 pub(crate) use packages::{packages, skipped};
-pub(crate) use problem::{by_address, kind, kinds, page as problem_page};
+pub(crate) use problem::{Shape, ShapeOf, by_address, kind, kinds, page as problem_page};
 pub(crate) use raw::file as raw;
 pub(crate) use reference::Reference;
 pub(crate) use running::match_list;

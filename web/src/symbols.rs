@@ -17,5 +17,6 @@ mod precise;
 pub(crate) use enclosing::{Enclosing, enclosing};
 pub(crate) use file::definitions_of;
 pub use file::outline;
-pub use found::{LIMIT_MAX, SymbolRequest, SymbolTarget, definitions, references};
+pub use found::{LIMIT_MAX, definitions, references};
 pub(crate) use origin::pattern;
+pub use origin::{SymbolRequest, SymbolTarget};

@@ -14,6 +14,9 @@
 
 mod lexer;
 mod lower;
+mod tree;
+
+pub use tree::ResultType;
 
 use super::case::Case;
 use super::checked::{Query, check_positive, is_positive};
@@ -23,19 +26,12 @@ use super::source_text::{SourceMap, SourceText};
 use lexer::{Key, Kind, Token, next};
 use lower::{Lowering, Value};
 use schema::message::{DEPTH_MAX, Expr};
+use tree::{List, Node};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZoektQuery {
     pub parsed: ParsedQuery,
     pub results: ResultType,
-}
-
-/// Value of `type:`. Of several in a list, the first of these counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ResultType {
-    Matches,
-    Names,
-    Repositories,
 }
 
 const RESULT_TYPES: [(&str, ResultType); 4] = [
@@ -83,38 +79,6 @@ fn positive(expr: Expr) -> Expr {
         expr if is_positive(&expr, false) => expr,
         Expr::Any(parts) => Expr::any(parts.into_iter().map(positive)),
         other => Expr::all([lower::everything(), other]),
-    }
-}
-
-/// Expressions by alternative, without directives.
-#[derive(Debug, Default)]
-struct List {
-    alternatives: Vec<Vec<Node>>,
-    case: Option<Case>,
-    results: Option<ResultType>,
-}
-
-#[derive(Debug)]
-enum Node {
-    Atom {
-        key: Key,
-        text: SourceText,
-        at: usize,
-    },
-    List(List),
-    Not(Box<Node>),
-}
-
-impl List {
-    fn results(&self) -> ResultType {
-        match (self.results, &self.alternatives[..]) {
-            (Some(results), _) => results,
-            (None, [only]) => match &only[..] {
-                [Node::List(inner)] => inner.results(),
-                _ => ResultType::Matches,
-            },
-            (None, _) => ResultType::Matches,
-        }
     }
 }
 

@@ -4,7 +4,6 @@ mod ways;
 
 use super::form::Form;
 use super::{filters, sign_in, visible};
-use crate::compat::Compat;
 use crate::http::links::Path;
 use crate::http::response::with_body;
 use crate::http::site::Site;
@@ -12,8 +11,10 @@ use crate::problem::{KINDS, Kind, Problem, UNAUTHORIZED};
 use askama::Template;
 use axum::extract::{Request, State};
 
+use axum::http::Uri;
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
+use std::sync::Arc;
 use ways::Way;
 
 #[derive(Template)]
@@ -39,14 +40,20 @@ struct KindsPage {
     kinds: &'static [&'static Kind],
 }
 
+/// Replaces the body of a problem, and the status if need be.
+pub(crate) type Shape = fn(&Problem, Response) -> Response;
+
+/// Shape at an address of another product.
+pub(crate) type ShapeOf = Arc<dyn Fn(&Uri) -> Option<Shape> + Send + Sync>;
+
 /// Renders a problem in the shape of another product at its addresses; as a problem document below
 /// `/api/`; else as a page, or the form for a key.
 pub(crate) async fn by_address(
-    State(compat): State<Compat>,
+    State(shape_of): State<ShapeOf>,
     request: Request,
     next: Next,
 ) -> Response {
-    let shape = compat.shape(request.uri());
+    let shape = shape_of(request.uri());
     let path = request.uri().path();
     let is_json = path.starts_with("/api/") || path == "/mcp";
     let asked = sign_in::asked(&request);

@@ -2,7 +2,7 @@
 //! first.
 
 use super::file::definitions_of;
-use super::origin::Origin;
+use super::origin::{SymbolOrigin, SymbolRequest};
 use super::precise::{self, Found};
 use crate::model::{Missing, SymbolPlace, SymbolPlaces, TotalRelation};
 use crate::problem::Problem;
@@ -16,32 +16,6 @@ use std::pin::pin;
 pub const LIMIT_MAX: usize = 1000;
 
 const FILES_AT_ONCE: usize = 16;
-
-/// Name in a file, and the bounds of the answer.
-#[derive(Clone, Debug)]
-pub struct SymbolRequest {
-    /// File with the name; its range has no effect. A [`Name`](SymbolTarget::Name) needs none.
-    pub file: FileRequest,
-    /// Name, or its position.
-    pub target: SymbolTarget,
-    /// Maximum number of places, up to [`LIMIT_MAX`].
-    pub limit: usize,
-    /// Number of the caller, for fairness; 0 if unknown.
-    pub client: u64,
-}
-
-/// Name to search for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SymbolTarget {
-    /// Name at a line, from 1, and a column, in bytes from 0.
-    At {
-        /// Line, from 1.
-        line: u32,
-        /// Bytes before the position in its line.
-        column: u32,
-    },
-    Name(String),
-}
 
 /// Finds the definitions and declarations of a name, also the one at the position.
 pub async fn definitions(
@@ -66,7 +40,7 @@ async fn places(
     request: &SymbolRequest,
     roles: &[Role],
 ) -> Result<SymbolPlaces, Problem> {
-    let origin = Origin::open(corpus, request).await?;
+    let origin = SymbolOrigin::open(corpus, request).await?;
     let (file, symbol) = (&origin.read, &origin.symbol);
     let mut precise = precise::places(corpus, file, symbol, roles, request.limit).await?;
     for (place, document) in &mut precise.found {

@@ -1,6 +1,5 @@
 //! Name of a request, and the searches for its places: everywhere, or for each reason.
 
-use super::found::{SymbolRequest, SymbolTarget};
 use super::imports::Imports;
 use super::precise::Found;
 use crate::http::rendering;
@@ -24,11 +23,37 @@ const IMPORT_BYTES_MAX: u64 = 64 << 10;
 
 const NAME_BYTES_MAX: usize = 1000;
 
+/// Name in a file, and the bounds of the answer.
+#[derive(Clone, Debug)]
+pub struct SymbolRequest {
+    /// File with the name; its range has no effect. A [`Name`](SymbolTarget::Name) needs none.
+    pub file: FileRequest,
+    /// Name, or its position.
+    pub target: SymbolTarget,
+    /// Maximum number of places, up to [`LIMIT_MAX`](super::LIMIT_MAX).
+    pub limit: usize,
+    /// Number of the caller, for fairness; 0 if unknown.
+    pub client: u64,
+}
+
+/// Name to search for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SymbolTarget {
+    /// Name at a line, from 1, and a column, in bytes from 0.
+    At {
+        /// Line, from 1.
+        line: u32,
+        /// Bytes before the position in its line.
+        column: u32,
+    },
+    Name(String),
+}
+
 /// Without a reason it has places of each.
 pub(super) type Answer = (Option<PlaceReason>, Arc<SearchResult>);
 
 /// Name of a request, and filters near it.
-pub(super) struct Origin {
+pub(super) struct SymbolOrigin {
     pub(super) name: String,
     /// Symbol that a SCIP file resolved the name to, or empty.
     pub(super) symbol: Vec<u8>,
@@ -39,11 +64,11 @@ pub(super) struct Origin {
     revision: Option<Expr>,
 }
 
-impl Origin {
+impl SymbolOrigin {
     pub(super) async fn open(
         corpus: Corpus<'_>,
         request: &SymbolRequest,
-    ) -> Result<Origin, Problem> {
+    ) -> Result<SymbolOrigin, Problem> {
         let range = FileRange::Bytes {
             offset: 0,
             count: IMPORT_BYTES_MAX,
@@ -69,7 +94,7 @@ impl Origin {
             (file.package, imports) = (fetched.package, Imports::of(&fetched.reply.text));
             read.package.clone_from(&file.package);
         }
-        Ok(Origin {
+        Ok(SymbolOrigin {
             name,
             symbol,
             read,

@@ -1,7 +1,7 @@
 //! Expressions of atoms and lists. Constants are folded, since an [`Expr`] has none.
 
 use super::lexer::Key;
-use super::{List, Node, ResultType};
+use super::tree::{List, Node, ResultType};
 use crate::case::Case;
 use crate::error::{BadQuery, YES_OR_NO, choose};
 use crate::re2;
