@@ -132,7 +132,6 @@ pub(crate) struct FoundFile {
     /// At least one, by line.
     pub(crate) matches: Vec<Match>,
     /// Number of all its matches, if counted.
-    #[allow(dead_code, reason = "zoekt's answers have only sums")]
     pub(crate) total: Option<u64>,
 }
 

@@ -14,28 +14,24 @@
 
 mod lexer;
 mod lower;
+mod tree;
 
 use super::case::Case;
 use super::checked::{Query, check_positive, is_positive};
 use super::error::{BadQuery, choose};
 use super::input::{ParsedQuery, check_length};
 use super::source_text::{SourceMap, SourceText};
-use lexer::{Key, Kind, Token, next};
-use lower::{Lowering, Value};
+pub use tree::ResultType;
+
+use lexer::{AtomKey, Token, TokenKind, next};
+use lower::{Folded, Lowering};
 use schema::message::{DEPTH_MAX, Expr};
+use tree::{List, Node};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZoektQuery {
     pub parsed: ParsedQuery,
     pub results: ResultType,
-}
-
-/// Value of `type:`. Of several in a list, the first of these counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ResultType {
-    Matches,
-    Names,
-    Repositories,
 }
 
 const RESULT_TYPES: [(&str, ResultType); 4] = [
@@ -66,10 +62,10 @@ pub fn parse(typed: &str, context_lines: u32) -> Result<ZoektQuery, BadQuery> {
     let mut lowering = Lowering::new(&mut sources);
     let (results, value) = (list.results(), lowering.list(&list, Case::Auto, true)?);
     let expr = match value {
-        Value::Const(true) => lower::everything(),
-        Value::Const(false) => return Err(lowering.nothing()),
-        Value::Expr(expr) if check_positive(&expr).is_ok() => expr,
-        Value::Expr(expr) => positive(expr),
+        Folded::Const(true) => lower::everything(),
+        Folded::Const(false) => return Err(lowering.nothing()),
+        Folded::Expr(expr) if check_positive(&expr).is_ok() => expr,
+        Folded::Expr(expr) => positive(expr),
     };
     Ok(ZoektQuery {
         parsed: ParsedQuery::new(expr, context_lines.max(Query::CONTEXT_DEFAULT), sources)?,
@@ -86,38 +82,6 @@ fn positive(expr: Expr) -> Expr {
     }
 }
 
-/// Expressions by alternative, without directives.
-#[derive(Debug, Default)]
-struct List {
-    alternatives: Vec<Vec<Node>>,
-    case: Option<Case>,
-    results: Option<ResultType>,
-}
-
-#[derive(Debug)]
-enum Node {
-    Atom {
-        key: Key,
-        text: SourceText,
-        at: usize,
-    },
-    List(List),
-    Not(Box<Node>),
-}
-
-impl List {
-    fn results(&self) -> ResultType {
-        match (self.results, &self.alternatives[..]) {
-            (Some(results), _) => results,
-            (None, [only]) => match &only[..] {
-                [Node::List(inner)] => inner.results(),
-                _ => ResultType::Matches,
-            },
-            (None, _) => ResultType::Matches,
-        }
-    }
-}
-
 struct Parser<'a> {
     typed: &'a str,
     at: usize,
@@ -131,8 +95,8 @@ impl Parser<'_> {
         let (mut part, mut or) = (Vec::new(), None);
         while let Some(token) = self.peek()? {
             match token.kind {
-                Kind::Close => break,
-                Kind::Or => {
+                TokenKind::Close => break,
+                TokenKind::Or => {
                     or = Some(self.at);
                     list.alternatives.push(std::mem::take(&mut part));
                     self.at = token.end;
@@ -162,11 +126,11 @@ impl Parser<'_> {
         loop {
             let (at, token) = (self.at, self.peek()?);
             match token {
-                Some(token) if token.kind == Kind::Negate => {
+                Some(token) if token.kind == TokenKind::Negate => {
                     (sign, negated) = (Some(at), !negated);
                     self.at = token.end;
                 }
-                Some(token) if !matches!(token.kind, Kind::Close | Kind::Or) => {
+                Some(token) if !matches!(token.kind, TokenKind::Close | TokenKind::Or) => {
                     let node = self.primary(token, list, sign)?;
                     return Ok(match node {
                         Some(node) if negated => Some(Node::Not(Box::new(node))),
@@ -191,21 +155,21 @@ impl Parser<'_> {
         self.at = token.end;
         let value = token.text.as_str();
         match token.kind {
-            Kind::Atom(Key::Case | Key::Type) if sign.is_some() => {
+            TokenKind::Atom(AtomKey::Case | AtomKey::Type) if sign.is_some() => {
                 Err(BadQuery::new("case: and type: cannot be negated").at(at))
             }
-            Kind::Atom(Key::Case) => {
+            TokenKind::Atom(AtomKey::Case) => {
                 let case = choose("case:", value, &Case::CHOICES);
                 list.case = Some(case.map_err(|bad| bad.at(at))?);
                 Ok(None)
             }
-            Kind::Atom(Key::Type) => {
+            TokenKind::Atom(AtomKey::Type) => {
                 let results = choose("type:", value, &RESULT_TYPES);
                 let results = results.map_err(|bad| bad.at(at))?;
                 list.results = Some(list.results.map_or(results, |old| old.min(results)));
                 Ok(None)
             }
-            Kind::Atom(key) => Ok(Some(Node::Atom {
+            TokenKind::Atom(key) => Ok(Some(Node::Atom {
                 key,
                 text: token.text,
                 at,
@@ -221,7 +185,7 @@ impl Parser<'_> {
         }
         let list = self.list()?;
         match self.peek()? {
-            Some(token) if token.kind == Kind::Close => self.at = token.end,
+            Some(token) if token.kind == TokenKind::Close => self.at = token.end,
             _ => {
                 let bad = BadQuery::new("( is not closed").at(at);
                 return Err(bad.hint("search for it as \\("));
