@@ -34,7 +34,7 @@ use frontend::query::zoekt::{self, ResultType};
 use request::{Body, SearchOptions};
 use schema::message::Expr;
 use serde_json::json;
-use shape::{Answer, ListAnswer, MinimalEntry, RepositoryList};
+use shape::{ListAnswer, MinimalEntry, RepositoryList, SearchAnswer};
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
@@ -111,7 +111,7 @@ async fn search(call: Call, links: Links, request: Request) -> Result<Response, 
         filters.push(list::filter(entries));
     }
     let Some(filters) = filters.into_iter().collect::<Option<Vec<Expr>>>() else {
-        return Ok(response::json(&Answer::default()));
+        return Ok(response::json(&SearchAnswer::default()));
     };
     let query = &mut zoekt.parsed.query;
     *query = Query::new(Expr::all(filters), query.context_lines)?;

@@ -16,15 +16,15 @@ mod lexer;
 mod lower;
 mod tree;
 
-pub use tree::ResultType;
-
 use super::case::Case;
 use super::checked::{Query, check_positive, is_positive};
 use super::error::{BadQuery, choose};
 use super::input::{ParsedQuery, check_length};
 use super::source_text::{SourceMap, SourceText};
-use lexer::{Key, Kind, Token, next};
-use lower::{Lowering, Value};
+pub use tree::ResultType;
+
+use lexer::{AtomKey, Token, TokenKind, next};
+use lower::{Folded, Lowering};
 use schema::message::{DEPTH_MAX, Expr};
 use tree::{List, Node};
 
@@ -62,10 +62,10 @@ pub fn parse(typed: &str, context_lines: u32) -> Result<ZoektQuery, BadQuery> {
     let mut lowering = Lowering::new(&mut sources);
     let (results, value) = (list.results(), lowering.list(&list, Case::Auto, true)?);
     let expr = match value {
-        Value::Const(true) => lower::everything(),
-        Value::Const(false) => return Err(lowering.nothing()),
-        Value::Expr(expr) if check_positive(&expr).is_ok() => expr,
-        Value::Expr(expr) => positive(expr),
+        Folded::Const(true) => lower::everything(),
+        Folded::Const(false) => return Err(lowering.nothing()),
+        Folded::Expr(expr) if check_positive(&expr).is_ok() => expr,
+        Folded::Expr(expr) => positive(expr),
     };
     Ok(ZoektQuery {
         parsed: ParsedQuery::new(expr, context_lines.max(Query::CONTEXT_DEFAULT), sources)?,
@@ -95,8 +95,8 @@ impl Parser<'_> {
         let (mut part, mut or) = (Vec::new(), None);
         while let Some(token) = self.peek()? {
             match token.kind {
-                Kind::Close => break,
-                Kind::Or => {
+                TokenKind::Close => break,
+                TokenKind::Or => {
                     or = Some(self.at);
                     list.alternatives.push(std::mem::take(&mut part));
                     self.at = token.end;
@@ -126,11 +126,11 @@ impl Parser<'_> {
         loop {
             let (at, token) = (self.at, self.peek()?);
             match token {
-                Some(token) if token.kind == Kind::Negate => {
+                Some(token) if token.kind == TokenKind::Negate => {
                     (sign, negated) = (Some(at), !negated);
                     self.at = token.end;
                 }
-                Some(token) if !matches!(token.kind, Kind::Close | Kind::Or) => {
+                Some(token) if !matches!(token.kind, TokenKind::Close | TokenKind::Or) => {
                     let node = self.primary(token, list, sign)?;
                     return Ok(match node {
                         Some(node) if negated => Some(Node::Not(Box::new(node))),
@@ -155,21 +155,21 @@ impl Parser<'_> {
         self.at = token.end;
         let value = token.text.as_str();
         match token.kind {
-            Kind::Atom(Key::Case | Key::Type) if sign.is_some() => {
+            TokenKind::Atom(AtomKey::Case | AtomKey::Type) if sign.is_some() => {
                 Err(BadQuery::new("case: and type: cannot be negated").at(at))
             }
-            Kind::Atom(Key::Case) => {
+            TokenKind::Atom(AtomKey::Case) => {
                 let case = choose("case:", value, &Case::CHOICES);
                 list.case = Some(case.map_err(|bad| bad.at(at))?);
                 Ok(None)
             }
-            Kind::Atom(Key::Type) => {
+            TokenKind::Atom(AtomKey::Type) => {
                 let results = choose("type:", value, &RESULT_TYPES);
                 let results = results.map_err(|bad| bad.at(at))?;
                 list.results = Some(list.results.map_or(results, |old| old.min(results)));
                 Ok(None)
             }
-            Kind::Atom(key) => Ok(Some(Node::Atom {
+            TokenKind::Atom(key) => Ok(Some(Node::Atom {
                 key,
                 text: token.text,
                 at,
@@ -185,7 +185,7 @@ impl Parser<'_> {
         }
         let list = self.list()?;
         match self.peek()? {
-            Some(token) if token.kind == Kind::Close => self.at = token.end,
+            Some(token) if token.kind == TokenKind::Close => self.at = token.end,
             _ => {
                 let bad = BadQuery::new("( is not closed").at(at);
                 return Err(bad.hint("search for it as \\("));

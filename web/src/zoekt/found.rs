@@ -2,7 +2,7 @@
 
 use super::links::Links;
 use super::request::SearchOptions;
-use super::shape::{Answer, Bytes, FileMatch, SearchResult, Stats};
+use super::shape::{Bytes, FileMatch, SearchAnswer, SearchResult, Stats};
 use super::writer::Writer;
 use crate::compat::{self, FoundFile};
 use crate::http::rendering;
@@ -32,10 +32,10 @@ const FILES_AT_ONCE: usize = 256;
 /// Whole files of an answer.
 const WHOLE_BYTES_MAX: u64 = 32 << 20;
 
-pub(super) struct Found {
+pub(super) struct FoundFiles {
     pub(super) answer: Arc<frontend::SearchResult>,
     pub(super) files: Vec<FoundFile>,
-    /// Files that only the limits of an execution leave out.
+    /// Files of which a limit of the execution leaves out matches.
     files_skipped: u64,
     _permit: Option<SemaphorePermit<'static>>,
 }
@@ -62,13 +62,13 @@ pub(super) async fn search(
     Ok(answer)
 }
 
-impl Found {
+impl FoundFiles {
     pub(super) async fn read(
         call: &Call,
         scope: &Scope,
         answer: Arc<frontend::SearchResult>,
         options: &SearchOptions,
-    ) -> Result<Found, Problem> {
+    ) -> Result<FoundFiles, Problem> {
         let lines_of_match = 1 + 2 * answer.query().context_lines as usize;
         let shards = call.coordinator.served(scope).shards.max(1) as usize;
         let per_shard = options
@@ -89,8 +89,11 @@ impl Found {
             Some(most) => files_by_repository(&answer, files_max, total.min(shown), most).await?,
         };
         let wanted = answer.documents().min(files_max as u64);
-        let skipped = wanted.saturating_sub(files.len() as u64);
-        Ok(Found {
+        let is_cut =
+            |file: &&FoundFile| file.total.is_some_and(|it| it > file.matches.len() as u64);
+        let cut = files.iter().filter(is_cut).count() as u64;
+        let skipped = wanted.saturating_sub(files.len() as u64) + cut;
+        Ok(FoundFiles {
             answer,
             files_skipped: if shown <= total { 0 } else { skipped },
             files,
@@ -128,13 +131,13 @@ async fn files_by_repository(
     Ok(files)
 }
 
-/// Answer to `/api/search`.
+/// SearchAnswer to `/api/search`.
 pub(super) async fn answer(
     call: &Call,
     links: &Links,
     zoekt: &ZoektQuery,
     options: &SearchOptions,
-) -> Result<Answer, Problem> {
+) -> Result<SearchAnswer, Problem> {
     let begun = Instant::now();
     let scope = call.viewer.scope().await?;
     if options.estimates {
@@ -142,7 +145,7 @@ pub(super) async fn answer(
             shard_files_considered: call.coordinator.served(&scope).documents,
             ..Stats::default()
         };
-        return Ok(Answer {
+        return Ok(SearchAnswer {
             result: SearchResult {
                 stats,
                 ..SearchResult::default()
@@ -150,7 +153,9 @@ pub(super) async fn answer(
         });
     }
     let found = search(call, &scope, zoekt, options).await?;
-    let mut found = Found::read(call, &scope, found, options).await?;
+    let timeout = options.timeout.unwrap_or(call.coordinator.config().timeout);
+    let is_late = begun.elapsed() >= timeout;
+    let mut found = FoundFiles::read(call, &scope, found, options).await?;
     let corpus = call.corpus(&scope);
     let mut result = SearchResult::default();
     let mut writer = Writer::new(zoekt, options);
@@ -171,20 +176,20 @@ pub(super) async fn answer(
             &mut result.line_fragments,
         );
     }
-    result.stats = found.stats(&writer);
+    result.stats = found.stats(&writer, is_late);
     result.stats.duration = begun.elapsed().as_nanos() as u64;
-    Ok(Answer { result })
+    Ok(SearchAnswer { result })
 }
 
-impl Found {
-    fn stats(&self, writer: &Writer) -> Stats {
+impl FoundFiles {
+    fn stats(&self, writer: &Writer, is_late: bool) -> Stats {
         let answer = &self.answer;
         let missing: u64 = answer
             .missing()
             .iter()
             .map(|it| it.shards.len().max(1) as u64)
             .sum();
-        let (crashes, shards_skipped) = if answer.was_stopped() {
+        let (crashes, shards_skipped) = if is_late || answer.was_stopped() {
             (0, missing)
         } else {
             (missing, 0)

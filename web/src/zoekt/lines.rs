@@ -1,7 +1,7 @@
 //! Matches of a file as zoekt's chunks or lines, with byte offsets in the file.
 //!
-//! A match has its offset; the lengths of lines around it give theirs. Of a long line only a part is
-//! known; it stands alone, without context.
+//! A match has its offset; the lengths of lines around it give theirs. Of a long line only a part
+//! is known; it stands alone, without context.
 
 use super::shape::{Bytes, ChunkMatch, LineFragment, LineMatch, Location, Range, Symbol};
 use frontend::{ContextLine, Match};

@@ -23,13 +23,17 @@ const PARTS_MAX: usize = 100;
 /// Zoekt's time of no commit.
 const NEVER: &str = "0001-01-01T00:00:00Z";
 
-pub(super) struct Found {
+pub(super) struct FoundRepositories {
     pub(super) entries: Vec<ListEntry>,
     /// Backends and shards that are missing.
     pub(super) missing: u64,
 }
 
-pub(super) async fn find(call: &Call, scope: &Scope, zoekt: &ZoektQuery) -> Result<Found, Problem> {
+pub(super) async fn find(
+    call: &Call,
+    scope: &Scope,
+    zoekt: &ZoektQuery,
+) -> Result<FoundRepositories, Problem> {
     let corpus = call.corpus(scope);
     let mut found = all(corpus).await?;
     if let Some(filter) = RepositoryFilter::of(&zoekt.parsed.query.expr) {
@@ -49,7 +53,7 @@ pub(super) async fn find(call: &Call, scope: &Scope, zoekt: &ZoektQuery) -> Resu
     Ok(found)
 }
 
-async fn all(corpus: Corpus<'_>) -> Result<Found, Problem> {
+async fn all(corpus: Corpus<'_>) -> Result<FoundRepositories, Problem> {
     let [packages, repositories] = [ListKind::Packages, ListKind::Repositories]
         .map(|kind| corpus.parts(ListRequest::new(kind, b"", b"", u32::MAX), PARTS_MAX));
     let (mut packages, repositories) = (packages.await?, repositories.await?);
@@ -60,7 +64,7 @@ async fn all(corpus: Corpus<'_>) -> Result<Found, Problem> {
     for entry in &mut packages.entries {
         entry.repository = known.remove(&entry.package).flatten();
     }
-    Ok(Found {
+    Ok(FoundRepositories {
         entries: packages.entries,
         missing: packages.unreachable.len() as u64,
     })

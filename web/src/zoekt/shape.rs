@@ -23,7 +23,7 @@ pub(super) struct Empty {}
 
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "PascalCase")]
-pub(super) struct Answer {
+pub(super) struct SearchAnswer {
     pub(super) result: SearchResult,
 }
 

@@ -154,8 +154,8 @@ fn limits_cut_what_is_shown_but_not_the_counts() {
     let (files, ranges, skipped) = shown(json!({"MaxMatchDisplayCount": 2}));
     assert!(files <= 2 && ranges == 2 && skipped == 0);
     let (files, ranges, skipped) = shown(json!({"TotalMaxMatchCount": 1}));
-    assert_eq!((files, ranges, skipped), (1, 1, 2));
-    assert_eq!(shown(json!({"ShardMaxMatchCount": 1})), (1, 1, 2));
+    assert_eq!((files, ranges, skipped), (1, 1, 3));
+    assert_eq!(shown(json!({"ShardMaxMatchCount": 1})), (1, 1, 3));
     assert_eq!(
         shown(json!({"ShardRepoMaxMatchCount": 1, "MaxWallTime": 10.0})).0,
         2

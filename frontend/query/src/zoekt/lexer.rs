@@ -4,16 +4,16 @@ use crate::error::BadQuery;
 use crate::source_text::SourceText;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Open,
     Close,
     Negate,
     Or,
-    Atom(Key),
+    Atom(AtomKey),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum AtomKey {
     /// Text or path.
     Any,
     Content,
@@ -30,30 +30,30 @@ pub(super) enum Key {
     Meta,
 }
 
-const KEYS: [(&str, Key); 18] = [
-    ("archived:", Key::Archived),
-    ("b:", Key::Branch),
-    ("branch:", Key::Branch),
-    ("c:", Key::Content),
-    ("case:", Key::Case),
-    ("content:", Key::Content),
-    ("f:", Key::File),
-    ("file:", Key::File),
-    ("fork:", Key::Fork),
-    ("public:", Key::Public),
-    ("r:", Key::Repo),
-    ("regex:", Key::Any),
-    ("repo:", Key::Repo),
-    ("lang:", Key::Lang),
-    ("sym:", Key::Symbol),
-    ("t:", Key::Type),
-    ("type:", Key::Type),
-    ("meta.", Key::Meta),
+const KEYS: [(&str, AtomKey); 18] = [
+    ("archived:", AtomKey::Archived),
+    ("b:", AtomKey::Branch),
+    ("branch:", AtomKey::Branch),
+    ("c:", AtomKey::Content),
+    ("case:", AtomKey::Case),
+    ("content:", AtomKey::Content),
+    ("f:", AtomKey::File),
+    ("file:", AtomKey::File),
+    ("fork:", AtomKey::Fork),
+    ("public:", AtomKey::Public),
+    ("r:", AtomKey::Repo),
+    ("regex:", AtomKey::Any),
+    ("repo:", AtomKey::Repo),
+    ("lang:", AtomKey::Lang),
+    ("sym:", AtomKey::Symbol),
+    ("t:", AtomKey::Type),
+    ("type:", AtomKey::Type),
+    ("meta.", AtomKey::Meta),
 ];
 
 #[derive(Debug)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     /// Without its key.
     pub(super) text: SourceText,
     pub(super) end: usize,
@@ -70,23 +70,23 @@ pub(super) fn next(typed: &str, at: usize) -> Result<Option<Token>, BadQuery> {
         }))
     };
     match rest.chars().next() {
-        Some('-') => return sign(Kind::Negate),
-        Some(')') => return sign(Kind::Close),
+        Some('-') => return sign(TokenKind::Negate),
+        Some(')') => return sign(TokenKind::Close),
         _ => {}
     }
     let key = KEYS.iter().find(|(name, _)| rest.starts_with(name));
-    let (name, key) = key.copied().unwrap_or(("", Key::Any));
+    let (name, key) = key.copied().unwrap_or(("", AtomKey::Any));
     let mut text = SourceText::default();
     let (end, is_open) = read(typed, at + name.len(), &mut text)?;
     if name.is_empty() && rest.starts_with('(') && (is_open || end == at + 1) {
-        return sign(Kind::Open);
+        return sign(TokenKind::Open);
     }
     if name.is_empty() && text.is_empty() {
         return Ok(None);
     }
     let kind = match &typed[at..end] {
-        "or" => Kind::Or,
-        _ => Kind::Atom(key),
+        "or" => TokenKind::Or,
+        _ => TokenKind::Atom(key),
     };
     Ok(Some(Token { kind, text, end }))
 }

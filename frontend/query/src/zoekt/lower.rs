@@ -1,6 +1,6 @@
 //! Expressions of atoms and lists. Constants are folded, since an [`Expr`] has none.
 
-use super::lexer::Key;
+use super::lexer::AtomKey;
 use super::tree::{List, Node, ResultType};
 use crate::case::Case;
 use crate::error::{BadQuery, YES_OR_NO, choose};
@@ -14,32 +14,32 @@ use schema::message::{Expr, Field, Filter, Pattern, Place, Reading, Role, Syntax
 /// Matches nothing, but a pattern with a line end is searched for over lines.
 const OVER_LINES: &str = r"\n{0}";
 
-pub(super) enum Value {
+pub(super) enum Folded {
     Const(bool),
     Expr(Expr),
 }
 
-impl Value {
-    fn joined(parts: Vec<Value>, is_all: bool) -> Value {
+impl Folded {
+    fn joined(parts: Vec<Folded>, is_all: bool) -> Folded {
         let mut exprs = Vec::new();
         for part in parts {
             match part {
-                Value::Const(value) if value == is_all => {}
-                Value::Const(_) => return part,
-                Value::Expr(expr) => exprs.push(expr),
+                Folded::Const(value) if value == is_all => {}
+                Folded::Const(_) => return part,
+                Folded::Expr(expr) => exprs.push(expr),
             }
         }
         match (exprs.len(), is_all) {
-            (0, _) => Value::Const(is_all),
-            (_, true) => Value::Expr(Expr::all(exprs)),
-            (_, false) => Value::Expr(Expr::any(exprs)),
+            (0, _) => Folded::Const(is_all),
+            (_, true) => Folded::Expr(Expr::all(exprs)),
+            (_, false) => Folded::Expr(Expr::any(exprs)),
         }
     }
 
-    fn negated(self) -> Value {
+    fn negated(self) -> Folded {
         match self {
-            Value::Const(value) => Value::Const(!value),
-            Value::Expr(expr) => Value::Expr(expr.negated()),
+            Folded::Const(value) => Folded::Const(!value),
+            Folded::Expr(expr) => Folded::Expr(expr.negated()),
         }
     }
 }
@@ -165,7 +165,7 @@ impl Lowering<'_> {
         list: &List,
         case: Case,
         is_root: bool,
-    ) -> Result<Value, BadQuery> {
+    ) -> Result<Folded, BadQuery> {
         let case = list.case.unwrap_or(case);
         let is_single = matches!(&list.alternatives[..], [only] if only.len() == 1);
         if !is_root && list.results == Some(ResultType::Repositories) {
@@ -177,20 +177,20 @@ impl Lowering<'_> {
             let nodes = part.iter();
             let nodes = nodes.map(|node| self.node(node, case, is_root && is_single));
             let values = nodes.collect::<Result<Vec<_>, _>>()?;
-            alternatives.push(Value::joined(values, true));
+            alternatives.push(Folded::joined(values, true));
         }
-        let value = Value::joined(alternatives, false);
+        let value = Folded::joined(alternatives, false);
         Ok(match value {
-            Value::Expr(expr) if has_two_languages(&expr) => {
+            Folded::Expr(expr) if has_two_languages(&expr) => {
                 self.impossible
                     .get_or_insert((0, "a file has one language"));
-                Value::Const(false)
+                Folded::Const(false)
             }
             value => value,
         })
     }
 
-    fn node(&mut self, node: &Node, case: Case, is_root: bool) -> Result<Value, BadQuery> {
+    fn node(&mut self, node: &Node, case: Case, is_root: bool) -> Result<Folded, BadQuery> {
         match node {
             Node::List(list) => self.list(list, case, is_root),
             Node::Not(inner) => Ok(self.node(inner, case, false)?.negated()),
@@ -200,41 +200,41 @@ impl Lowering<'_> {
 
     fn atom(
         &mut self,
-        key: Key,
+        key: AtomKey,
         text: &SourceText,
         at: usize,
         case: Case,
-    ) -> Result<Value, BadQuery> {
+    ) -> Result<Folded, BadQuery> {
         match key {
-            Key::Archived => self.mark("archived:", text, at),
-            Key::Fork => self.mark("fork:", text, at),
-            Key::Public => self.mark("public:", text, at),
-            Key::Meta => self.meta(text, at),
-            Key::Lang => self.language(text, at),
-            Key::Branch => Ok(self.branch(text)),
-            Key::Symbol if text.is_empty() => Err(BadQuery::new("sym: has no value").at(at)),
-            Key::Any | Key::Content | Key::File | Key::Repo | Key::Symbol => {
+            AtomKey::Archived => self.mark("archived:", text, at),
+            AtomKey::Fork => self.mark("fork:", text, at),
+            AtomKey::Public => self.mark("public:", text, at),
+            AtomKey::Meta => self.meta(text, at),
+            AtomKey::Lang => self.language(text, at),
+            AtomKey::Branch => Ok(self.branch(text)),
+            AtomKey::Symbol if text.is_empty() => Err(BadQuery::new("sym: has no value").at(at)),
+            AtomKey::Any | AtomKey::Content | AtomKey::File | AtomKey::Repo | AtomKey::Symbol => {
                 let regexp = Regexp::parse(text)?;
                 Ok(match regexp {
-                    Some(regexp) => Value::Expr(self.regexp(key, regexp, case)),
-                    None => Value::Const(true),
+                    Some(regexp) => Folded::Expr(self.regexp(key, regexp, case)),
+                    None => Folded::Const(true),
                 })
             }
-            Key::Case | Key::Type => Ok(Value::Const(true)),
+            AtomKey::Case | AtomKey::Type => Ok(Folded::Const(true)),
         }
     }
 
     /// Mark of repositories, which none has.
-    fn mark(&mut self, key: &str, text: &SourceText, at: usize) -> Result<Value, BadQuery> {
+    fn mark(&mut self, key: &str, text: &SourceText, at: usize) -> Result<Folded, BadQuery> {
         let wanted = choose(key, text.as_str(), &YES_OR_NO).map_err(|bad| bad.at(at))?;
         if wanted {
             let reason = "repositories are not marked as archived, forks or public here";
             self.impossible.get_or_insert((at, reason));
         }
-        Ok(Value::Const(!wanted))
+        Ok(Folded::Const(!wanted))
     }
 
-    fn meta(&mut self, text: &SourceText, at: usize) -> Result<Value, BadQuery> {
+    fn meta(&mut self, text: &SourceText, at: usize) -> Result<Folded, BadQuery> {
         let Some((_, value)) = text.as_str().split_once(':') else {
             let bad = BadQuery::new("meta. needs a field and a value").at(at);
             return Err(bad.hint("such as meta.team:web"));
@@ -246,10 +246,10 @@ impl Lowering<'_> {
         })?;
         let reason = "repositories have no metadata here";
         self.impossible.get_or_insert((at, reason));
-        Ok(Value::Const(false))
+        Ok(Folded::Const(false))
     }
 
-    fn language(&mut self, text: &SourceText, at: usize) -> Result<Value, BadQuery> {
+    fn language(&mut self, text: &SourceText, at: usize) -> Result<Folded, BadQuery> {
         let name = text.as_str();
         let Some(language) = Language::named(name) else {
             let bad = BadQuery::new(format!("there is no language {name}")).at(at);
@@ -260,13 +260,13 @@ impl Lowering<'_> {
         };
         let filter = filter(Field::Language, Reading::Exact, language.name);
         self.sources.add(&filter, text.clone(), None);
-        Ok(Value::Expr(filter))
+        Ok(Folded::Expr(filter))
     }
 
     /// Part of a name. Default branches are searched anyway.
-    fn branch(&mut self, text: &SourceText) -> Value {
+    fn branch(&mut self, text: &SourceText) -> Folded {
         if matches!(text.as_str(), "" | "HEAD") {
-            return Value::Const(true);
+            return Folded::Const(true);
         }
         let filter = filter(
             Field::Branch,
@@ -274,14 +274,16 @@ impl Lowering<'_> {
             &format!("*{}*", text.as_str()),
         );
         self.sources.add(&filter, text.clone(), None);
-        Value::Expr(filter)
+        Folded::Expr(filter)
     }
 
-    fn regexp(&mut self, key: Key, regexp: Regexp, case: Case) -> Expr {
+    fn regexp(&mut self, key: AtomKey, regexp: Regexp, case: Case) -> Expr {
         match key {
-            Key::Repo => self.repository(&regexp),
-            Key::File => self.path(&regexp, case),
-            Key::Content | Key::Symbol => self.pattern(&regexp, case, key == Key::Symbol),
+            AtomKey::Repo => self.repository(&regexp),
+            AtomKey::File => self.path(&regexp, case),
+            AtomKey::Content | AtomKey::Symbol => {
+                self.pattern(&regexp, case, key == AtomKey::Symbol)
+            }
             _ => {
                 let content = self.pattern(&regexp, case, false);
                 Expr::any([content, self.path(&regexp, case)])

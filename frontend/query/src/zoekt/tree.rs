@@ -1,6 +1,6 @@
-//! Syntax tree of a query.
+//! Syntax tree.
 
-use super::lexer::Key;
+use super::lexer::AtomKey;
 use crate::case::Case;
 use crate::source_text::SourceText;
 
@@ -23,7 +23,7 @@ pub(super) struct List {
 #[derive(Debug)]
 pub(super) enum Node {
     Atom {
-        key: Key,
+        key: AtomKey,
         text: SourceText,
         at: usize,
     },
