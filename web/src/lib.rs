@@ -4,9 +4,9 @@
 //! ask the [`Coordinator`] and render the answer. Work on the disk, or longer than a few
 //! microseconds, runs on blocking threads.
 //!
-//! The interfaces are `api`, `pages`, and those of other products (`products`). They share the modules `search`, `source`,
-//! [`symbols`], `repositories` and `suggest`, above `http`. `problem` renders errors, and [`model`]
-//! declares the JSON API's shapes.
+//! The interfaces are `api`, `pages`, and those of other products (`products`). They share the
+//! modules `search`, `source`, [`symbols`], `repositories` and `suggest`, above `http`. `problem`
+//! renders errors, and [`model`] declares the JSON API's shapes.
 //!
 //! **Invariant:** every response forbids foreign scripts, styles and frames, and content-type
 //! sniffing; raw files are restricted further. No handler imports this file.

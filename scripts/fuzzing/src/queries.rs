@@ -1,4 +1,4 @@
-//! User input: queries, literals, regular expressions, filters, and the languages of other products.
+//! User input: queries, literals, regular expressions, filters, and languages of other products.
 
 use frontend::query::filter;
 use frontend::query::sourcegraph::{self, PatternType};

@@ -170,7 +170,7 @@ pub(crate) const CRATES: [Crate; 20] = [
             "error limits scope similar",
         ],
         // Each language has its own.
-        shared_names: &["Key", "Kind", "Lowering", "Options", "Value"],
+        shared_names: &["Key", "Kind", "Lowering", "Node", "Options", "Value"],
     },
     Crate {
         name: "frontend/results",
@@ -234,7 +234,14 @@ pub(crate) const CRATES: [Crate; 20] = [
             "problem",
         ],
         // Each product has its own.
-        shared_names: &["Answer", "Found", "LineMatch", "Repository", "Symbol"],
+        shared_names: &[
+            "Answer",
+            "Found",
+            "LineMatch",
+            "Range",
+            "Repository",
+            "Symbol",
+        ],
     },
     Crate {
         name: "cli/local",

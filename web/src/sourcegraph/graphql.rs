@@ -3,19 +3,17 @@
 //! **Invariant:** a request is bounded before it runs: its body, also decompressed, its depth, and
 //! its cost, in which a search counts as many fields.
 
-mod file;
-mod places;
 mod repository;
 mod search;
+mod shared;
 
-use super::progress::words;
 use crate::http::request_limits::read_body;
 use crate::http::response;
 use crate::problem::Problem;
 use crate::state::{App, Call};
 use access::KeyName;
 use async_graphql::{Context, EmptyMutation, EmptySubscription, Enum, Object, SimpleObject};
-use async_graphql::{Error, Request as Query, Result, Schema, Variables};
+use async_graphql::{Request as Query, Result, Schema, Variables};
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
@@ -24,6 +22,7 @@ use flate2::read::GzDecoder;
 use repository::{Repositories, Repository};
 use search::{PatternType, Search, Version};
 use serde::Deserialize;
+use shared::{TextLeft, refused};
 use std::io::Read;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicU64;
@@ -58,11 +57,6 @@ struct Body {
     variables: Option<serde_json::Map<String, serde_json::Value>>,
     #[serde(default, rename = "operationName")]
     operation: Option<String>,
-}
-
-struct TextLeft {
-    bytes: AtomicU64,
-    turns: Semaphore,
 }
 
 async fn answer(call: Call, request: Request) -> Result<Response, Problem> {
@@ -104,10 +98,6 @@ fn decompressed(headers: &HeaderMap, body: &[u8]) -> Result<Vec<u8>, Problem> {
         }
         _ => Err(Problem::unsupported("the body must be plain or gzip")),
     }
-}
-
-fn refused(problem: impl Into<Problem>) -> Error {
-    Error::new(words(&problem.into()))
 }
 
 struct Root;
@@ -190,29 +180,4 @@ enum RepositoryOrderBy {
     #[graphql(name = "REPOSITORY_CREATED_AT")]
     RepositoryCreatedAt,
     Size,
-}
-
-#[derive(Clone, SimpleObject)]
-struct Position {
-    line: u32,
-    character: u32,
-}
-
-#[derive(Clone, SimpleObject)]
-struct Range {
-    start: Position,
-    end: Position,
-}
-
-impl Range {
-    fn on_line(line: u32, columns: std::ops::Range<usize>) -> Range {
-        let position = |column: usize| Position {
-            line,
-            character: u32::try_from(column).unwrap_or(u32::MAX),
-        };
-        Range {
-            start: position(columns.start),
-            end: position(columns.end),
-        }
-    }
 }

@@ -1,19 +1,12 @@
 //! Items of a stream.
 
-use super::matches;
+use super::matches::{self, ItemView};
 use super::query::StreamParams;
 use crate::compat::FoundFile;
 use frontend::Document;
 use frontend::query::sourcegraph::{Search, Show};
 use serde_json::{Value, json};
 use std::collections::HashSet;
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ItemView {
-    pub(super) show: Show,
-    pub(super) chunks: bool,
-    pub(super) context: u32,
-}
 
 pub(super) struct StreamItems {
     pub(super) view: ItemView,

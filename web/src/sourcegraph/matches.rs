@@ -3,13 +3,20 @@
 //! Lines and columns count from 0, columns and lengths in characters, offsets in bytes. An invalid
 //! byte of a text is shown as `?`, so that offsets stay right.
 
-use super::items::ItemView;
 use crate::http::links::encode;
 use crate::search::run::in_line_order;
+use frontend::query::sourcegraph::Show;
 use frontend::{Document, Match};
 use language::symbols::Kind;
 use serde_json::{Map, Value, json};
 use std::ops::Range;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ItemView {
+    pub(super) show: Show,
+    pub(super) chunks: bool,
+    pub(super) context: u32,
+}
 
 /// Text of an item. With escapes and ranges it stays below the 10 MB that clients read at once.
 const ITEM_BYTES_MAX: usize = 1 << 20;

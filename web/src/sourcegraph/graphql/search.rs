@@ -3,9 +3,8 @@
 use super::super::matches::{LineMatch as Line, Symbol as Found, line_matches, symbols_of};
 use super::super::progress;
 use super::super::query;
-use super::Range;
-use super::file::File;
-use super::repository::{Commit, Html, Repository};
+use super::repository::{Commit, File, Html, Repository};
+use super::shared::Range;
 use crate::compat::{FoundFile, files};
 use crate::problem::{BAD_QUERY, Problem};
 use crate::state::Call;
