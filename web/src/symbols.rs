@@ -11,10 +11,11 @@ mod enclosing;
 mod file;
 mod found;
 mod imports;
+mod origin;
 mod precise;
 
 pub(crate) use enclosing::{Enclosing, enclosing};
 pub(crate) use file::definitions_of;
 pub use file::outline;
-pub(crate) use found::pattern;
 pub use found::{LIMIT_MAX, SymbolRequest, SymbolTarget, definitions, references};
+pub(crate) use origin::pattern;
