@@ -98,8 +98,8 @@ fn encode_definition(
     }
 }
 
-/// `None` for other bytes.
-pub(crate) fn decode(bytes: &[u8], text_bytes: u32) -> Option<Symbols> {
+/// `None` for other bytes. Leaves out the runs unless they are wanted.
+pub(crate) fn decode(bytes: &[u8], text_bytes: u32, with_runs: bool) -> Option<Symbols> {
     let mut symbols = Symbols::default();
     let Some((first, mut rest)) = bytes.split_first() else {
         return Some(symbols);
@@ -124,7 +124,7 @@ pub(crate) fn decode(bytes: &[u8], text_bytes: u32) -> Option<Symbols> {
         symbols.definitions.push(it);
     }
     let mut end = 0;
-    while !rest.is_empty() {
+    while with_runs && !rest.is_empty() {
         let gap = decode_varint(&mut rest)?;
         let class = [Class::Comment, Class::String][(gap & 1) as usize];
         let range = range(end, gap >> 1, decode_varint(&mut rest)?, text_bytes)?;
@@ -232,9 +232,9 @@ mod tests {
         let symbols = Symbols::of(Language::named("rust"), text.as_bytes());
         assert_eq!(symbols.definitions.len(), 3);
         let bytes = encode(&symbols);
-        assert_eq!(decode(&bytes, text.len() as u32), Some(symbols));
+        assert_eq!(decode(&bytes, text.len() as u32, true), Some(symbols));
         assert_eq!(
-            decode(&bytes, text.len() as u32 - 9),
+            decode(&bytes, text.len() as u32 - 9, true),
             None,
             "a shorter text"
         );
@@ -294,12 +294,12 @@ mod tests {
                 class: Class::ALL[class],
                 incomplete: None,
             };
-            prop_assert_eq!(decode(&encode(&symbols), 20_000), Some(symbols));
+            prop_assert_eq!(decode(&encode(&symbols), 20_000, true), Some(symbols));
         }
 
         #[test]
         fn any_bytes_are_decoded_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
-            if let Some(symbols) = decode(&bytes, 1000) {
+            if let Some(symbols) = decode(&bytes, 1000, true) {
                 let ends = symbols.definitions.iter().map(|it| it.end.max(it.name.end));
                 let runs = symbols.runs.iter().map(|run| run.range.end);
                 prop_assert!(ends.chain(runs).all(|end| end <= 1000));

@@ -4,7 +4,7 @@
 //! [`UnitResult`] collects both, and counts.
 
 use super::request::ShardTask;
-use super::symbols;
+use super::symbols::{self, Needed};
 use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
 use crate::matcher::document_matcher::PatternSet;
 use crate::matcher::line_matcher;
@@ -168,7 +168,7 @@ impl<'a> DocumentMatches<'a> {
         if let Some(symbols) = self.symbols.get() {
             return Ok((symbols, offset));
         }
-        let symbols = symbols::read(shard, &self.document, false, &self.texts)?;
+        let symbols = symbols::read(shard, &self.document, Needed::default(), &self.texts)?;
         Ok((self.symbols.get_or_init(|| symbols), offset))
     }
 

@@ -69,19 +69,25 @@ impl Defining {
     }
 }
 
-/// Includes the names of parents if a pattern asks for them.
+/// Parts of symbols beside definitions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Needed {
+    pub(super) parents: bool,
+    pub(super) runs: bool,
+}
+
 pub(super) fn read(
     shard: &Shard,
     document: &Document<'_>,
-    with_parents: bool,
+    needed: Needed,
     texts: &TextCache,
 ) -> Result<TextSymbols, ShardError> {
-    let symbols = shard.symbols(document, texts)?;
+    let symbols = shard.symbols(document, needed.runs, texts)?;
     let mut read = TextSymbols {
         symbols,
         ..TextSymbols::default()
     };
-    if with_parents {
+    if needed.parents {
         let start = shard.text_range(document.blocks.clone())?.start;
         let all = &read.symbols.definitions;
         for definition in all.iter().filter(|it| it.parent != Parent::None) {

@@ -8,7 +8,7 @@ use super::line_locator::LineLocator;
 use super::lone_byte::LoneByte;
 use super::request::{Interrupted, ShardTask};
 use super::slices::{BlockRanges, Slice, Slices};
-use super::symbols;
+use super::symbols::{self, Needed};
 use crate::matcher::line_matcher::{LineMatcher, LineSearch};
 use crate::matcher::long_line::Effort;
 use crate::matcher::phrase::Phrase;
@@ -73,8 +73,11 @@ impl<'a> Verifier<'a> {
             Some((text, symbols)) if *text == document.text => Ok(Some(Rc::clone(symbols))),
             _ => {
                 let ShardTask { shard, request, .. } = self.task;
-                let with_parents = request.query.has_parents;
-                let symbols = symbols::read(shard, document, with_parents, &self.texts)?;
+                let needed = Needed {
+                    parents: request.query.has_parents,
+                    runs: true,
+                };
+                let symbols = symbols::read(shard, document, needed, &self.texts)?;
                 let symbols = Rc::new(symbols);
                 self.symbols = Some((document.text, Rc::clone(&symbols)));
                 Ok(Some(symbols))

@@ -146,7 +146,7 @@ impl FileVersion<'_> {
             ..FileReply::default()
         };
         if request.definitions {
-            let symbols = shard.symbols(document, &texts)?;
+            let symbols = shard.symbols(document, true, &texts)?;
             // Without definitions the text is not read: it may be too long.
             let text = match symbols.definitions[..] {
                 [] => Vec::new(),

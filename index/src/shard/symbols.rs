@@ -18,9 +18,15 @@ impl Shard {
             && self.section_bytes(Section::Symbols) > 0
     }
 
-    pub fn symbols(&self, document: &Document<'_>, texts: &TextCache) -> Result<Symbols> {
+    /// Runs of classes may be left out if they are not wanted.
+    pub fn symbols(
+        &self,
+        document: &Document<'_>,
+        with_runs: bool,
+        texts: &TextCache,
+    ) -> Result<Symbols> {
         if self.has_symbols() {
-            return self.stored_symbols(document.text);
+            return self.stored_symbols(document.text, with_runs);
         }
         let range = self.text_range(document.blocks.clone())?;
         let language = Language::named(self.language(document)?);
@@ -33,12 +39,12 @@ impl Shard {
         Ok(symbols)
     }
 
-    fn stored_symbols(&self, id: TextId) -> Result<Symbols> {
+    fn stored_symbols(&self, id: TextId, with_runs: bool) -> Result<Symbols> {
         let bytes = self.encoded_symbols(id)?;
         let text = self.text_range(self.text_entry(id)?.blocks)?;
         let text_bytes = u32::try_from(text.end - text.start).unwrap_or(u32::MAX);
         let bytes = self.file.slice(Section::Symbols, bytes)?;
-        symbols::decode(bytes, text_bytes).ok_or_else(|| self.corrupt_symbols())
+        symbols::decode(bytes, text_bytes, with_runs).ok_or_else(|| self.corrupt_symbols())
     }
 
     fn encoded_symbols(&self, id: TextId) -> Result<Range<u64>> {
