@@ -72,6 +72,9 @@ pub(crate) fn literal(pattern: &Pattern) -> Option<&str> {
     is_literal.then_some(&pattern.text)
 }
 
+/// Literals of a pattern with few: all matches of it.
+const EXACT_MAX: usize = 64;
+
 /// Two texts of three forms, with a sign.
 const FORMS_MAX: usize = 18;
 
@@ -83,14 +86,19 @@ pub(crate) fn forms(pattern: &Pattern) -> Vec<String> {
     if pattern.text.is_ascii() {
         return Vec::new();
     }
-    let Ok(hir) = regex_syntax::parse(&pattern.text) else {
-        return Vec::new();
-    };
-    let all = Extractor::new().limit_total(FORMS_MAX).extract(&hir);
-    let texts = all.literals().filter(|_| all.is_exact());
+    let texts = exact_literals(pattern, FORMS_MAX).unwrap_or_default();
+    texts.into_iter().filter(|text| !text.is_empty()).collect()
+}
+
+/// All texts that match, if they are few.
+fn exact_literals(pattern: &Pattern, most: usize) -> Option<Vec<String>> {
+    let mut parser = regex_syntax::ParserBuilder::new();
+    let parser = parser.case_insensitive(pattern.ignore_case);
+    let hir = parser.build().parse(&pattern.text).ok()?;
+    let all = Extractor::new().limit_total(most).extract(&hir);
+    let texts = all.literals().filter(|_| all.is_exact())?.iter();
     let text = |literal: &Literal| String::from_utf8(literal.as_bytes().to_vec()).ok();
-    let texts = texts.unwrap_or_default().iter().filter_map(text);
-    texts.filter(|text| !text.is_empty()).collect()
+    texts.map(text).collect()
 }
 
 /// Words, at least one defined by any definition of a match.
@@ -114,22 +122,35 @@ impl DefinedWords {
     }
 }
 
-fn words(pattern: &Pattern) -> Option<(Option<Vec<u8>>, TrigramQuery)> {
-    let text = literal(pattern)?;
+fn words(pattern: &Pattern) -> Option<(Vec<Vec<u8>>, TrigramQuery)> {
     if pattern.place.role == Role::Definition && !pattern.word {
         // A part of a name.
         return None;
     }
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let Some(text) = literal(pattern) else {
+        let texts = exact_literals(pattern, EXACT_MAX)?;
+        let is_ascii = texts.iter().all(|text| text.is_ascii());
+        let words: Option<Vec<_>> = texts.iter().map(|text| only_word(text)).collect();
+        let mut words: Vec<_> = words.filter(|_| is_ascii)?.into_iter().flatten().collect();
+        words.sort_unstable();
+        words.dedup();
+        return Some((words, TrigramQuery::None));
+    };
     let other_cases = if pattern.ignore_case {
         index::plan::plan_other_cases(text)?
     } else {
         TrigramQuery::None
     };
+    Some((only_word(text)?.into_iter().collect(), other_cases))
+}
+
+/// Lower-case word of a text, if any; `None` if it has several.
+fn only_word(text: &str) -> Option<Option<Vec<u8>>> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let words = text.as_bytes().split(|byte| !is_word(byte));
     let mut words = words.filter(|word| !word.is_empty());
-    let word = words.next().map(<[u8]>::to_vec);
-    (words.next().is_none()).then_some((word, other_cases))
+    let word = words.next().map(<[u8]>::to_ascii_lowercase);
+    words.next().is_none().then_some(word)
 }
 
 /// Compiles one of `patterns` patterns: for a line, or for a text if it [is
@@ -513,6 +534,29 @@ mod tests {
         assert_eq!(literal(&literal_pattern), Some("a.c("));
         assert_eq!(literal(&pattern("a.c", Syntax::Regexp)), None);
         assert_eq!(literal(&pattern("abc", Syntax::Regexp)), Some("abc"));
+    }
+
+    #[test]
+    fn few_texts_of_a_regular_expression_have_known_words() {
+        let words = |text, ignore_case| {
+            let pattern = Pattern {
+                ignore_case,
+                ..pattern(text, Syntax::Regexp)
+            };
+            let words = DefinedWords::of(&[&pattern])?.words;
+            Some(
+                words
+                    .into_iter()
+                    .map(|word| String::from_utf8(word).unwrap())
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let all = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect());
+        assert_eq!(words("(?i)todo|fixme", false), all(&["fixme", "todo"]));
+        assert_eq!(words("a(b|c)\\(", true), all(&["ab", "ac"]));
+        assert_eq!(words("todo|fix me", false), None, "two words");
+        assert_eq!(words("todo|s", true), None, "the long s is another letter");
+        assert_eq!(words("tod.", false), None);
     }
 
     #[test]
