@@ -127,6 +127,13 @@ fn words(pattern: &Pattern) -> Option<(Vec<Vec<u8>>, TrigramQuery)> {
         // A part of a name.
         return None;
     }
+    if let (Syntax::Regexp, Some(text)) = (pattern.syntax, pattern.text.strip_prefix("(?i)")) {
+        return words(&Pattern {
+            text: text.to_owned(),
+            ignore_case: true,
+            ..pattern.clone()
+        });
+    }
     let Some(text) = literal(pattern) else {
         let texts = exact_literals(pattern, EXACT_MAX)?;
         let is_ascii = texts.iter().all(|text| text.is_ascii());
@@ -553,6 +560,7 @@ mod tests {
         };
         let all = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect());
         assert_eq!(words("(?i)todo|fixme", false), all(&["fixme", "todo"]));
+        assert_eq!(words("(?i)TCP_NODELAY", false), all(&["tcp_nodelay"]));
         assert_eq!(words("a(b|c)\\(", true), all(&["ab", "ac"]));
         assert_eq!(words("todo|fix me", false), None, "two words");
         assert_eq!(words("todo|s", true), None, "the long s is another letter");
