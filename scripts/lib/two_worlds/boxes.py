@@ -10,6 +10,7 @@ import re
 import urllib.parse
 from collections.abc import Iterable, Sequence
 
+from ..tools import Failure
 from .requests import Request
 from .worlds import Reply, World
 
@@ -19,7 +20,7 @@ Box = tuple[str, str, list[int]]
 BOX = re.compile(r'<article class="result" data-box="([^"]*)">(.*?)</article>', re.DOTALL)
 HIT = re.compile(r'<div class="line hit"[^>]*><a class="number"[^>]*>(\d+)</a>')
 # What selects some of the matches, or says how they are shown.
-VIEW = ("copies", "explain", "group", "limit", "page", "per_page", "want")
+VIEW = ("copies", "explain", "group", "limit", "page", "per_page", "total", "want")
 
 
 def shown(reply: Reply) -> list[Box]:
@@ -49,9 +50,17 @@ def strays(request: Request, replies: Iterable[Reply], both: Sequence[World]) ->
         return 0, None
     pairs = urllib.parse.parse_qsl(urllib.parse.urlsplit(request.path).query)
     pairs = [(name, value) for name, value in pairs if name not in VIEW] + [("format", "jsonl")]
-    exports = [world.member.ask("/api/v2/export?" + urllib.parse.urlencode(pairs)).body for world in both]
+    address = "/api/v2/export?" + urllib.parse.urlencode(pairs)
+    exports = [answer(world, address) for world in both]
     stray = (unknown(boxes, export) for boxes, export in zip(sent, reversed(exports)))
     return sum(map(len, sent)), next(filter(None, stray), None)
+
+
+def answer(world: World, address: str) -> bytes:
+    reply = world.member.ask(address)
+    if reply.status != 200:
+        raise Failure(f"status {reply.status} for {address}: {reply.body.decode(errors='replace')}")
+    return reply.body
 
 
 def unknown(boxes: list[Box], export: bytes) -> str | None:
