@@ -210,11 +210,7 @@ impl<T: Tokens> Reader<'_, T> {
         let behind = self.rest().iter().take(NAME_BYTES_MAX);
         let next = behind.copied().find(|byte| !byte.is_ascii_whitespace());
         let is_key = next == Some(b':') && !self.line[start..].starts_with(b"'");
-        if is_key {
-            Some(Colour::Key)
-        } else {
-            quote.colour
-        }
+        is_key.then_some(Colour::Key).or(quote.colour)
     }
 
     pub(super) fn raw(&mut self, state: LineState, start: usize) -> Option<LineState> {
