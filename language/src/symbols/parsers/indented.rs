@@ -7,10 +7,8 @@ mod python;
 #[cfg(test)]
 mod tests;
 
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
-use super::super::scopes::{Names, Scopes, unquoted};
-use super::super::{Kind, Parent};
+use crate::symbols::scopes::{Names, Scopes, unquoted};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 use std::ops::Range;
 
 #[derive(Default)]
@@ -151,8 +149,6 @@ impl Indented {
     }
 
     fn declare_header(&mut self, outline: &mut Outline<'_>) {
-        if let Some(index) = self.header.take() {
-            outline.definition(index).is_declaration = true;
-        }
+        outline.set_declaration(self.header.take());
     }
 }
