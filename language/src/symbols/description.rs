@@ -44,10 +44,8 @@ impl Symbols {
             lines.push(shown(&line[..body.unwrap_or(line.len())]));
             start = (start + line.len() + 1).min(text.len());
             let next = first_line(&text[start..]).trim_ascii();
-            let is_continued = depth > 0
-                || CONTINUED
-                    .split(' ')
-                    .any(|it| next.starts_with(it.as_bytes()));
+            let mut continued = CONTINUED.split(' ');
+            let is_continued = depth > 0 || continued.any(|it| next.starts_with(it.as_bytes()));
             if body.is_some() || !is_continued {
                 break;
             }

@@ -21,22 +21,19 @@ pub(super) struct Head {
     pub(super) column: usize,
 }
 
+impl Head {
+    pub(super) fn at(indent: usize) -> Head {
+        let column = indent;
+        Head { indent, column }
+    }
+}
+
 impl Scopes {
     pub(super) fn open(&mut self, definition: Option<u32>, head: Head, outline: &mut Outline<'_>) {
         outline.enter(definition);
         if self.heads.len() < SCOPES_MAX {
             self.heads.push(head);
         }
-    }
-
-    pub(super) fn open_at(
-        &mut self,
-        definition: Option<u32>,
-        indent: usize,
-        outline: &mut Outline<'_>,
-    ) {
-        let column = indent;
-        self.open(definition, Head { indent, column }, outline);
     }
 
     pub(super) fn close(&mut self, end: u32, outline: &mut Outline<'_>) {

@@ -7,7 +7,7 @@ mod python;
 #[cfg(test)]
 mod tests;
 
-use crate::symbols::scopes::{Names, Scopes, unquoted};
+use crate::symbols::scopes::{Head, Names, Scopes, unquoted};
 use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 use std::ops::Range;
 
@@ -129,7 +129,7 @@ impl Indented {
     }
 
     fn open(&mut self, definition: Option<u32>, outline: &mut Outline<'_>) {
-        self.scopes.open_at(definition, self.indent, outline);
+        self.scopes.open(definition, Head::at(self.indent), outline);
     }
 
     /// Recognises stubs with `...`, and declarations of C.
