@@ -276,11 +276,7 @@ impl<T: Tokens> Reader<'_, T> {
                 if depth == 0 {
                     self.push(start, Some(Colour::String));
                     self.last = b'"';
-                    return if has_second {
-                        self.second_part(open, close)
-                    } else {
-                        None
-                    };
+                    return has_second.then(|| self.second_part(open, close)).flatten();
                 }
             } else if byte == open {
                 depth = depth.saturating_add(1);
