@@ -2,8 +2,8 @@
 //!
 //! [`Query::parse`] reads a [`QueryInput`] in the native language, [`dcs::parse`] and the like the
 //! languages of other products. `parse` (with `lex`) makes a syntax tree, `input` lowers it to an
-//! expression, and `checked` makes a [`Query`]. `phrase` chooses preferred lines; `forms` adds other
-//! spellings of a text; `render` writes native text.
+//! expression, and `checked` makes a [`Query`]. `phrase` chooses preferred lines; `forms` adds
+//! other spellings of a text; `render` writes native text.
 //!
 //! A backend may still refuse a query; [`ParsedQuery::locate`] finds the
 //! position of that [`BadQuery`].

@@ -91,101 +91,49 @@ fn without_c_comments(mut rest: &[u8]) -> Vec<u8> {
     text
 }
 
+#[rustfmt::skip]
 const CPP: &[Needle] = &[
-    Line("class "),
-    Line("namespace "),
-    Line("using "),
-    Line("template <"),
-    Line("template<"),
-    Line("public:"),
-    Line("private:"),
-    Line("protected:"),
-    Line("constexpr "),
-    Line("virtual "),
-    Line("inline constexpr "),
-    Line("enum class "),
-    Text("std::"),
-    Text("#include <string>"),
-    Text("#include <vector>"),
-    Text("#include <map>"),
-    Text("#include <memory>"),
-    Text("#include <iostream>"),
-    Text("#include <algorithm>"),
-    Text("#include <functional>"),
-    Text("#include <cst"),
-    Text("#include <unordered_"),
-    Text("__has_cpp_attribute"),
+    Line("class "), Line("namespace "), Line("using "), Line("template <"), Line("template<"),
+    Line("public:"), Line("private:"), Line("protected:"), Line("constexpr "), Line("virtual "),
+    Line("inline constexpr "), Line("enum class "), Text("std::"), Text("#include <string>"),
+    Text("#include <vector>"), Text("#include <map>"), Text("#include <memory>"),
+    Text("#include <iostream>"), Text("#include <algorithm>"), Text("#include <functional>"),
+    Text("#include <cst"), Text("#include <unordered_"), Text("__has_cpp_attribute"),
 ];
 
+#[rustfmt::skip]
 const OBJECTIVE_C: &[Needle] = &[
-    Line("@interface"),
-    Line("@implementation"),
-    Line("@protocol"),
-    Line("@property"),
-    Line("@class"),
-    Line("@import "),
-    Line("@end"),
-    Line("#import"),
-    Line("NS_ASSUME_NONNULL"),
+    Line("@interface"), Line("@implementation"), Line("@protocol"), Line("@property"),
+    Line("@class"), Line("@import "), Line("@end"), Line("#import"), Line("NS_ASSUME_NONNULL"),
 ];
 
+#[rustfmt::skip]
 const PERL: &[Needle] = &[
-    Line("use strict"),
-    Line("use warnings"),
-    Line("use 5"),
-    Line("use v5"),
-    Line("use utf8"),
-    Line("use lib "),
-    Line("package "),
-    Line("my $"),
-    Line("my ("),
-    Line("our "),
-    Line("sub "),
-    Line("require "),
-    Line("use Test"),
-    Line("=pod"),
-    Line("=head1"),
+    Line("use strict"), Line("use warnings"), Line("use 5"), Line("use v5"), Line("use utf8"),
+    Line("use lib "), Line("package "), Line("my $"), Line("my ("), Line("our "), Line("sub "),
+    Line("require "), Line("use Test"), Line("=pod"), Line("=head1"),
 ];
 
+#[rustfmt::skip]
 const RAKU: &[Needle] = &[
-    Line("use v6"),
-    Line("unit module "),
-    Line("unit class "),
-    Line("unit role "),
+    Line("use v6"), Line("unit module "), Line("unit class "), Line("unit role "),
     Line("unit grammar "),
 ];
 
+#[rustfmt::skip]
 const PASCAL: &[Needle] = &[
-    AnyCase("unit "),
-    AnyCase("program "),
-    AnyCase("procedure "),
-    AnyCase("uses "),
-    AnyCase("interface"),
-    Line("{$"),
+    AnyCase("unit "), AnyCase("program "), AnyCase("procedure "), AnyCase("uses "),
+    AnyCase("interface"), Line("{$"),
 ];
 
-const LEX: &[Needle] = &[
-    Line("%{"),
-    Line("%%"),
-    Line("%option"),
-    Line("%x "),
-    Line("%s "),
-];
+#[rustfmt::skip]
+const LEX: &[Needle] = &[Line("%{"), Line("%%"), Line("%option"), Line("%x "), Line("%s ")];
 
-const LISP: &[Needle] = &[
-    Line("(def"),
-    Line("(in-package"),
-    Line("(setq"),
-    Line(";;"),
-    Line("#|"),
-];
+#[rustfmt::skip]
+const LISP: &[Needle] = &[Line("(def"), Line("(in-package"), Line("(setq"), Line(";;"), Line("#|")];
 
-const FORTH: &[Needle] = &[
-    Line(": "),
-    Line("\\ "),
-    AnyCase("variable "),
-    AnyCase("require "),
-];
+#[rustfmt::skip]
+const FORTH: &[Needle] = &[Line(": "), Line("\\ "), AnyCase("variable "), AnyCase("require ")];
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rules] = &[

@@ -75,16 +75,8 @@ pub(super) const VALUE: u32 = 16384;
 pub(super) const NO_OPERATOR: u32 = 32768;
 
 impl Quote {
-    pub(super) const fn closed(self) -> Quote {
-        self.with(CLOSED)
-    }
-
     pub(super) const fn holes(self, holes: &'static [Hole]) -> Quote {
         Quote { holes, ..self }
-    }
-
-    pub(super) const fn inner(self) -> Quote {
-        self.with(INNER)
     }
 
     const fn with(self, rule: u32) -> Quote {
@@ -92,34 +84,6 @@ impl Quote {
             rules: self.rules | rule,
             ..self
         }
-    }
-
-    pub(super) const fn blank(self) -> Quote {
-        self.with(BLANK)
-    }
-
-    pub(super) const fn first(self) -> Quote {
-        self.with(FIRST)
-    }
-
-    pub(super) const fn column(self) -> Quote {
-        self.with(COLUMN)
-    }
-
-    pub(super) const fn fence(self) -> Quote {
-        self.with(FENCE)
-    }
-
-    pub(super) const fn value(self) -> Quote {
-        self.with(VALUE)
-    }
-
-    pub(super) const fn no_operator(self) -> Quote {
-        self.with(NO_OPERATOR)
-    }
-
-    pub(super) const fn lines(self) -> Quote {
-        self.with(LINES)
     }
 
     pub(super) const fn within_line(self) -> Quote {
@@ -146,6 +110,28 @@ impl Quote {
     pub(super) const fn has(self, rule: u32) -> bool {
         self.rules & rule != 0
     }
+}
+
+macro_rules! rules {
+    ($($name:ident: $rule:ident;)*) => {
+        impl Quote {$(
+            pub(super) const fn $name(self) -> Quote {
+                self.with($rule)
+            }
+        )*}
+    };
+}
+
+rules! {
+    lines: LINES;
+    blank: BLANK;
+    first: FIRST;
+    column: COLUMN;
+    inner: INNER;
+    closed: CLOSED;
+    fence: FENCE;
+    value: VALUE;
+    no_operator: NO_OPERATOR;
 }
 
 macro_rules! forms {

@@ -11,16 +11,7 @@ const LINE_BYTES_MAX: usize = 200;
 const FENCE: &str = "```";
 
 /// Beginnings of lines that continue a head.
-const CONTINUED: [&[u8]; 8] = [
-    b"{",
-    b"where",
-    b"->",
-    b":",
-    b"throws",
-    b"extends",
-    b"implements",
-    b"=>",
-];
+const CONTINUED: &str = "{ where -> : throws extends implements =>";
 
 /// Signs before the words of a comment.
 const SIGNS: [char; 9] = ['/', '*', '!', '#', ';', '-', '%', '<', '"'];
@@ -53,7 +44,8 @@ impl Symbols {
             lines.push(shown(&line[..body.unwrap_or(line.len())]));
             start = (start + line.len() + 1).min(text.len());
             let next = first_line(&text[start..]).trim_ascii();
-            let is_continued = depth > 0 || CONTINUED.iter().any(|it| next.starts_with(it));
+            let mut continued = CONTINUED.split(' ');
+            let is_continued = depth > 0 || continued.any(|it| next.starts_with(it.as_bytes()));
             if body.is_some() || !is_continued {
                 break;
             }

@@ -7,119 +7,79 @@ fn type_bits() -> u32 {
     types.fold(0, |bits, kind| bits | 1 << kind as u32)
 }
 
-/// Kind of a definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Kind {
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident: $name:literal;)*) => {
+        /// Kind of a definition.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Kind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl Kind {
+            /// All kinds, by number.
+            pub const ALL: [Kind; [$($name),*].len()] = [$(Kind::$kind),*];
+
+            /// Name in queries.
+            pub fn name(self) -> &'static str {
+                [$($name),*][self as usize]
+            }
+        }
+    };
+}
+
+kinds! {
     /// Free function.
-    Function,
+    Function: "function";
     /// Function of a type.
-    Method,
+    Method: "method";
     /// Macro.
-    Macro,
+    Macro: "macro";
     /// Alias.
-    Type,
+    Type: "type";
     /// Class.
-    Class,
+    Class: "class";
     /// Struct, record.
-    Struct,
+    Struct: "struct";
     /// Union.
-    Union,
+    Union: "union";
     /// Enumeration.
-    Enum,
+    Enum: "enum";
     /// Interface, trait, type class.
-    Interface,
+    Interface: "interface";
     /// Module, namespace.
-    Module,
+    Module: "module";
     /// `impl`, `extension`, `instance`.
-    Implementation,
+    Implementation: "implementation";
     /// Constant.
-    Constant,
+    Constant: "constant";
     /// Global variable.
-    Variable,
+    Variable: "variable";
     /// Member.
-    Field,
+    Field: "field";
     /// Value of an enum.
-    Enumerator,
+    Enumerator: "enumerator";
     /// Label, anchor.
-    Label,
+    Label: "label";
     /// Heading.
-    Section,
+    Section: "section";
     /// Key.
-    Key,
+    Key: "key";
     /// Target.
-    Target,
+    Target: "target";
     /// Selector.
-    Selector,
+    Selector: "selector";
     /// `id` of HTML.
-    Id,
+    Id: "id";
     /// Table.
-    Table,
+    Table: "table";
     /// Block of Terraform.
-    Resource,
+    Resource: "resource";
     /// Rule.
-    Rule,
+    Rule: "rule";
 }
 
 impl Kind {
-    /// All kinds, by number.
-    pub const ALL: [Kind; 24] = [
-        Kind::Function,
-        Kind::Method,
-        Kind::Macro,
-        Kind::Type,
-        Kind::Class,
-        Kind::Struct,
-        Kind::Union,
-        Kind::Enum,
-        Kind::Interface,
-        Kind::Module,
-        Kind::Implementation,
-        Kind::Constant,
-        Kind::Variable,
-        Kind::Field,
-        Kind::Enumerator,
-        Kind::Label,
-        Kind::Section,
-        Kind::Key,
-        Kind::Target,
-        Kind::Selector,
-        Kind::Id,
-        Kind::Table,
-        Kind::Resource,
-        Kind::Rule,
-    ];
-
-    /// Name in queries.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Function => "function",
-            Kind::Method => "method",
-            Kind::Macro => "macro",
-            Kind::Type => "type",
-            Kind::Class => "class",
-            Kind::Struct => "struct",
-            Kind::Union => "union",
-            Kind::Enum => "enum",
-            Kind::Interface => "interface",
-            Kind::Module => "module",
-            Kind::Implementation => "implementation",
-            Kind::Constant => "constant",
-            Kind::Variable => "variable",
-            Kind::Field => "field",
-            Kind::Enumerator => "enumerator",
-            Kind::Label => "label",
-            Kind::Section => "section",
-            Kind::Key => "key",
-            Kind::Target => "target",
-            Kind::Selector => "selector",
-            Kind::Id => "id",
-            Kind::Table => "table",
-            Kind::Resource => "resource",
-            Kind::Rule => "rule",
-        }
-    }
-
     /// Bits of all kinds.
     pub const ALL_BITS: u32 = (1 << Kind::ALL.len()) - 1;
 

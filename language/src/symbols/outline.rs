@@ -88,6 +88,19 @@ impl<'t> Outline<'t> {
         Some(self.definitions.len() as u32 - 1)
     }
 
+    /// Adds to the scope with a name, or to the innermost.
+    pub(super) fn define_of(
+        &mut self,
+        of: Option<Range<u32>>,
+        name: Range<u32>,
+        kind: Kind,
+    ) -> Option<u32> {
+        match of {
+            Some(of) => self.define_in(Parent::Name(of), name, kind),
+            None => self.define(name, kind),
+        }
+    }
+
     pub(super) fn definition(&mut self, index: u32) -> &mut Definition {
         &mut self.definitions[index as usize]
     }
@@ -131,7 +144,6 @@ impl<'t> Outline<'t> {
         self.scopes.iter().rev().find_map(|scope| *scope)
     }
 
-    #[allow(dead_code)]
     pub(super) fn innermost_kind(&self) -> Option<Kind> {
         let index = self.innermost()?;
         Some(self.definitions[index as usize].kind)

@@ -93,6 +93,12 @@ pub(super) struct Line<'l> {
 }
 
 impl Line<'_> {
+    /// First token, if no form or part of the line is before it.
+    pub(super) fn begin(&self) -> Option<&Token> {
+        let is_begin = self.is_begin && !self.begins_inside;
+        self.tokens.first().filter(|_| is_begin)
+    }
+
     /// Columns before the first byte that is not blank.
     #[inline]
     pub(super) fn indent(&self, outline: &Outline<'_>) -> usize {

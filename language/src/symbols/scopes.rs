@@ -1,7 +1,7 @@
 //! Open scopes of script languages, and names in a line. The indentation of heads corrects wrong
 //! counts of closing words and braces.
 
-use crate::symbols::{Kind, Line, Outline, Parent, Role, SCOPES_MAX, Token};
+use crate::symbols::{Kind, Line, Outline, Role, SCOPES_MAX, Token};
 use fnv::{FnvHashSet, FnvHasher};
 use std::hash::Hasher;
 use std::ops::Range;
@@ -21,22 +21,19 @@ pub(super) struct Head {
     pub(super) column: usize,
 }
 
+impl Head {
+    pub(super) fn at(indent: usize) -> Head {
+        let column = indent;
+        Head { indent, column }
+    }
+}
+
 impl Scopes {
     pub(super) fn open(&mut self, definition: Option<u32>, head: Head, outline: &mut Outline<'_>) {
         outline.enter(definition);
         if self.heads.len() < SCOPES_MAX {
             self.heads.push(head);
         }
-    }
-
-    pub(super) fn open_at(
-        &mut self,
-        definition: Option<u32>,
-        indent: usize,
-        outline: &mut Outline<'_>,
-    ) {
-        let column = indent;
-        self.open(definition, Head { indent, column }, outline);
     }
 
     pub(super) fn close(&mut self, end: u32, outline: &mut Outline<'_>) {
@@ -123,13 +120,18 @@ const NAMES_MAX: usize = 1 << 16;
 impl Names {
     /// Defines the first of a name in a scope.
     pub(super) fn define(&mut self, name: Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
-        let mut hasher = FnvHasher::default();
-        hasher.write_u32(outline.innermost().map_or(0, |index| index + 1));
-        hasher.write_u8(kind as u8);
-        hasher.write(outline.bytes(name.clone()));
-        if self.0.len() == NAMES_MAX || self.0.insert(hasher.finish()) {
+        let scope = outline.innermost().map_or(0, |index| index + 1);
+        if self.is_new(scope, kind, outline.bytes(name.clone())) {
             outline.define(name, kind);
         }
+    }
+
+    pub(super) fn is_new(&mut self, scope: u32, kind: Kind, name: &[u8]) -> bool {
+        let mut hasher = FnvHasher::default();
+        hasher.write_u32(scope);
+        hasher.write_u8(kind as u8);
+        hasher.write(name);
+        self.0.len() == NAMES_MAX || self.0.insert(hasher.finish())
     }
 }
 
@@ -234,7 +236,7 @@ pub(super) fn define_qualified(
         Some((qualifier, _)) if outline.bytes(qualifier.clone()) == b"self" => {
             outline.define(qualifier.end + 1..name.end, kind)
         }
-        Some((qualifier, name)) => outline.define_in(Parent::Name(qualifier), name, kind),
+        Some((qualifier, name)) => outline.define_of(Some(qualifier), name, kind),
         None => outline.define(name, kind),
     }
 }

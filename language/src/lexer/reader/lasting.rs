@@ -210,11 +210,7 @@ impl<T: Tokens> Reader<'_, T> {
         let behind = self.rest().iter().take(NAME_BYTES_MAX);
         let next = behind.copied().find(|byte| !byte.is_ascii_whitespace());
         let is_key = next == Some(b':') && !self.line[start..].starts_with(b"'");
-        if is_key {
-            Some(Colour::Key)
-        } else {
-            quote.colour
-        }
+        is_key.then_some(Colour::Key).or(quote.colour)
     }
 
     pub(super) fn raw(&mut self, state: LineState, start: usize) -> Option<LineState> {
@@ -280,11 +276,7 @@ impl<T: Tokens> Reader<'_, T> {
                 if depth == 0 {
                     self.push(start, Some(Colour::String));
                     self.last = b'"';
-                    return if has_second {
-                        self.second_part(open, close)
-                    } else {
-                        None
-                    };
+                    return has_second.then(|| self.second_part(open, close)).flatten();
                 }
             } else if byte == open {
                 depth = depth.saturating_add(1);

@@ -9,15 +9,20 @@ use memchr::memmem;
 const REGEX_BYTES_MAX: usize = 1024;
 
 fn is_directive(name: &[u8]) -> bool {
-    let is_condition = matches!(
+    matches!(
         name,
-        b"if" | b"ifdef" | b"ifndef" | b"elif" | b"else" | b"endif"
-    );
-    is_condition
-        || matches!(
-            name,
-            b"define" | b"undef" | b"include" | b"error" | b"pragma"
-        )
+        b"if"
+            | b"ifdef"
+            | b"ifndef"
+            | b"elif"
+            | b"else"
+            | b"endif"
+            | b"define"
+            | b"undef"
+            | b"include"
+            | b"error"
+            | b"pragma"
+    )
 }
 
 impl<T: Tokens> Reader<'_, T> {

@@ -1,9 +1,8 @@
 //! Lines as bytes, since blanks, tabs and columns count in these languages.
 
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role};
 use super::scopes::{Found, Scopes};
 use super::{ANYWHERE, Act, BLANKS, BRACKETS, NEXT, RECIPES, REPEATED, SCOPES, SETTINGS, Table};
+use crate::symbols::{Line, Outline, Parser, Role};
 use std::borrow::Cow;
 use std::ops::Range;
 

@@ -1,15 +1,11 @@
 //! Effects of matches: definitions, and scopes with words or levels.
 
-use super::super::outline::Outline;
-use super::super::{Kind, Parent};
 use super::Act;
-use fnv::{FnvHashSet, FnvHasher};
-use std::hash::Hasher;
+use crate::symbols::scopes::Names;
+use crate::symbols::{Kind, Outline, Parent};
 use std::ops::Range;
 
 const SCOPES_MAX: usize = 64;
-
-const NAMES_MAX: usize = 1 << 16;
 
 const LEVEL_MAX: usize = 254;
 
@@ -25,7 +21,7 @@ pub(super) struct Found {
 pub(super) struct Scopes {
     open: Vec<Scope>,
     deeper: usize,
-    names: FnvHashSet<u64>,
+    names: Names,
     has_methods: bool,
     pub(super) last: Option<u32>,
     margin: Option<u32>,
@@ -96,9 +92,7 @@ impl Scopes {
             }
             Act::Leave => self.close(found.start, outline),
             Act::Forward => {
-                if let Some(index) = self.open.last().and_then(|scope| scope.definition) {
-                    outline.definition(index).is_declaration = true;
-                }
+                outline.set_declaration(self.open.last().and_then(|scope| scope.definition));
                 self.close(found.end, outline);
             }
             Act::Rename(word) | Act::Retry(word) => self.rename(word),
@@ -132,26 +126,19 @@ impl Scopes {
         };
         let kind = self.kind_of(kind, found, outline);
         let is_row = matches!(found.act, Act::Underlined(..));
-        self.last = match found.of.clone().filter(|of| !of.is_empty() && !is_row) {
-            Some(of) => outline.define_in(Parent::Name(of), name, kind),
-            None => outline.define(name, kind),
-        };
+        let of = found.of.clone().filter(|of| !of.is_empty() && !is_row);
+        self.last = outline.define_of(of, name, kind);
     }
 
     fn first(&mut self, name: Range<u32>, kind: Kind, outline: &mut Outline<'_>) {
-        let mut hasher = FnvHasher::default();
-        hasher.write_u8(kind as u8);
-        hasher.write(outline.bytes(name.clone()));
-        if self.names.len() == NAMES_MAX || self.names.insert(hasher.finish()) {
+        if self.names.is_new(0, kind, outline.bytes(name.clone())) {
             outline.define(name, kind);
         }
     }
 
     fn declare(&mut self, kind: Kind, found: &Found, outline: &mut Outline<'_>) {
         self.define(kind, found, outline);
-        if let Some(index) = self.last {
-            outline.definition(index).is_declaration = true;
-        }
+        outline.set_declaration(self.last);
     }
 
     fn kind_of(&self, kind: Kind, found: &Found, outline: &Outline<'_>) -> Kind {

@@ -1,10 +1,8 @@
 //! Statements as words, in languages in which lines and blanks hardly count.
 
-use super::super::Kind;
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
 use super::scopes::{Found, Scopes};
 use super::{Act, MARGIN, METHODS, Match, Table};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 use std::ops::Range;
 
 const TOKENS_MAX: usize = 4096;
@@ -223,11 +221,9 @@ impl Statements {
                 self.scopes.apply(&place, outline);
             }
             (Act::Define(kind), _, Some(list)) => {
-                let is_enum = kind == Kind::Enum;
-                let member = if is_enum {
-                    Kind::Enumerator
-                } else {
-                    Kind::Field
+                let member = match kind {
+                    Kind::Enum => Kind::Enumerator,
+                    _ => Kind::Field,
                 };
                 self.scopes.define(kind, &place, outline);
                 outline.enter(self.scopes.last);

@@ -10,7 +10,7 @@ mod tcl;
 #[cfg(test)]
 mod tests;
 
-use crate::symbols::scopes::{Names, Scopes};
+use crate::symbols::scopes::{Head, Names, Scopes};
 use crate::symbols::{Kind, Line, Outline, Parser, Role};
 use std::ops::Range;
 
@@ -155,8 +155,8 @@ impl Braces {
     fn open_subshell(&mut self, outline: &mut Outline<'_>) {
         if let Some(pending) = self.pending.take() {
             self.subshell = Some(self.indent);
-            self.scopes
-                .open_at(pending.definition, self.indent, outline);
+            let head = Head::at(self.indent);
+            self.scopes.open(pending.definition, head, outline);
         }
     }
 

@@ -92,6 +92,11 @@ impl Branches {
     fn is_dead(&self) -> bool {
         self.dead > 0
     }
+
+    /// True in `#if 0`.
+    fn are_zero(&self) -> bool {
+        self.open.iter().any(|it| it.is_dead && !it.is_over)
+    }
 }
 
 impl Parser for C {

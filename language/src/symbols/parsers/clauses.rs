@@ -3,9 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::super::Kind;
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 use std::ops::Range;
 
 #[derive(Default)]

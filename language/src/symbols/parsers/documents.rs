@@ -3,8 +3,7 @@
 pub(super) mod markup;
 pub(super) mod restructured;
 
-use super::super::Kind;
-use super::super::outline::Outline;
+use crate::symbols::{Kind, Outline};
 use std::ops::Range;
 
 /// Open sections, by ascending level.

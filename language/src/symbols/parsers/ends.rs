@@ -6,11 +6,9 @@ mod named;
 mod tests;
 mod words;
 
-use super::super::Kind;
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
-use super::super::scopes::{Names, Scopes, define_qualified, is_container, unquoted};
-use super::super::words::Words;
+use crate::symbols::scopes::{Names, Scopes, define_qualified, is_container, unquoted};
+use crate::symbols::words::Words;
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 use std::ops::Range;
 use words::Word;
 
@@ -104,17 +102,17 @@ impl Ends {
             return at + 1;
         }
         match word {
-            Word::Define(kind) => return self.define(At { line, at }, kind, outline),
+            Word::Define(kind) => return self.define(At { line, at, kind }, outline),
             Word::End => self.close(line, at, outline),
             _ if self.dialect == Dialect::Julia && self.squares > 0 => {}
             Word::Do if self.has_loop => self.has_loop = false,
             Word::Do | Word::Open => {
                 let definition = self.pending.take().filter(|_| word == Word::Do);
-                self.open(At { line, at }, definition, outline);
+                self.open(line, at, definition, outline);
             }
             Word::Statement | Word::Loop if self.begins_statement(line, at, outline) => {
                 self.has_loop = word == Word::Loop;
-                self.open(At { line, at }, None, outline);
+                self.open(line, at, None, outline);
             }
             _ => {}
         }
@@ -133,9 +131,9 @@ impl Ends {
         }
     }
 
-    fn open(&mut self, it: At<'_>, definition: Option<u32>, outline: &mut Outline<'_>) {
-        let head = it.line.head(it.at, self.indent);
-        self.scopes.open(definition, head, outline);
+    fn open(&mut self, line: &Line<'_>, at: usize, of: Option<u32>, outline: &mut Outline<'_>) {
+        let head = line.head(at, self.indent);
+        self.scopes.open(of, head, outline);
     }
 
     fn close(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) {
@@ -163,25 +161,22 @@ impl Ends {
     }
 
     fn drop_pending(&mut self, outline: &mut Outline<'_>) {
-        if let Some(index) = self.pending.take() {
-            outline.definition(index).is_declaration = true;
-        }
+        outline.set_declaration(self.pending.take());
     }
 
-    fn define(&mut self, it: At<'_>, kind: Kind, outline: &mut Outline<'_>) -> usize {
+    fn define(&mut self, mut it: At<'_>, outline: &mut Outline<'_>) -> usize {
         if it.line.is_head(it.at) {
             self.align(outline);
         }
         let is_inside = outline.innermost_kind().is_some_and(is_container);
-        let kind = match kind {
-            Kind::Method if !is_inside => Kind::Function,
-            kind => kind,
-        };
+        if it.kind == Kind::Method && !is_inside {
+            it.kind = Kind::Function;
+        }
         match self.dialect {
-            Dialect::Ruby | Dialect::Crystal => self.define_ruby(it, kind, outline),
-            Dialect::Elixir => self.define_elixir(it, kind, outline),
+            Dialect::Ruby | Dialect::Crystal => self.define_ruby(it, outline),
+            Dialect::Elixir => self.define_elixir(it, outline),
             Dialect::Lua => self.define_lua(it, outline),
-            Dialect::Julia | Dialect::Fish => self.define_named(it, kind, outline),
+            Dialect::Julia | Dialect::Fish => self.define_named(it, outline),
         }
     }
 }
@@ -190,6 +185,7 @@ impl Ends {
 struct At<'l> {
     line: &'l Line<'l>,
     at: usize,
+    kind: Kind,
 }
 
 /// `:if`, `if: 1`

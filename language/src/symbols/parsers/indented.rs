@@ -7,10 +7,8 @@ mod python;
 #[cfg(test)]
 mod tests;
 
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
-use super::super::scopes::{Names, Scopes, unquoted};
-use super::super::{Kind, Parent};
+use crate::symbols::scopes::{Head, Names, Scopes, unquoted};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 use std::ops::Range;
 
 #[derive(Default)]
@@ -131,7 +129,7 @@ impl Indented {
     }
 
     fn open(&mut self, definition: Option<u32>, outline: &mut Outline<'_>) {
-        self.scopes.open_at(definition, self.indent, outline);
+        self.scopes.open(definition, Head::at(self.indent), outline);
     }
 
     /// Recognises stubs with `...`, and declarations of C.
@@ -151,8 +149,6 @@ impl Indented {
     }
 
     fn declare_header(&mut self, outline: &mut Outline<'_>) {
-        if let Some(index) = self.header.take() {
-            outline.definition(index).is_declaration = true;
-        }
+        outline.set_declaration(self.header.take());
     }
 }

@@ -300,10 +300,7 @@ impl Head {
 
 impl Parser for Java {
     fn line(&mut self, line: &Line<'_>, outline: &mut Outline<'_>) {
-        if line.is_begin
-            && !line.begins_inside
-            && let Some(first) = line.tokens.first()
-        {
+        if let Some(first) = line.begin() {
             let text = first.text(outline);
             if first.role == Role::Meta && branch::is_directive(text) {
                 return self.directive(*first, text, outline);

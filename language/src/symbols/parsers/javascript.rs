@@ -287,10 +287,7 @@ impl Parser for JavaScript {
         if self.dialect == Dialect::Tagged && self.is_outside_script(line, outline) {
             return;
         }
-        if line.is_begin
-            && !line.begins_inside
-            && let Some(first) = line.tokens.first()
-        {
+        if let Some(first) = line.begin() {
             self.begin_line(*first, line.indent(outline), outline);
         }
         for (at, token) in line.tokens.iter().enumerate() {

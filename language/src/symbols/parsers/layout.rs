@@ -8,9 +8,7 @@ mod item;
 #[cfg(test)]
 mod tests;
 
-use super::super::Kind;
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 use atoms::{Atom, Atoms};
 use std::ops::Range;
 

@@ -4,10 +4,8 @@
 #[cfg(test)]
 mod tests;
 
-use super::super::Kind;
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
-use super::super::words::{self, Words};
+use crate::symbols::words::{self, Words};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -222,11 +220,8 @@ impl Lisp {
             Kind::Variable if is_list => Kind::Function,
             kind => kind,
         };
-        let index = if form.is_declaration {
-            outline.declare(range, kind)
-        } else {
-            outline.define(range, kind)
-        };
+        let index = outline.define(range, kind);
+        outline.set_declaration(index.filter(|_| form.is_declaration));
         if self.bodies.len() < BODIES_MAX {
             outline.enter(index);
             self.bodies.push(form.depth);

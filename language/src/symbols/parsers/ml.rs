@@ -8,10 +8,8 @@ mod part;
 #[cfg(test)]
 mod tests;
 
-use super::super::Kind;
-use super::super::outline::Outline;
-use super::super::parser::{Line, Parser, Role, Token};
-use super::super::words::Words;
+use crate::symbols::words::Words;
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 use item::{Form, Item, Part};
 
 pub(crate) use item::Dialect;

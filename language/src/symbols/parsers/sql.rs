@@ -36,22 +36,18 @@ impl Grammar for Sql {
         if !it.word(0, outline).eq_ignore_ascii_case(b"create") {
             return;
         }
-        let Some((at, kind)) = object(it, outline) else {
-            return;
-        };
-        let Some((name, next)) = name(it, behind_options(it, at + 1, outline), outline) else {
-            return;
-        };
-        let Some(index) = outline.define(name, kind) else {
-            return;
-        };
-        outline.enter(Some(index));
-        if it.word(at, outline).eq_ignore_ascii_case(b"table") && it.is(next, b'(') {
-            columns(it, next + 1, outline);
+        if let Some((at, kind)) = object(it, outline)
+            && let Some((name, next)) = name(it, behind_options(it, at + 1, outline), outline)
+            && let Some(index) = outline.define(name, kind)
+        {
+            outline.enter(Some(index));
+            if it.word(at, outline).eq_ignore_ascii_case(b"table") && it.is(next, b'(') {
+                columns(it, next + 1, outline);
+            }
+            outline.leave(it.end());
+            let is_shell = kind == Kind::Type && it.get(next).is_none();
+            outline.definition(index).is_declaration = is_shell;
         }
-        outline.leave(it.end());
-        let is_shell = kind == Kind::Type && it.get(next).is_none();
-        outline.definition(index).is_declaration = is_shell;
     }
 
     fn is_end(&self, _it: &Statement, sign: u8, _outline: &Outline<'_>) -> bool {

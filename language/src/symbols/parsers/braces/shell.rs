@@ -1,9 +1,7 @@
 //! Shells and RPM Spec.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Role};
 use super::Braces;
+use crate::symbols::{Kind, Line, Outline, Role};
 
 const SIGNS: &[u8] = b"-.:+/@,?!~^%";
 

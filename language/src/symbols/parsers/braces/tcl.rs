@@ -1,10 +1,8 @@
 //! Tcl and its object systems.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Role, Token};
-use super::super::super::scopes::define_qualified;
 use super::Braces;
+use crate::symbols::scopes::define_qualified;
+use crate::symbols::{Kind, Line, Outline, Role, Token};
 
 const SIGNS: &[u8] = b":-?!.*<>=+/&|@,~^%";
 

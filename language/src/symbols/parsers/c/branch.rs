@@ -11,13 +11,7 @@ impl C {
     pub(super) fn directive(&mut self, tokens: &[Token], outline: &mut Outline<'_>) {
         let [meta, rest @ ..] = tokens else { return };
         match meta.text(outline)[1..].trim_ascii_start() {
-            b"define"
-                if !self
-                    .branches
-                    .open
-                    .iter()
-                    .any(|it| it.is_dead && !it.is_over) =>
-            {
+            b"define" if !self.branches.are_zero() => {
                 if let Some(name) = rest.first().filter(|name| name.is_word()) {
                     outline.define_in(Parent::None, name.range(), Kind::Macro);
                 }

@@ -4,7 +4,7 @@ use super::declarator::{Declarator, Form, Name, Reader, closing};
 use super::group::{declares, is_macro, name_before_group, name_in_macro};
 use super::objective::method;
 use super::{C, Context};
-use crate::symbols::{Kind, Outline, Parent, Role, Token};
+use crate::symbols::{Kind, Outline, Role, Token};
 use std::ops::Range;
 
 /// Scope and its definition.
@@ -139,9 +139,10 @@ impl C {
         }
         let first = statement.first().map(|it| it.text(outline));
         let is_property = first == Some(b"@property");
-        let statement = match is_property {
-            true => behind_property(statement),
-            false => statement,
+        let statement = if is_property {
+            behind_property(statement)
+        } else {
+            statement
         };
         let mut reader = Reader::new(statement, false, outline);
         while let Some(found) = reader.next() {
@@ -236,10 +237,7 @@ fn prototype(
 }
 
 fn define(name: &Name, kind: Kind, outline: &mut Outline<'_>) -> Option<u32> {
-    match &name.qualifier {
-        Some(of) => outline.define_in(Parent::Name(of.clone()), name.range.clone(), kind),
-        None => outline.define(name.range.clone(), kind),
-    }
+    outline.define_of(name.qualifier.clone(), name.range.clone(), kind)
 }
 
 fn behind_property(statement: &[Token]) -> &[Token] {

@@ -34,21 +34,11 @@ pub(super) enum Word {
 impl Word {
     pub(super) fn of(text: &[u8]) -> Word {
         match text {
-            b"void"
-            | b"char"
-            | b"short"
-            | b"int"
-            | b"long"
-            | b"float"
-            | b"double"
-            | b"signed"
-            | b"unsigned"
-            | b"bool"
-            | b"_Bool"
-            | b"auto"
-            | b"_Complex"
-            | b"__int128"
-            | [b'_', b'_', .., b'_', b'T', b'Y', b'P', b'E', b'_', b'_'] => Word::BuiltIn,
+            b"void" | b"char" | b"short" | b"int" | b"long" | b"float" | b"double" | b"signed"
+            | b"unsigned" | b"bool" | b"_Bool" | b"auto" | b"_Complex" | b"__int128" => {
+                Word::BuiltIn
+            }
+            [b'_', b'_', .., b'_', b'T', b'Y', b'P', b'E', b'_', b'_'] => Word::BuiltIn,
             b"static" | b"inline" | b"register" | b"volatile" | b"virtual" | b"mutable"
             | b"thread_local" | b"_Thread_local" | b"__thread" | b"restrict" | b"__restrict"
             | b"_Noreturn" | b"__inline" | b"__forceinline" | b"typename" | b"consteval"

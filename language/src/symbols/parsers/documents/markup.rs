@@ -1,9 +1,7 @@
 //! HTML and XML: ids, headings, and names of schemas and style sheets.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Parser, Role, Token};
 use super::Sections;
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 use std::ops::Range;
 
 #[derive(Default)]

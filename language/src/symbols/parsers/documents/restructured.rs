@@ -1,9 +1,7 @@
 //! reStructuredText: titles with rows, whose first use gives them levels; targets.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Parser};
 use super::{Sections, is_row, width};
+use crate::symbols::{Kind, Line, Outline, Parser};
 use std::ops::Range;
 
 #[derive(Default)]

@@ -6,13 +6,8 @@ use super::*;
 pub(super) const OPERATORS: &[u8] = b".:+-*/<>=!^%&|~";
 
 impl Ends {
-    pub(super) fn define_named(
-        &mut self,
-        it: At<'_>,
-        kind: Kind,
-        outline: &mut Outline<'_>,
-    ) -> usize {
-        let At { line, at } = it;
+    pub(super) fn define_named(&mut self, it: At<'_>, outline: &mut Outline<'_>) -> usize {
+        let At { line, at, kind } = it;
         let is_fish = self.dialect == Dialect::Fish;
         let signs: &[u8] = match kind {
             _ if is_fish => b"-./:@+,",
@@ -25,21 +20,16 @@ impl Ends {
             Some((name, _)) => define_qualified(name, b".:", kind, outline),
             None => None,
         };
-        self.open(it, definition, outline);
+        self.open(line, at, definition, outline);
         named.map_or(at + 1, |(_, next)| next)
     }
 
     /// `class A::B`, `class << self`, `def self.x=(y)`, `def [](i)`, `def x = 1`.
-    pub(super) fn define_ruby(
-        &mut self,
-        it: At<'_>,
-        kind: Kind,
-        outline: &mut Outline<'_>,
-    ) -> usize {
-        let At { line, at } = it;
+    pub(super) fn define_ruby(&mut self, it: At<'_>, outline: &mut Outline<'_>) -> usize {
+        let At { line, at, kind } = it;
         let first = line.tokens.get(at + 1).map(|it| it.start);
         let Some(first) = first.filter(|_| !(kind.is_type() && line.is(at + 1, b'<'))) else {
-            self.open(it, None, outline);
+            self.open(line, at, None, outline);
             return at + 1;
         };
         let (mut name, mut next) = line.name(at + 1, b".:").unwrap_or((first..first, at + 1));
@@ -64,18 +54,13 @@ impl Ends {
             self.pending = definition;
             self.drop_pending(outline);
         } else if !(is_function && line.is_assignment(behind_parameters(line, next))) {
-            self.open(it, definition, outline);
+            self.open(line, at, definition, outline);
         }
         next
     }
 
-    pub(super) fn define_elixir(
-        &mut self,
-        it: At<'_>,
-        kind: Kind,
-        outline: &mut Outline<'_>,
-    ) -> usize {
-        let At { line, at } = it;
+    pub(super) fn define_elixir(&mut self, it: At<'_>, outline: &mut Outline<'_>) -> usize {
+        let At { line, at, kind } = it;
         self.drop_pending(outline);
         let has_paren = usize::from(line.is(at + 1, b'('));
         let name = line.name(at + 1 + has_paren, b".");
@@ -93,7 +78,7 @@ impl Ends {
 
     /// `function M.f`, `function M:f`, `M.f = function`.
     pub(super) fn define_lua(&mut self, it: At<'_>, outline: &mut Outline<'_>) -> usize {
-        let At { line, at } = it;
+        let At { line, at, .. } = it;
         let named = line.name(at + 1, b".:").filter(|_| line.is_word(at + 1));
         let next = named.as_ref().map_or(at + 1, |(_, next)| *next);
         let name = named
@@ -101,14 +86,9 @@ impl Ends {
             .or_else(|| name_before(line, at));
         let definition = name.and_then(|name| {
             let is_method = outline.bytes(name.clone()).contains(&b':');
-            let kind = if is_method {
-                Kind::Method
-            } else {
-                Kind::Function
-            };
-            define_qualified(name, b".:", kind, outline)
+            define_qualified(name, b".:", Kind::of_function(is_method), outline)
         });
-        self.open(it, definition, outline);
+        self.open(line, at, definition, outline);
         next
     }
 }

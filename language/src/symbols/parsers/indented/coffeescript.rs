@@ -19,39 +19,27 @@ fn statement(tokens: &[Token], outline: &mut Outline<'_>) -> Option<u32> {
         let (_, name, _) = path(&tokens[at + 1..], outline)?;
         return outline.define(name.range(), Kind::Class);
     }
-    let (parent, name, length) = path(tokens, outline)?;
+    let (of, name, length) = path(tokens, outline)?;
     let (sign, value) = tokens[length..].split_first()?;
     let is_key = sign.is(b':');
     if !is_key && (!sign.is(b'=') || touches(value, b'=', sign.end)) {
         return None;
     }
     let in_class = outline.innermost_kind() == Some(Kind::Class);
-    let is_inner = is_key || parent != Parent::None || in_class;
+    let is_inner = is_key || of.is_some() || in_class;
     if is_function(value) {
-        let kind = if is_inner {
-            Kind::Method
-        } else {
-            Kind::Function
-        };
-        return define(parent, name, kind, outline);
+        return outline.define_of(of, name.range(), Kind::of_function(is_inner));
     }
     match outline.innermost() {
-        Some(_) if in_class => define(parent, name, Kind::Field, outline),
-        None if !is_key && parent == Parent::None => define(parent, name, Kind::Variable, outline),
+        Some(_) if in_class => outline.define_of(of, name.range(), Kind::Field),
+        None if !is_key && of.is_none() => outline.define(name.range(), Kind::Variable),
         _ => None,
     }
 }
 
-fn define(parent: Parent, name: Token, kind: Kind, outline: &mut Outline<'_>) -> Option<u32> {
-    match parent {
-        Parent::None => outline.define(name.range(), kind),
-        parent => outline.define_in(parent, name.range(), kind),
-    }
-}
-
 /// Parent, name, and number of tokens of `a.b::c`, `@a` or `'a'`.
-fn path(tokens: &[Token], outline: &Outline<'_>) -> Option<(Parent, Token, usize)> {
-    let (mut parent, mut name, mut length) = (Parent::None, *tokens.first()?, 1);
+fn path(tokens: &[Token], outline: &Outline<'_>) -> Option<(Option<Range<u32>>, Token, usize)> {
+    let (mut parent, mut name, mut length) = (None, *tokens.first()?, 1);
     match name.role {
         Role::Word => {}
         Role::Keyword if tokens.get(1)?.is(b':') => {}
@@ -74,9 +62,9 @@ fn path(tokens: &[Token], outline: &Outline<'_>) -> Option<(Parent, Token, usize
             return None;
         }
         parent = match of.text(outline) {
-            b"exports" | b"window" | b"module" | b"global" | b"root" => Parent::None,
+            b"exports" | b"window" | b"module" | b"global" | b"root" => None,
             b"prototype" => parent,
-            _ => Parent::Name(of.range()),
+            _ => Some(of.range()),
         };
     }
 }

@@ -26,11 +26,7 @@ impl Indented {
 
     pub(super) fn function(&mut self, line: &Line<'_>, at: usize, outline: &mut Outline<'_>) {
         let is_method = outline.innermost_kind().is_some_and(Kind::is_type);
-        let kind = if is_method {
-            Kind::Method
-        } else {
-            Kind::Function
-        };
+        let kind = Kind::of_function(is_method);
         if let Some(name) = line.tokens.get(at).filter(|it| it.is_word()) {
             self.header = outline.define(name.range(), kind);
             self.open(self.header, outline);

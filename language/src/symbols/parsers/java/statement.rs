@@ -1,7 +1,7 @@
 //! Signs of a statement, and definitions from its head.
 
 use super::{Dialect, Form, Head, Java, Place};
-use crate::symbols::{Kind, Outline, Parent, Role, Token};
+use crate::symbols::{Kind, Outline, Role, Token};
 
 impl Java {
     pub(super) fn sign(&mut self, token: Token, sign: u8, outline: &mut Outline<'_>) {
@@ -121,12 +121,8 @@ impl Java {
         };
         let kind = head.kind.unwrap_or(kind);
         let has_receiver = matches!(head.form, Form::Function | Form::Value(_));
-        self.head.definition = match head.qualifier {
-            Some(of) if has_receiver => {
-                outline.define_in(Parent::Name(of.range()), name.range(), kind)
-            }
-            _ => outline.define(name.range(), kind),
-        };
+        let of = head.qualifier.filter(|_| has_receiver);
+        self.head.definition = outline.define_of(of.map(|of| of.range()), name.range(), kind);
     }
 
     pub(super) fn end_statement(&mut self, has_sign: bool, outline: &mut Outline<'_>) {
@@ -180,11 +176,8 @@ impl Java {
         let kind = head.kind.unwrap_or(Kind::of_function(of_type));
         let is_complete =
             has_body || head.kind.is_some() || is_constructor && self.dialect == Dialect::Dart;
-        self.head.definition = if is_complete {
-            outline.define(name.range(), kind)
-        } else {
-            outline.declare(name.range(), kind)
-        };
+        self.head.definition = outline.define(name.range(), kind);
+        outline.set_declaration(self.head.definition.filter(|_| !is_complete));
     }
 
     fn is_constructor(&self, outline: &Outline<'_>) -> bool {

@@ -1,7 +1,8 @@
 //! Words of a statement: declarations and paths.
 
 use super::{Awaited, Dialect, Form, Head, JavaScript, Place, Value};
-use crate::symbols::{Kind, Outline, Parent, Role, Token};
+use crate::symbols::{Kind, Outline, Role, Token};
+use std::ops::Range;
 
 impl JavaScript {
     pub(super) fn word(&mut self, token: Token, outline: &mut Outline<'_>) {
@@ -205,7 +206,7 @@ impl JavaScript {
         (!is(name, b"exports")).then_some(name)
     }
 
-    pub(super) fn parent_of_path(&self, outline: &Outline<'_>) -> (Option<Parent>, Kind) {
+    pub(super) fn parent_of_path(&self, outline: &Outline<'_>) -> (Option<Range<u32>>, Kind) {
         let Some(of) = self.head.qualifier else {
             return (None, Kind::Function);
         };
@@ -214,7 +215,7 @@ impl JavaScript {
                 (None, Kind::Function)
             }
             b"this" => (None, Kind::Method),
-            _ => (Some(Parent::Name(of.range())), Kind::Method),
+            _ => (Some(of.range()), Kind::Method),
         }
     }
 }

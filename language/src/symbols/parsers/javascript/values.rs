@@ -1,7 +1,7 @@
 //! Values: a function or class gives its kind to the name before `=` or `:`.
 
 use super::{Form, Head, JavaScript, Place, Value};
-use crate::symbols::{Kind, Outline, Parent, Role, Token};
+use crate::symbols::{Kind, Outline, Role, Token};
 
 impl JavaScript {
     pub(super) fn sign(&mut self, token: Token, sign: u8, outline: &mut Outline<'_>) {
@@ -110,14 +110,11 @@ impl JavaScript {
         } else if is_member {
             self.head.definition = self.define_member(name, kind_of(Kind::Method), outline);
         } else {
-            let (parent, kind) = match self.head.form {
+            let (of, kind) = match self.head.form {
                 Form::Variable(_) => (None, Kind::Function),
                 _ => self.parent_of_path(outline),
             };
-            self.head.definition = match parent {
-                Some(parent) => outline.define_in(parent, name.range(), kind_of(kind)),
-                None => outline.define(name.range(), kind_of(kind)),
-            };
+            self.head.definition = outline.define_of(of, name.range(), kind_of(kind));
         }
         self.head.definition
     }
@@ -128,10 +125,8 @@ impl JavaScript {
         kind: Kind,
         outline: &mut Outline<'_>,
     ) -> Option<u32> {
-        match self.scopes.last().and_then(|scope| scope.owner) {
-            Some(of) => outline.define_in(Parent::Name(of.range()), name.range(), kind),
-            None => outline.define(name.range(), kind),
-        }
+        let of = self.scopes.last().and_then(|scope| scope.owner);
+        outline.define_of(of.map(|of| of.range()), name.range(), kind)
     }
 
     fn arrow(&mut self, outline: &mut Outline<'_>) {

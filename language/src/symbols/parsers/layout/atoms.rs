@@ -1,6 +1,6 @@
 //! Words, operators, and brackets with their content.
 
-use super::super::super::parser::{Role, Token};
+use crate::symbols::{Role, Token};
 use std::ops::Range;
 
 pub(super) enum Atom<'t> {

@@ -163,11 +163,8 @@ impl Ml {
                 outline.enter(None);
             }
         }
-        let index = if self.item.is_declaration {
-            outline.declare(name, kind)
-        } else {
-            outline.define(name, kind)
-        };
+        let index = outline.define(name, kind);
+        outline.set_declaration(index.filter(|_| self.item.is_declaration));
         self.item.index = index;
         self.item.part = match kind {
             Kind::Function if !matches!(self.item.kind, Kind::Constant) => Part::Rest,

@@ -1,8 +1,6 @@
 //! JSON: keys of the first object, and of objects in it; later ones are records.
 
-use super::super::super::Kind;
-use super::super::super::outline::Outline;
-use super::super::super::parser::{Line, Parser, Role, Token};
+use crate::symbols::{Kind, Line, Outline, Parser, Role, Token};
 
 const DEPTH_MAX: usize = 2;
 
