@@ -1,4 +1,4 @@
-"""Removes from an answer what differs between two runs of one server: ids, cursors, generations and times.
+"""Removes from an answer what differs between two runs of one server: ids, cursors, generations, times and ports.
 
 Ids, cursors and generations keep their lengths. Of events only the last of each kind is kept: how many there are
 depends on time.
@@ -16,10 +16,14 @@ TIMES = (
     (re.compile(rb'"(\w*_ms|milliseconds|age_s|indexed|updated|fetched|backend_ms)":(?:[\d.]+|null)'), rb'"\1":0'),
     # Of zoekt, in nanoseconds, and of Sourcegraph.
     (re.compile(rb'"(Duration|Wait|MatchTree\w+|durationMs|elapsedMilliseconds)":\d+'), rb'"\1":0'),
+    (re.compile(rb'"(IndexTime|LatestCommitDate)":"[^"]*"'), rb'"\1":""'),
+    (re.compile(rb"(?<=127\.0\.0\.1:)\d+"), b"0"),
     (re.compile(rb"<time>[^<]*</time>"), b"<time></time>"),
     (re.compile(rb"\b\d+ (?:second|minute|hour)s? ago\b"), b"0 seconds ago"),
     (re.compile(rb"(?<![\w.])\d+(?:\.\d+)? (?:\xc2\xb5s|ms|s)(?!\w)"), b"0 s"),
 )
+# Of links with the host, as other products have them.
+PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+")
 TAG = re.compile(r'(?<=W/")[0-9a-f]+')
 DROPPED = ("date", "content-length")
 NUMBER = re.compile(r"(?<=dur=)[\d.]+")
@@ -52,7 +56,7 @@ def header(name: str, value: str) -> str:
         return "i" * len(value)
     if name == "etag":
         return TAG.sub(lambda found: "t" * len(found[0]), value)
-    return NUMBER.sub("0", value) if name == "server-timing" else value
+    return NUMBER.sub("0", value) if name == "server-timing" else PORT.sub("0", value)
 
 
 def same_length(letter: bytes) -> Callable[[re.Match[bytes]], bytes]:

@@ -1,7 +1,7 @@
 //! `/.api/graphql`: the part of the schema that clients use.
 //!
 //! **Invariant:** a request is bounded before it runs: its body, also decompressed, its depth, and
-//! its cost, in which a search counts as many fields.
+//! its cost, in which a search counts as many fields. Fields are resolved one by one, in order.
 
 mod repository;
 mod search;
@@ -102,7 +102,7 @@ fn decompressed(headers: &HeaderMap, body: &[u8]) -> Result<Vec<u8>, Problem> {
 
 struct Root;
 
-#[Object(name = "Query")]
+#[Object(name = "Query", serial)]
 impl Root {
     async fn site(&self) -> Site {
         Site {

@@ -45,7 +45,7 @@ impl Repositories {
 }
 
 #[derive(Clone, Default, SimpleObject)]
-#[graphql(complex)]
+#[graphql(complex, serial)]
 pub(super) struct Repository {
     #[graphql(skip)]
     pub(super) package: Vec<u8>,
@@ -193,7 +193,7 @@ struct Person {
     display_name: String,
 }
 
-#[Object(name = "GitCommit")]
+#[Object(name = "GitCommit", serial)]
 impl Commit {
     async fn oid(&self) -> &str {
         &self.revision
@@ -315,7 +315,7 @@ impl File {
     }
 }
 
-#[Object(name = "GitBlob")]
+#[Object(name = "GitBlob", serial)]
 impl File {
     async fn path(&self) -> String {
         text(&self.path)
@@ -433,7 +433,7 @@ struct Hover {
     range: Option<Range>,
 }
 
-#[Object(name = "GitBlobLSIFData")]
+#[Object(name = "GitBlobLSIFData", serial)]
 impl Lsif {
     #[graphql(complexity = "50 + child_complexity")]
     async fn definitions(
