@@ -67,12 +67,12 @@ def compare(table: Goals, server: servers.Server, word: str, runs: int) -> None:
 
 def api(connection: Connection, word: str, number: int) -> tuple[float, int]:
     elapsed, answer = timed(connection, "/api/v2/search", q=f'"{word}" -path:no.such.{number}', group="document",
-                            per_page=FILES, per_document=5, case="yes")
+                            per_page=FILES, per_document=5, case="no")
     return elapsed, answer["documents"]
 
 
 def zoekt(connection: Connection, word: str, number: int) -> tuple[float, int]:
-    body = json.dumps({"Q": f"case:yes content:{word} -f:no.such.{number}",
+    body = json.dumps({"Q": f"case:no content:{word} -f:no.such.{number}",
                        "Opts": {"ChunkMatches": True, "NumContextLines": 2, "MaxDocDisplayCount": FILES}}).encode()
     started = time.perf_counter()
     answer = b"".join(connection.pieces("/api/search", body))
@@ -81,7 +81,7 @@ def zoekt(connection: Connection, word: str, number: int) -> tuple[float, int]:
 
 
 def github(connection: Connection, word: str, number: int) -> tuple[float, int]:
-    elapsed, answer = timed(connection, "/api/v3/search/code", q=f"/{word}/ NOT path:no.such.{number}",
+    elapsed, answer = timed(connection, "/api/v3/search/code", q=f"content:{word} NOT path:no.such.{number}",
                             per_page=FILES)
     return elapsed, answer["total_count"]
 
