@@ -35,7 +35,7 @@ const WHOLE_BYTES_MAX: u64 = 32 << 20;
 pub(super) struct FoundFiles {
     pub(super) answer: Arc<frontend::SearchResult>,
     pub(super) files: Vec<FoundFile>,
-    /// Files of which a limit of the execution leaves out matches.
+    /// Files that lack matches because of a limit of the execution.
     files_skipped: u64,
     _permit: Option<SemaphorePermit<'static>>,
 }

@@ -139,7 +139,7 @@ impl<'a> FileLines<'a> {
         Bytes(bytes)
     }
 
-    /// Runs of matches, of which the next begins within the context of the one before.
+    /// Matches whose contexts touch, in groups.
     fn groups(&self) -> Vec<(u32, u32, &'a [Match])> {
         let mut groups: Vec<(u32, u32, &'a [Match])> = Vec::new();
         let mut at = 0;
