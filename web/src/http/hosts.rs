@@ -16,6 +16,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
+/// Reads by POST. Their clients may be servers, which send an origin of their own.
+const POSTED_READS: [&str; 4] = ["/api/search", "/api/list", "/.api/graphql", "/api/graphql"];
+
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
     pub(crate) hosts: HostNames,
@@ -92,7 +95,8 @@ impl Hosts {
                 "use the address that the server printed; its operator can list names with --host";
             return Err(Problem::misdirected(detail).hint(hint));
         }
-        let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
+        let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method())
+            || POSTED_READS.contains(&request.uri().path());
         let Some(origin) = request.headers().get(header::ORIGIN).filter(|_| !is_read) else {
             return Ok(());
         };
@@ -218,19 +222,17 @@ fn is_origin(text: &str) -> bool {
 mod tests {
     use super::*;
     use axum::body::Body;
+    use axum::http::request::Builder;
 
     fn status(hosts: &HostNames, method: &str, headers: &[(&str, &str)]) -> Option<u16> {
-        status_of(Version::HTTP_11, hosts, method, headers)
+        status_of(request().method(method), hosts, headers)
     }
 
-    fn status_of(
-        version: Version,
-        hosts: &HostNames,
-        method: &str,
-        headers: &[(&str, &str)],
-    ) -> Option<u16> {
-        let mut request = axum::http::Request::builder().method(method).uri("/");
-        request = request.version(version);
+    fn request() -> Builder {
+        axum::http::Request::builder().uri("/")
+    }
+
+    fn status_of(mut request: Builder, hosts: &HostNames, headers: &[(&str, &str)]) -> Option<u16> {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -293,7 +295,7 @@ mod tests {
             for version in [Version::HTTP_10, Version::HTTP_11] {
                 let is_older = version == Version::HTTP_10 && hosts.is_empty();
                 let expected = (!is_older).then_some(400);
-                let status = status_of(version, &any, "GET", hosts);
+                let status = status_of(request().version(version), &any, hosts);
                 assert_eq!(status, expected, "{hosts:?} in {version:?}");
             }
         }
@@ -308,7 +310,10 @@ mod tests {
         ] {
             assert_eq!(status(&any, "GET", &[("host", good)]), None, "{good}");
         }
-        assert_eq!(status_of(Version::HTTP_2, &any, "GET", &[]), None);
+        assert_eq!(
+            status_of(request().version(Version::HTTP_2), &any, &[]),
+            None
+        );
     }
 
     #[test]
@@ -336,6 +341,9 @@ mod tests {
         for foreign in ["https://evil.example", "null", "http://localhost:81"] {
             assert_eq!(from("POST", foreign), Some(403), "{foreign}");
             assert_eq!(from("DELETE", foreign), Some(403), "{foreign}");
+            let posted = request().method("POST").uri("/api/search");
+            let headers = [("host", "localhost"), ("origin", foreign)];
+            assert_eq!(status_of(posted, &own, &headers), None, "{foreign}");
         }
     }
 
