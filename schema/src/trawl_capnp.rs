@@ -32397,4 +32397,4 @@ pub mod recorded_source {
             ::capnp::private::arena::GeneratedCodeArena::new(&ENCODED_NODE);
     }
 }
-// SHA-256: b924ee55ca08313fe27dde2cfa29ddd9233527e104f8796e9f1fb2b252631173
+// SHA-256: 13847d51d733ce6a506d5cb9f88450b00469af8dab5256ab08683f739bc64623

@@ -44,7 +44,7 @@ pub use access::{
 pub use compat::Compat;
 pub use http::hosts::{BadOrigin, HostNames};
 pub use http::server::{
-    BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_until_drained,
+    BadNetwork, Client, ConnectionLimits, PROTOCOLS, TrustedProxies, serve, serve_until_drained,
 };
 pub use http::site::{BadBasePath, BasePath};
 pub use problem::Problem;

@@ -2,17 +2,20 @@
 //!
 //! Names, shapes and status codes are the same. Limits restrict only what is written: counts are
 //! exact, and files that a limit leaves out are `FilesSkipped`. Lost shards are `Crashes`, those of
-//! a search that ran out of time `ShardsSkipped`. Missing: gRPC, `Trace` and `DebugScore`.
+//! a search that ran out of time `ShardsSkipped`. Missing: `Trace` and `DebugScore`.
 //!
 //! `/search` is an address of both servers: `num`, `ctx` and `format` mark theirs.
 
 mod found;
+#[cfg(feature = "grpc")]
+mod grpc;
 mod lines;
 mod links;
 mod list;
 mod names;
 mod pages;
 mod request;
+mod sets;
 mod shape;
 mod writer;
 
@@ -29,15 +32,17 @@ use axum::extract::Request;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::{get, post};
-use frontend::Query;
-use frontend::query::zoekt::{self, ResultType};
+use frontend::query::zoekt::{self, Tree};
 use request::{Body, SearchOptions};
-use schema::message::Expr;
+use schema::message::Field;
 use serde_json::json;
 use shape::{ListAnswer, MinimalEntry, RepositoryList, SearchAnswer};
 
 pub(crate) fn routes() -> Router<App> {
-    Router::new()
+    let routes = Router::new();
+    #[cfg(feature = "grpc")]
+    let routes = routes.merge(grpc::routes());
+    routes
         .route("/api/search", post(search))
         .route("/api/list", post(list))
         .route("/print", get(pages::print))
@@ -53,6 +58,8 @@ pub(crate) fn shape(uri: &Uri) -> Option<fn(&Problem, Response) -> Response> {
         "/api/search" | "/api/list" => Some(json_error),
         "/print" => Some(text_error),
         "/search" if has_json() => Some(text_error),
+        #[cfg(feature = "grpc")]
+        path if path.starts_with(grpc::SERVICE) => Some(grpc::error),
         _ => None,
     }
 }
@@ -97,38 +104,26 @@ async fn search(call: Call, links: Links, request: Request) -> Result<Response, 
         return Err(Problem::bad_request("missing query"));
     }
     let options = SearchOptions::parse(&body.options()?)?;
-    let mut zoekt = zoekt::parse(query, options.context_lines)?;
-    let scope = call.viewer.scope().await?;
-    let mut filters = Vec::new();
-    if zoekt.results == ResultType::Repositories {
-        let found = list::find(&call, &scope, &zoekt).await?;
-        filters.push(list::filter(found.entries));
-    } else {
-        filters.push(Some(zoekt.parsed.query.expr.clone()));
-    }
+    let mut tree = zoekt::tree(query)?;
     if let Some(ids) = body.repositories()? {
-        let entries = list::with_ids(call.corpus(&scope), &ids).await?;
-        filters.push(list::filter(entries));
+        let names = list::with_ids(&call, |id| ids.contains(&id)).await?;
+        tree = Tree::all([tree, Tree::exact(Field::Package, names)]);
     }
-    let Some(filters) = filters.into_iter().collect::<Option<Vec<Expr>>>() else {
-        return Ok(response::json(&SearchAnswer::default()));
-    };
-    let query = &mut zoekt.parsed.query;
-    *query = Query::new(Expr::all(filters), query.context_lines)?;
-    let answer = found::answer(&call, &links, &zoekt, &options).await?;
-    Ok(blocking(move || response::json(&answer)).await)
+    let prepared = sets::prepare(&call, tree, options.context_lines).await?;
+    let result = found::answer(&call, &links, &prepared, &options).await?;
+    Ok(blocking(move || response::json(&SearchAnswer { result })).await)
 }
 
 async fn list(call: Call, links: Links, request: Request) -> Result<Response, Problem> {
     let body = Body::read(request).await?;
-    let zoekt = zoekt::parse(body.query()?, 0)?;
+    let tree = zoekt::tree(body.query()?)?;
     let field = body.options()?.number("Field")?;
     if !matches!(field, 0 | 2) {
         let detail = format!("unknown RepoListField {field}");
         return Err(Problem::bad_request(detail).hint("0 lists Repos, 2 lists ReposMap"));
     }
-    let scope = call.viewer.scope().await?;
-    let found = list::find(&call, &scope, &zoekt).await?;
+    let prepared = sets::prepare(&call, tree, 0).await?;
+    let found = list::find(&call, &prepared).await?;
     let mut answer = RepositoryList {
         crashes: found.missing,
         stats: list::sum(&found.entries),

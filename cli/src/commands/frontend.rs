@@ -265,7 +265,10 @@ impl OpenFrontend<'_> {
             queued_max: flags.queued.into(),
             timeout_max: flags.timeout_max,
             slow_query: flags.slow_query,
-            has_scopes: authorization.auth_url.is_some() || authorization.auth_jwks.is_some(),
+            // Sets of repositories in a call restrict its scope.
+            has_scopes: cfg!(feature = "grpc")
+                || authorization.auth_url.is_some()
+                || authorization.auth_jwks.is_some(),
             log_queries: match flags.log_queries {
                 LoggedQuery::Full => LogQueries::Full,
                 LoggedQuery::Hash => LogQueries::Hash,

@@ -22,7 +22,10 @@ pub(super) struct ServerIdentity {
 
 impl ServerIdentity {
     pub(super) fn public(&self) -> Result<Option<Current<ServerConfig>>> {
-        Ok(self.identity()?.map(tls::server::public).transpose()?)
+        Ok(self
+            .identity()?
+            .map(|it| tls::server::public(it, web::PROTOCOLS))
+            .transpose()?)
     }
 
     fn identity(&self) -> Result<Option<Identity>> {

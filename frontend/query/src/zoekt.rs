@@ -20,12 +20,14 @@ use super::case::Case;
 use super::checked::{Query, check_positive, is_positive};
 use super::error::{BadQuery, choose};
 use super::input::{ParsedQuery, check_length};
+use super::limits::TYPED_BYTES_MAX;
 use super::source_text::{SourceMap, SourceText};
-pub use tree::ResultType;
+pub use lexer::AtomKey;
+pub use tree::{ResultType, Subquery, Tree};
 
-use lexer::{AtomKey, Token, TokenKind, next};
+use lexer::{Token, TokenKind, next};
 use lower::{Folded, Lowering};
-use schema::message::{DEPTH_MAX, Expr};
+use schema::message::{ATOMS_MAX, DEPTH_MAX, Expr};
 use tree::{List, Node};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +45,17 @@ const RESULT_TYPES: [(&str, ResultType); 4] = [
 
 /// Parses a query; an empty one matches every file. The matches have at least `context_lines`.
 pub fn parse(typed: &str, context_lines: u32) -> Result<ZoektQuery, BadQuery> {
+    let tree = tree(typed)?;
+    if tree.has_inner_subquery() {
+        let bad = BadQuery::new("type:repo must apply to the whole query");
+        return Err(bad.hint("search for the repositories first, then with r: in these"));
+    }
+    let query = check(&tree, context_lines)?;
+    query.ok_or_else(|| BadQuery::new("no file can match the query"))
+}
+
+/// Parses a query without its check.
+pub fn tree(typed: &str) -> Result<Tree, BadQuery> {
     check_length(typed)?;
     let mut parser = Parser {
         typed,
@@ -57,20 +70,32 @@ pub fn parse(typed: &str, context_lines: u32) -> Result<ZoektQuery, BadQuery> {
         };
         return Err(bad.at(parser.at));
     }
+    Ok(Tree(Node::List(list)))
+}
+
+/// `None` if no file can match, for no reason that is worth an error.
+pub fn check(tree: &Tree, context_lines: u32) -> Result<Option<ZoektQuery>, BadQuery> {
+    let (terms, bytes) = tree.0.size();
+    if terms > ATOMS_MAX {
+        return Err(BadQuery::too_many(terms));
+    }
+    if bytes > TYPED_BYTES_MAX {
+        return Err(BadQuery::too_long("the query", bytes, TYPED_BYTES_MAX));
+    }
     let mut sources = SourceMap::default();
     sources.add(&lower::everything(), SourceText::default(), None);
     let mut lowering = Lowering::new(&mut sources);
-    let (results, value) = (list.results(), lowering.list(&list, Case::Auto, true)?);
-    let expr = match value {
+    let expr = match lowering.node(&tree.0, Case::Auto)? {
         Folded::Const(true) => lower::everything(),
-        Folded::Const(false) => return Err(lowering.nothing()),
+        Folded::Const(false) => return lowering.reason().map_or(Ok(None), Err),
         Folded::Expr(expr) if check_positive(&expr).is_ok() => expr,
         Folded::Expr(expr) => positive(expr),
     };
-    Ok(ZoektQuery {
-        parsed: ParsedQuery::new(expr, context_lines.max(Query::CONTEXT_DEFAULT), sources)?,
-        results,
-    })
+    let context_lines = context_lines.max(Query::CONTEXT_DEFAULT);
+    Ok(Some(ZoektQuery {
+        parsed: ParsedQuery::new(expr, context_lines, sources)?,
+        results: tree.results(),
+    }))
 }
 
 /// Adds a filter for everything to parts that only exclude.

@@ -42,15 +42,20 @@ pub enum HandshakeError {
     Refused(String),
 }
 
-/// Configuration of a listener that requires no certificates.
-pub fn public(identity: Identity) -> Result<Current<ServerConfig>, BadFile> {
-    followed(identity, Side::Server, None, |key, _| {
+/// Configuration of a listener that requires no certificates. Of a client's `protocols`, the first
+/// of these is taken.
+pub fn public(
+    identity: Identity,
+    protocols: &'static [&'static str],
+) -> Result<Current<ServerConfig>, BadFile> {
+    followed(identity, Side::Server, None, move |key, _| {
         let server = ServerConfig::builder_with_provider(provider());
         let server = server
             .with_safe_default_protocol_versions()
             .expect(VERSIONS);
         let mut config = server.with_no_client_auth().with_cert_resolver(key);
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let protocols = protocols.iter().map(|it| it.as_bytes().to_vec());
+        config.alpn_protocols = protocols.collect();
         Ok(config)
     })
 }

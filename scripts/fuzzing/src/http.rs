@@ -5,6 +5,7 @@
 //! see `untrusted_backend`.
 
 mod agents;
+mod calls;
 mod names;
 mod requests;
 mod seeds;
@@ -26,6 +27,7 @@ use tokio::runtime::{Builder, Runtime};
 use tower_service::Service;
 
 pub(crate) use agents::{agent_seeds, agents};
+pub(crate) use calls::{call_seeds, calls};
 pub(crate) use seeds::seeds;
 
 #[path = "../../../cli/src/in_process/backend.rs"]

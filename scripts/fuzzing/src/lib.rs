@@ -105,4 +105,5 @@ pub const TARGETS: &[Target] = &[
     ),
     Target::new("http", http::http, http::seeds, 500),
     Target::new("agents", http::agents, http::agent_seeds, 500),
+    Target::new("calls", http::calls, http::call_seeds, 500),
 ];

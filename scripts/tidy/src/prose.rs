@@ -24,6 +24,12 @@ const OPENERS: [&str; 9] = [
 /// Words for actors that are not in the code.
 const ACTORS: [&str; 5] = ["nobody", "somebody", "everybody", "anybody", "whoever"];
 
+/// Files that `scripts/tools/generate` writes.
+pub(crate) const GENERATED: [&str; 2] = [
+    "schema/src/trawl_capnp.rs",
+    "web/src/zoekt/grpc/messages.rs",
+];
+
 /// Directories without prose of this project.
 const FOREIGN: [&str; 3] = ["target", "node_modules", ".git"];
 
@@ -45,8 +51,7 @@ impl Prose {
             };
             let name = path.strip_prefix(root).unwrap_or(&path).display();
             match path.extension().and_then(|it| it.to_str()) {
-                // Generated.
-                Some("rs") if path.ends_with("trawl_capnp.rs") => {}
+                Some("rs") if GENERATED.iter().any(|it| path.ends_with(it)) => {}
                 Some("rs") => prose.add_source(&name.to_string(), &text),
                 Some("md") => prose.add_page(&name.to_string(), &text),
                 _ => {}

@@ -3,6 +3,7 @@
 use crate::files::{self, Module};
 use crate::graph;
 use crate::imports::{self, Arrows};
+use crate::prose::GENERATED;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -378,7 +379,7 @@ pub(crate) fn check_names(each: &Crate, modules: &[Module]) -> Vec<String> {
     let mut files: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for module in modules
         .iter()
-        .filter(|module| module.file != "schema/src/trawl_capnp.rs")
+        .filter(|module| !GENERATED.contains(&&*module.file))
     {
         for name in files::types(module) {
             files.entry(name).or_default().push(&module.file);

@@ -32,6 +32,7 @@ const APIS: &[&str] = &[
     "/api/search",
     "/api/list",
     "/print",
+    "/zoekt.webserver.v1.",
 ];
 
 /// Address of the form. The other ends its cookie.

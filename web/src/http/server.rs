@@ -7,6 +7,8 @@
 //! while all others are taken.
 
 mod clients;
+#[cfg(feature = "grpc")]
+mod http2;
 mod timed_stream;
 
 pub use clients::{BadNetwork, Client, ConnectionLimits, TrustedProxies};
@@ -17,14 +19,14 @@ use crate::problem::{Problem, RETRY_AFTER_S};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, Version, header};
 use axum::response::{IntoResponse, Response};
 use clients::{Clients, Held};
 use frontend::Serving;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::pending;
@@ -37,9 +39,16 @@ use timed_stream::{Phase, TimedStream};
 use tls::{Current, ServerConfig, TlsAcceptor};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tower_service::Service;
 use tracing::Span;
+
+/// Protocols for TLS, the preferred first: browsers stay with HTTP/1.1.
+pub const PROTOCOLS: &[&str] = if cfg!(feature = "grpc") {
+    &["http/1.1", "h2"]
+} else {
+    &["http/1.1"]
+};
 
 /// Connections for [`ALWAYS_SERVED`] only, beyond the limit.
 const RESERVED: usize = 16;
@@ -190,8 +199,7 @@ impl Server {
             None => Box::new(stream),
             Some(config) => Box::new(TlsAcceptor::from(config).accept(stream).await?),
         };
-        let served = self.serve_requests(stream, phase, peer, is_reserved);
-        Ok(served.await?)
+        self.serve_requests(stream, phase, peer, is_reserved).await
     }
 
     async fn serve_requests(
@@ -200,12 +208,17 @@ impl Server {
         phase: Arc<Phase>,
         peer: SocketAddr,
         is_reserved: bool,
-    ) -> hyper::Result<()> {
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let (begun, unread) = (Notify::new(), Arc::new(Notify::new()));
         let service = service_fn(|request: hyper::Request<Incoming>| {
-            let request = request.map(Body::new);
-            let (server, busy) = (Arc::clone(self), phase.begin());
+            begun.notify_one();
+            let version = request.version();
+            let (server, busy) = (Arc::clone(self), phase.begin(version));
+            let unread = Arc::clone(&unread);
             async move {
+                let request = request.map(Body::new);
                 let (response, held) = server.respond(request, peer, is_reserved).await;
+                let response = server.watched(response, version, unread);
                 let kept = (busy, held);
                 let body = |body| KeptBody::new(body, Span::none(), kept);
                 Ok::<_, Infallible>(response.map(body))
@@ -213,19 +226,47 @@ impl Server {
         });
         let mut serving = self.serving.clone();
         let is_open = *serving.borrow() == Serving::Open;
-        let mut builder = http1::Builder::new();
-        let connection = builder
-            .keep_alive(is_open)
-            .serve_connection(TokioIo::new(stream), service);
+        let builder = self.builder(is_open);
+        let connection = builder.serve_connection(TokioIo::new(stream), service);
         let mut connection = pin!(connection);
-        if is_open {
-            tokio::select! {
-                served = connection.as_mut() => return served,
-                () = reached(&mut serving, Serving::Draining) => {}
+        let mut unread = pin!(unread.notified());
+        let last = async {
+            if is_open {
+                reached(&mut serving, Serving::Draining).await;
+            } else {
+                begun.notified().await;
             }
-            connection.as_mut().graceful_shutdown();
+        };
+        tokio::select! {
+            served = connection.as_mut() => return served,
+            () = unread.as_mut() => return Err("the client does not read its response".into()),
+            () = last => connection.as_mut().graceful_shutdown(),
         }
-        connection.await
+        tokio::select! {
+            served = connection => served,
+            () = unread => Err("the client does not read its response".into()),
+        }
+    }
+
+    fn builder(&self, keep_alive: bool) -> auto::Builder<TokioExecutor> {
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        builder.http1().keep_alive(keep_alive);
+        #[cfg(feature = "grpc")]
+        http2::limit(&mut builder, &self.limits);
+        #[cfg(not(feature = "grpc"))]
+        let builder = builder.http1_only();
+        builder
+    }
+
+    /// Connections see unread responses of HTTP/1 only.
+    #[cfg_attr(not(feature = "grpc"), expect(clippy::unused_self, unused_variables))]
+    fn watched(&self, response: Response, version: Version, unread: Arc<Notify>) -> Response {
+        #[cfg(feature = "grpc")]
+        if version == Version::HTTP_2 {
+            let watch = |body| http2::WatchedBody::new(body, unread, self.limits.unread_max);
+            return response.map(|body| Body::new(watch(body)));
+        }
+        response
     }
 
     /// Returns also the request's count, to hold until the response is sent.
@@ -236,12 +277,15 @@ impl Server {
         is_reserved: bool,
     ) -> (Response, Option<Held>) {
         let limits = &self.limits;
+        #[cfg(feature = "grpc")]
+        http2::name_host(&mut request);
         if is_reserved && !ALWAYS_SERVED.contains(&request.uri().path()) {
             return (refused("connections are open"), None);
         }
         let client = limits.trusted_proxies.client(peer.ip(), request.headers());
         let mut held = None;
-        if client != Client::new(peer.ip()) {
+        // A connection of HTTP/2 has many requests, as that of a proxy.
+        if client != Client::new(peer.ip()) || request.version() == Version::HTTP_2 {
             let most = (usize::MAX, limits.per_client_max);
             held = Clients::hold(&self.clients, client, most, false);
             if held.is_none() {

@@ -2,7 +2,8 @@
 
 use super::links::Links;
 use super::request::SearchOptions;
-use super::shape::{Bytes, FileMatch, SearchAnswer, SearchResult, Stats};
+use super::sets::Prepared;
+use super::shape::{Bytes, FileMatch, SearchResult, Stats};
 use super::writer::Writer;
 use crate::compat::{self, FoundFile};
 use crate::http::rendering;
@@ -131,32 +132,37 @@ async fn files_by_repository(
     Ok(files)
 }
 
-/// SearchAnswer to `/api/search`.
+/// Files of a query, with the addresses of their repositories.
 pub(super) async fn answer(
     call: &Call,
     links: &Links,
-    zoekt: &ZoektQuery,
+    prepared: &Prepared,
     options: &SearchOptions,
-) -> Result<SearchAnswer, Problem> {
+) -> Result<SearchResult, Problem> {
     let begun = Instant::now();
-    let scope = call.viewer.scope().await?;
+    let Prepared {
+        scope,
+        query: Some(zoekt),
+        ..
+    } = prepared
+    else {
+        return Ok(SearchResult::default());
+    };
     if options.estimates {
         let stats = Stats {
-            shard_files_considered: call.coordinator.served(&scope).documents,
+            shard_files_considered: call.coordinator.served(scope).documents,
             ..Stats::default()
         };
-        return Ok(SearchAnswer {
-            result: SearchResult {
-                stats,
-                ..SearchResult::default()
-            },
+        return Ok(SearchResult {
+            stats,
+            ..SearchResult::default()
         });
     }
-    let found = search(call, &scope, zoekt, options).await?;
+    let found = search(call, scope, zoekt, options).await?;
     let timeout = options.timeout.unwrap_or(call.coordinator.config().timeout);
     let is_late = begun.elapsed() >= timeout;
-    let mut found = FoundFiles::read(call, &scope, found, options).await?;
-    let corpus = call.corpus(&scope);
+    let mut found = FoundFiles::read(call, scope, found, options).await?;
+    let corpus = call.corpus(scope);
     let mut result = SearchResult::default();
     let mut writer = Writer::new(zoekt, options);
     let files = std::mem::take(&mut found.files).into_iter();
@@ -177,8 +183,9 @@ pub(super) async fn answer(
         );
     }
     result.stats = found.stats(&writer, is_late);
+    result.stats.crashes += prepared.missing;
     result.stats.duration = begun.elapsed().as_nanos() as u64;
-    Ok(SearchAnswer { result })
+    Ok(result)
 }
 
 impl FoundFiles {

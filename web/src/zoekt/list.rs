@@ -4,15 +4,15 @@ use super::found;
 use super::links::{LINE_FRAGMENT, Links, repository_id};
 use super::names::RepositoryFilter;
 use super::request::SearchOptions;
+use super::sets::Prepared;
 use super::shape::{Branch, IndexMetadata, Listed, MinimalEntry, Repository, RepositoryStats};
 use crate::http::rendering;
 use crate::problem::Problem;
 use crate::state::Call;
 use crate::suggest::Corpus;
-use frontend::query::zoekt::ZoektQuery;
-use frontend::{Scope, SpoolError};
+use frontend::SpoolError;
 use jiff::Timestamp;
-use schema::message::{Expr, Field, Filter, ListEntry, ListKind, ListRequest, Reading};
+use schema::message::{ListEntry, ListKind, ListRequest};
 use schema::name::revision_name;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -23,19 +23,25 @@ const PARTS_MAX: usize = 100;
 /// Zoekt's time of no commit.
 const NEVER: &str = "0001-01-01T00:00:00Z";
 
+#[derive(Default)]
 pub(super) struct FoundRepositories {
     pub(super) entries: Vec<ListEntry>,
     /// Backends and shards that are missing.
     pub(super) missing: u64,
 }
 
-pub(super) async fn find(
-    call: &Call,
-    scope: &Scope,
-    zoekt: &ZoektQuery,
-) -> Result<FoundRepositories, Problem> {
+pub(super) async fn find(call: &Call, prepared: &Prepared) -> Result<FoundRepositories, Problem> {
+    let Prepared {
+        scope,
+        query: Some(zoekt),
+        missing,
+    } = prepared
+    else {
+        return Ok(FoundRepositories::default());
+    };
     let corpus = call.corpus(scope);
     let mut found = all(corpus).await?;
+    found.missing += missing;
     if let Some(filter) = RepositoryFilter::of(&zoekt.parsed.query.expr) {
         let filter = filter?;
         found.entries.retain(|entry| filter.accepts(entry));
@@ -53,7 +59,7 @@ pub(super) async fn find(
     Ok(found)
 }
 
-async fn all(corpus: Corpus<'_>) -> Result<FoundRepositories, Problem> {
+pub(super) async fn all(corpus: Corpus<'_>) -> Result<FoundRepositories, Problem> {
     let [packages, repositories] = [ListKind::Packages, ListKind::Repositories]
         .map(|kind| corpus.parts(ListRequest::new(kind, b"", b"", u32::MAX), PARTS_MAX));
     let (mut packages, repositories) = (packages.await?, repositories.await?);
@@ -70,26 +76,19 @@ async fn all(corpus: Corpus<'_>) -> Result<FoundRepositories, Problem> {
     })
 }
 
-/// Packages with the ids of a request.
-pub(super) async fn with_ids(corpus: Corpus<'_>, ids: &[u32]) -> Result<Vec<ListEntry>, Problem> {
-    let ids: HashSet<_> = ids.iter().copied().collect();
-    let mut found = all(corpus).await?;
-    let is_wanted = |entry: &ListEntry| ids.contains(&id(entry));
-    found.entries.retain(is_wanted);
-    Ok(found.entries)
+/// Names of the packages with some ids.
+pub(super) async fn with_ids(
+    call: &Call,
+    is_wanted: impl Fn(u32) -> bool,
+) -> Result<Vec<String>, Problem> {
+    let scope = call.viewer.scope().await?;
+    let entries = all(call.corpus(&scope)).await?.entries.into_iter();
+    let wanted = entries.filter(|entry| is_wanted(id(entry)));
+    Ok(wanted.map(|entry| name(&entry)).collect())
 }
 
-/// Filter by packages; `None` for no package.
-pub(super) fn filter(entries: Vec<ListEntry>) -> Option<Expr> {
-    let filter = |entry: ListEntry| {
-        Expr::Filter(Filter {
-            field: Field::Package,
-            reading: Reading::Exact,
-            text: String::from_utf8_lossy(&entry.package).into_owned(),
-        })
-    };
-    let filters: Vec<Expr> = entries.into_iter().map(filter).collect();
-    (!filters.is_empty()).then(|| Expr::any(filters))
+pub(super) fn name(entry: &ListEntry) -> String {
+    String::from_utf8_lossy(&entry.package).into_owned()
 }
 
 pub(super) fn id(entry: &ListEntry) -> u32 {
@@ -147,15 +146,17 @@ pub(super) fn time(seconds: i64) -> String {
     time.map_or_else(|_| NEVER.to_owned(), |time| time.to_string())
 }
 
+/// Time of the default branch's commit.
+pub(super) fn committed(entry: &ListEntry) -> Option<i64> {
+    let first = entry.repository.as_ref()?.revisions.first()?;
+    Some(first.committed)
+}
+
 pub(super) fn listed(entry: &ListEntry, links: &Links) -> Listed {
-    let first = entry
-        .repository
-        .as_ref()
-        .and_then(|it| it.revisions.first());
     Listed {
         repository: Repository {
             id: id(entry),
-            name: String::from_utf8_lossy(&entry.package).into_owned(),
+            name: name(entry),
             url: links.repository(&entry.package),
             branches: branches(entry),
             commit_url: match entry.repository {
@@ -165,7 +166,7 @@ pub(super) fn listed(entry: &ListEntry, links: &Links) -> Listed {
             file_url: links.file_template(&entry.package),
             line_fragment_template: LINE_FRAGMENT,
             has_symbols: true,
-            latest_commit_date: first.map_or_else(|| NEVER.to_owned(), |it| time(it.committed)),
+            latest_commit_date: committed(entry).map_or_else(|| NEVER.to_owned(), time),
             ..Repository::default()
         },
         index_metadata: IndexMetadata {

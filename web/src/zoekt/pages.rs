@@ -4,6 +4,7 @@ use super::found;
 use super::links::Links;
 use super::list;
 use super::request::SearchOptions;
+use super::sets;
 use super::shape::{FileMatch, LineMatch, RepositoryStats, SearchResult, Stats};
 use crate::http::links::{FileAddress, encode};
 use crate::http::response;
@@ -173,7 +174,9 @@ async fn json(call: &Call, links: &Links) -> Result<Page, Problem> {
             format!("the number of context lines must be between 0 and {CONTEXT_LINES_MAX}");
         return Err(Problem::bad_request(detail));
     }
-    let zoekt = zoekt::parse(query, context_lines)?;
+    let tree = zoekt::tree(query)?;
+    let is_list = tree.results() == ResultType::Repositories;
+    let prepared = sets::prepare(call, tree, context_lines).await?;
     let number = params.number("num", 0).ok().filter(|&number| number > 0);
     let last = Last {
         query: query.to_owned(),
@@ -182,9 +185,8 @@ async fn json(call: &Call, links: &Links) -> Result<Page, Problem> {
         auto_focus: true,
         debug: false,
     };
-    if is_about_repositories(&zoekt) {
-        let scope = call.viewer.scope().await?;
-        let found = list::find(call, &scope, &zoekt).await?;
+    if is_list || prepared.query.as_ref().is_some_and(is_about_repositories) {
+        let found = list::find(call, &prepared).await?;
         let shown = number.unwrap_or(usize::MAX);
         return Ok(Page::Repos(RepositoriesPage {
             last,
@@ -203,12 +205,13 @@ async fn json(call: &Call, links: &Links) -> Result<Page, Problem> {
         timeout: Some(TIMEOUT),
         ..SearchOptions::default()
     };
-    let found = found::answer(call, links, &zoekt, &options).await?;
+    let found = found::answer(call, links, &prepared, &options).await?;
+    let query_of = |it: &ZoektQuery| it.parsed.query.interpreted_as();
     let page = ResultPage {
         last,
         query_str: query.to_owned(),
-        query: zoekt.parsed.query.interpreted_as(),
-        ..ResultPage::new(found.result, links)
+        query: prepared.query.as_ref().map(query_of).unwrap_or_default(),
+        ..ResultPage::new(found, links)
     };
     Ok(Page::Result(page))
 }

@@ -75,10 +75,8 @@ impl Body {
         Ok(self.read_as(name, "a whole number", read)?.unwrap_or(0))
     }
 
-    /// `None` for 0 and negative numbers: no limit.
     fn limit(&self, name: &str) -> Result<Option<usize>, Problem> {
-        let number = usize::try_from(self.number(name)?).ok();
-        Ok(number.filter(|&number| number > 0))
+        Ok(limit(self.number(name)?))
     }
 
     fn flag(&self, name: &str) -> Result<bool, Problem> {
@@ -100,6 +98,16 @@ impl Body {
     }
 }
 
+/// `None` for 0 and negative numbers: no limit.
+pub(super) fn limit(number: i64) -> Option<usize> {
+    let number = usize::try_from(number).ok();
+    number.filter(|&number| number > 0)
+}
+
+pub(super) fn context_lines(number: i64) -> u32 {
+    number.clamp(0, CONTEXT_LINES_MAX.into()) as u32
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SearchOptions {
     pub(super) estimates: bool,
@@ -116,12 +124,11 @@ pub(super) struct SearchOptions {
 
 impl SearchOptions {
     pub(super) fn parse(options: &Body) -> Result<SearchOptions, Problem> {
-        let context_lines = options.number("NumContextLines")?;
         Ok(SearchOptions {
             estimates: options.flag("EstimateDocCount")?,
             whole: options.flag("Whole")?,
             chunks: options.flag("ChunkMatches")?,
-            context_lines: context_lines.clamp(0, CONTEXT_LINES_MAX.into()) as u32,
+            context_lines: context_lines(options.number("NumContextLines")?),
             files_max: options.limit("MaxDocDisplayCount")?,
             matches_max: options.limit("MaxMatchDisplayCount")?,
             total_max: options.limit("TotalMaxMatchCount")?,

@@ -25,6 +25,7 @@ mod files;
 mod filters;
 mod full_disk;
 mod github;
+mod grpc;
 mod in_process;
 mod keys;
 mod links;

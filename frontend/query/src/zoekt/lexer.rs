@@ -13,7 +13,7 @@ pub(super) enum TokenKind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AtomKey {
+pub enum AtomKey {
     /// Text or path.
     Any,
     Content,
@@ -28,6 +28,12 @@ pub(super) enum AtomKey {
     Fork,
     Public,
     Meta,
+}
+
+impl AtomKey {
+    pub(super) fn finds_text(self) -> bool {
+        matches!(self, AtomKey::Any | AtomKey::Content | AtomKey::Symbol)
+    }
 }
 
 const KEYS: [(&str, AtomKey); 18] = [

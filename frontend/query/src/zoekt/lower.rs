@@ -1,7 +1,7 @@
 //! Expressions of atoms and lists. Constants are folded, since an [`Expr`] has none.
 
 use super::lexer::AtomKey;
-use super::tree::{List, Node, ResultType};
+use super::tree::{List, Node};
 use crate::case::Case;
 use crate::error::{BadQuery, YES_OR_NO, choose};
 use crate::re2;
@@ -152,30 +152,16 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn nothing(&self) -> BadQuery {
-        match self.impossible {
-            Some((at, reason)) => BadQuery::new(format!("no file can match: {reason}")).at(at),
-            None => BadQuery::new("no file can match the query"),
-        }
+    pub(super) fn reason(&self) -> Option<BadQuery> {
+        let (at, reason) = self.impossible?;
+        Some(BadQuery::new(format!("no file can match: {reason}")).at(at))
     }
 
-    /// `case` is that of the list around it.
-    pub(super) fn list(
-        &mut self,
-        list: &List,
-        case: Case,
-        is_root: bool,
-    ) -> Result<Folded, BadQuery> {
+    fn list(&mut self, list: &List, case: Case) -> Result<Folded, BadQuery> {
         let case = list.case.unwrap_or(case);
-        let is_single = matches!(&list.alternatives[..], [only] if only.len() == 1);
-        if !is_root && list.results == Some(ResultType::Repositories) {
-            let bad = BadQuery::new("type:repo must apply to the whole query");
-            return Err(bad.hint("search for the repositories first, then with r: in these"));
-        }
         let mut alternatives = Vec::new();
         for part in &list.alternatives {
-            let nodes = part.iter();
-            let nodes = nodes.map(|node| self.node(node, case, is_root && is_single));
+            let nodes = part.iter().map(|node| self.node(node, case));
             let values = nodes.collect::<Result<Vec<_>, _>>()?;
             alternatives.push(Folded::joined(values, true));
         }
@@ -190,12 +176,24 @@ impl Lowering<'_> {
         })
     }
 
-    fn node(&mut self, node: &Node, case: Case, is_root: bool) -> Result<Folded, BadQuery> {
+    /// `case` is that of the list around it.
+    pub(super) fn node(&mut self, node: &Node, case: Case) -> Result<Folded, BadQuery> {
         match node {
-            Node::List(list) => self.list(list, case, is_root),
-            Node::Not(inner) => Ok(self.node(inner, case, false)?.negated()),
+            Node::List(list) => self.list(list, case),
+            Node::Not(inner) => Ok(self.node(inner, case)?.negated()),
+            Node::Exact(field, names) => Ok(self.exact(*field, names)),
             Node::Atom { key, text, at } => self.atom(*key, text, *at, case),
         }
+    }
+
+    fn exact(&mut self, field: Field, names: &[String]) -> Folded {
+        let filters = names.iter().map(|name| {
+            let filter = filter(field, Reading::Exact, name);
+            let source = SourceText::plain(0, name);
+            self.sources.add(&filter, source, None);
+            Folded::Expr(filter)
+        });
+        Folded::joined(filters.collect(), false)
     }
 
     fn atom(

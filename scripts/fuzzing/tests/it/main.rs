@@ -49,5 +49,5 @@ macro_rules! smoke_tests {
 smoke_tests!(
     frames messages shard manifest pattern query symbols_c symbols_java symbols_javascript symbols_blocks
     symbols_python symbols_shell symbols_make symbols_functional symbols_ada symbols_documents text ignore_rules
-    git_index package_ranks nodes store backend_reply query_string http agents
+    git_index package_ranks nodes store backend_reply query_string http agents calls
 );

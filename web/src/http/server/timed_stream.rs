@@ -2,11 +2,12 @@
 //! request, or to read a response.
 
 use super::clients::ConnectionLimits;
+use axum::http::Version;
 use futures_util::task::AtomicWaker;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use std::{io, mem};
@@ -19,12 +20,14 @@ pub(super) struct Phase {
     requests: AtomicU32,
     /// Modulo 2^32.
     begun: AtomicU32,
+    is_http2: AtomicBool,
     /// Task of the connection, woken after a response.
     task: AtomicWaker,
 }
 
 impl Phase {
-    pub(super) fn begin(self: &Arc<Self>) -> Busy {
+    pub(super) fn begin(self: &Arc<Self>, version: Version) -> Busy {
+        self.is_http2.store(version == Version::HTTP_2, Relaxed);
         self.requests.fetch_add(1, Relaxed);
         self.begun.fetch_add(1, Relaxed);
         Busy(Arc::clone(self))
@@ -125,6 +128,8 @@ impl AsyncRead for TimedStream {
         }
         let waiting = match (is_busy, read.is_ready()) {
             (true, _) => Waiting::No,
+            // Control frames are no head.
+            (false, true) if self.phase.is_http2.load(Relaxed) => Waiting::Next,
             (false, true) => Waiting::Head,
             (false, false) if self.waiting == Waiting::No => Waiting::Next,
             (false, false) => self.waiting,
@@ -201,7 +206,7 @@ mod tests {
             client.write_all(b"r").await.unwrap();
             let mut head = [0; 1];
             stream.read_exact(&mut head).await.unwrap();
-            drop(phase.begin());
+            drop(phase.begin(Version::HTTP_11));
             let next = tokio::time::timeout(limits.head_max / 5, stream.read(&mut head)).await;
             assert!(next.is_err(), "after {requests}: {next:?}");
             requests += 1;

@@ -1,0 +1,247 @@
+//! gRPC service of zoekt, for clients such as Sourcebot: `Search`, `StreamSearch` and `List`.
+//!
+//! Messages are filled from the shapes of the JSON API, so both say the same. Messages that are
+//! compressed are refused.
+
+mod filled;
+#[allow(clippy::all, unreachable_pub)]
+mod messages;
+mod tree;
+
+use super::links::Links;
+use super::request::SearchOptions;
+use super::shape::{self, MinimalEntry, SearchResult};
+use super::{found, list, sets};
+use crate::http::request_limits::read_body;
+use crate::problem::Problem;
+use crate::state::{App, Call};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderMap, header};
+use axum::response::Response;
+use axum::routing::post;
+use frontend::query::zoekt::Tree;
+use messages::list_options::RepoListField;
+use messages::{
+    FileMatch, ListRequest, ListResponse, Progress, SearchRequest, SearchResponse,
+    StreamSearchRequest, StreamSearchResponse,
+};
+use prost::Message;
+use std::iter::Peekable;
+use std::time::Duration;
+use tonic::server::Grpc;
+use tonic::{Code, Status};
+use tonic_prost::ProstCodec;
+
+pub(super) const SERVICE: &str = "/zoekt.webserver.v1.WebserverService/";
+
+/// Default of gRPC's receivers.
+const MESSAGE_BYTES_MAX: usize = 4 << 20;
+
+/// Media types of requests.
+const KINDS: [&[u8]; 2] = [b"application/grpc", b"application/grpc+proto"];
+
+/// Flag and length before a message.
+const FRAME_BYTES: usize = 5;
+
+/// Files of a streamed message. A larger one is alone.
+const CHUNK_BYTES_MAX: usize = 1 << 20;
+
+pub(super) fn routes() -> Router<App> {
+    let path = |method: &str| format!("{SERVICE}{method}");
+    Router::new()
+        .route(&path("Search"), post(search))
+        .route(&path("StreamSearch"), post(stream_search))
+        .route(&path("List"), post(list_repositories))
+        .route(&path("{method}"), post(unknown))
+}
+
+async fn unknown() -> Response {
+    Status::unimplemented("the methods are Search, StreamSearch and List").into_http()
+}
+
+pub(super) fn error(problem: &Problem, _: Response) -> Response {
+    Status::from(problem).into_http()
+}
+
+impl From<&Problem> for Status {
+    fn from(problem: &Problem) -> Status {
+        let code = match problem.status {
+            400 => Code::InvalidArgument,
+            401 => Code::Unauthenticated,
+            403 => Code::PermissionDenied,
+            404 | 410 => Code::NotFound,
+            405 | 415 => Code::Unimplemented,
+            408 => Code::DeadlineExceeded,
+            413 | 414 | 429 | 431 => Code::ResourceExhausted,
+            503 => Code::Unavailable,
+            _ => Code::Internal,
+        };
+        Status::new(code, super::message(problem))
+    }
+}
+
+/// Reads a message within the limits, and sends those of the answer.
+async fn answered<In, Out, I, F>(
+    request: Request,
+    answer: impl FnOnce(In, Option<Duration>) -> F,
+) -> Result<Response, Problem>
+where
+    In: Message + Default + 'static,
+    Out: Message + 'static,
+    I: Iterator<Item = Out> + Send + 'static,
+    F: Future<Output = Result<I, Problem>>,
+{
+    let kind = request.headers().get(header::CONTENT_TYPE);
+    if !kind.is_some_and(|kind| KINDS.contains(&kind.as_bytes())) {
+        return Err(Problem::unsupported("expected application/grpc"));
+    }
+    let time = deadline(request.headers());
+    let (parts, body) = request.into_parts();
+    let body = read_body(body, MESSAGE_BYTES_MAX + FRAME_BYTES, &parts.extensions).await?;
+    let mut answer = Some(answer);
+    let service = tower::service_fn(|request: tonic::Request<In>| {
+        let answer = answer.take().expect("a request has one message");
+        let answer = answer(request.into_inner(), time);
+        async move {
+            let answer = tokio::time::timeout(time.unwrap_or(Duration::MAX), answer).await;
+            let late = |_| Status::deadline_exceeded("the search did not end in time");
+            let messages = answer.map_err(late)?;
+            let messages = messages.map_err(|problem| Status::from(&problem))?;
+            let messages = tokio_stream::iter(messages.map(Ok::<_, Status>));
+            Ok::<_, Status>(tonic::Response::new(messages))
+        }
+    });
+    let mut grpc = Grpc::new(ProstCodec::<Out, In>::default());
+    let request = Request::from_parts(parts, Body::from(body));
+    Ok(grpc.server_streaming(service, request).await.map(Body::new))
+}
+
+/// Time in a header such as `500m`: at most eight digits and a unit.
+fn deadline(headers: &HeaderMap) -> Option<Duration> {
+    let value = headers.get("grpc-timeout")?.to_str().ok()?;
+    let (digits, unit) = value.split_at_checked(value.len().checked_sub(1)?)?;
+    let number: u32 = digits.parse().ok()?;
+    let one = match unit {
+        "H" => Duration::from_hours(1),
+        "M" => Duration::from_mins(1),
+        "S" => Duration::from_secs(1),
+        "m" => Duration::from_millis(1),
+        "u" => Duration::from_micros(1),
+        "n" => Duration::from_nanos(1),
+        _ => return None,
+    };
+    one.checked_mul(number)
+}
+
+async fn search(call: Call, links: Links, request: Request) -> Result<Response, Problem> {
+    let found = async |message: SearchRequest, time| {
+        let found = find(&call, &links, message, time).await?;
+        Ok(std::iter::once(SearchResponse::from(found)))
+    };
+    answered(request, found).await
+}
+
+async fn stream_search(call: Call, links: Links, request: Request) -> Result<Response, Problem> {
+    let found = async |message: StreamSearchRequest, time| {
+        let request = message.request.unwrap_or_default();
+        let mut found = find(&call, &links, request, time).await?;
+        let files = std::mem::take(&mut found.files).into_iter();
+        let chunk = |response| StreamSearchResponse {
+            response_chunk: Some(response),
+        };
+        Ok(Chunks::new(found.into(), files).map(chunk))
+    };
+    answered(request, found).await
+}
+
+async fn find(
+    call: &Call,
+    links: &Links,
+    request: SearchRequest,
+    time: Option<Duration>,
+) -> Result<SearchResult, Problem> {
+    let query = request.query.filter(|it| it.query.is_some());
+    let query = query.ok_or_else(|| Problem::bad_request("missing query"))?;
+    let mut options = SearchOptions::from(request.opts.unwrap_or_default());
+    // What is found by then is sent.
+    let in_time = time.map(|time| time - time / 10);
+    options.timeout = options.timeout.into_iter().chain(in_time).min();
+    let tree = tree::read(call, query).await?;
+    let prepared = sets::prepare(call, tree, options.context_lines).await?;
+    found::answer(call, links, &prepared, &options).await
+}
+
+/// Messages with some of the files each. The first has the rest of the answer.
+struct Chunks<I: Iterator> {
+    first: Option<SearchResponse>,
+    files: Peekable<I>,
+}
+
+impl<I: Iterator<Item = shape::FileMatch>> Chunks<I> {
+    fn new(first: SearchResponse, files: I) -> Self {
+        Chunks {
+            first: Some(first),
+            files: files.peekable(),
+        }
+    }
+}
+
+impl<I: Iterator<Item = shape::FileMatch>> Iterator for Chunks<I> {
+    type Item = SearchResponse;
+
+    fn next(&mut self) -> Option<SearchResponse> {
+        let is_more = self.first.is_some() || self.files.peek().is_some();
+        let mut chunk = is_more.then(|| self.first.take().unwrap_or_default())?;
+        let mut bytes = 0;
+        while bytes < CHUNK_BYTES_MAX
+            && let Some(file) = self.files.next()
+        {
+            let file = FileMatch::from(file);
+            bytes += file.encoded_len();
+            chunk.files.push(file);
+        }
+        // Clients wait for more while the pending priority is not lower.
+        let pending = if self.files.peek().is_some() {
+            0.0
+        } else {
+            f64::NEG_INFINITY
+        };
+        chunk.progress = Some(Progress {
+            priority: 0.0,
+            max_pending_priority: pending,
+        });
+        Some(chunk)
+    }
+}
+
+async fn list_repositories(
+    call: Call,
+    links: Links,
+    request: Request,
+) -> Result<Response, Problem> {
+    let listed = async |message: ListRequest, _| {
+        let tree = match message.query {
+            Some(query) if query.query.is_some() => tree::read(&call, query).await?,
+            _ => Tree::constant(true),
+        };
+        let prepared = sets::prepare(&call, tree, 0).await?;
+        let found = list::find(&call, &prepared).await?;
+        let mut answer = ListResponse {
+            crashes: found.missing as i64,
+            stats: Some(list::sum(&found.entries).into()),
+            ..ListResponse::default()
+        };
+        let entries = found.entries.iter();
+        let opts = message.opts.unwrap_or_default();
+        if opts.field() == RepoListField::ReposMap {
+            let minimal = |entry| (list::id(entry), MinimalEntry::from(entry).into());
+            answer.repos_map = entries.map(minimal).collect();
+        } else {
+            answer.repos = entries.map(|entry| filled::listed(entry, &links)).collect();
+        }
+        Ok(std::iter::once(answer))
+    };
+    answered(request, listed).await
+}
