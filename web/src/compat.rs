@@ -2,7 +2,7 @@
 
 use crate::http::rendering;
 use crate::problem::Problem;
-use frontend::{Match, SearchResult};
+use frontend::{DocumentGroup, Match, SearchResult, SpoolError};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -82,25 +82,68 @@ pub(crate) struct FoundFile {
     pub(crate) total: Option<u64>,
 }
 
-/// Reads a range of the files of an answer, the best first, with `matches_max` matches in all, the
-/// best. Files without one of those are left out.
-pub(crate) async fn files(
-    answer: &Arc<SearchResult>,
+const FILES_AT_ONCE: usize = 1024;
+
+/// Files of an answer, read in batches, the best first.
+pub(crate) struct Files {
+    answer: Arc<SearchResult>,
+    range: Range<usize>,
+}
+
+impl Files {
+    pub(crate) fn new(answer: &Arc<SearchResult>, range: Range<usize>) -> Files {
+        Files {
+            answer: Arc::clone(answer),
+            range,
+        }
+    }
+
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.range.is_empty()
+    }
+
+    /// Files with at most `matches_max` matches in all; a file with more has its best. `None` at
+    /// the end.
+    pub(crate) async fn next(
+        &mut self,
+        matches_max: usize,
+    ) -> Result<Option<Vec<FoundFile>>, Problem> {
+        let (answer, range) = (Arc::clone(&self.answer), self.range.clone());
+        let read = rendering(&self.answer, move || batch(&answer, range, matches_max)).await?;
+        let (range, files) = read;
+        let is_end = range.start == self.range.start;
+        self.range = range;
+        Ok((!is_end).then_some(files))
+    }
+}
+
+/// Returns also the files that are left.
+fn batch(
+    answer: &SearchResult,
     range: Range<usize>,
     matches_max: usize,
-) -> Result<Vec<FoundFile>, Problem> {
-    let whole = Arc::clone(answer);
-    rendering(answer, move || {
-        let count = whole.documents_listed()?;
-        let range = range.start.min(count)..range.end.min(count);
-        let documents = whole.document_list(range)?;
-        let matches = whole.matches_of_documents(&documents, matches_max)?;
-        let totals = documents.into_iter().map(|document| document.total);
-        let files = totals.zip(matches);
-        let files = files.map(|(total, matches)| FoundFile { matches, total });
-        Ok(files.filter(|file| !file.matches.is_empty()).collect())
-    })
-    .await
+) -> Result<(Range<usize>, Vec<FoundFile>), SpoolError> {
+    let end = range.end.min(answer.documents_listed()?);
+    let start = range.start.min(end);
+    let mut documents = answer.document_list(start..end.min(start + FILES_AT_ONCE))?;
+    documents.truncate(fitting(&documents, matches_max as u64));
+    let matches = answer.matches_of_documents(&documents, matches_max)?;
+    let left = range.start + documents.len()..end.max(range.start + documents.len());
+    let totals = documents.into_iter().map(|document| document.total);
+    let files = totals.zip(matches);
+    let files = files.map(|(total, matches)| FoundFile { matches, total });
+    let files = files.filter(|file| !file.matches.is_empty()).collect();
+    Ok((left, files))
+}
+
+/// Number of the first documents with at most so many matches, or one.
+fn fitting(documents: &[DocumentGroup], matches_max: u64) -> usize {
+    let mut left = Some(matches_max);
+    let fits = |it: &&DocumentGroup| {
+        left = left.and_then(|left| left.checked_sub(it.total.unwrap_or(0)));
+        left.is_some()
+    };
+    documents.iter().take_while(fits).count().max(1)
 }
 
 #[cfg(test)]

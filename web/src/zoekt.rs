@@ -6,6 +6,7 @@
 //!
 //! `/search` is an address of both servers: `num`, `ctx` and `format` mark theirs.
 
+mod answer;
 mod found;
 #[cfg(feature = "grpc")]
 mod grpc;
@@ -22,7 +23,6 @@ mod writer;
 pub(crate) use links::Links;
 pub(crate) use pages::{is_search, search_page};
 
-use crate::http::blocking;
 use crate::http::response::{self, with_body};
 use crate::problem::{METHOD_NOT_ALLOWED, Problem};
 use crate::search::params::Params;
@@ -36,7 +36,7 @@ use frontend::query::zoekt::{self, Tree};
 use request::{Body, SearchOptions};
 use schema::message::Field;
 use serde_json::json;
-use shape::{ListAnswer, MinimalEntry, RepositoryList, SearchAnswer};
+use shape::{ListAnswer, MinimalEntry, RepositoryList};
 
 pub(crate) fn routes() -> Router<App> {
     let routes = Router::new();
@@ -110,8 +110,7 @@ async fn search(call: Call, links: Links, request: Request) -> Result<Response, 
         tree = Tree::all([tree, Tree::exact(Field::Package, names)]);
     }
     let prepared = sets::prepare(&call, tree, options.context_lines).await?;
-    let result = found::answer(&call, &links, &prepared, &options).await?;
-    Ok(blocking(move || response::json(&SearchAnswer { result })).await)
+    answer::respond(found::begin(&call, links, prepared, &options).await?).await
 }
 
 async fn list(call: Call, links: Links, request: Request) -> Result<Response, Problem> {

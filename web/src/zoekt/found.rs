@@ -1,12 +1,13 @@
-//! Searches, and files with their matches within the limits of a request.
+//! Searches, and files with their matches within the limits of a request, in batches.
 
 use super::links::Links;
 use super::request::SearchOptions;
 use super::sets::Prepared;
 use super::shape::{Bytes, FileMatch, SearchResult, Stats};
 use super::writer::Writer;
-use crate::compat::{self, FoundFile};
+use crate::compat::{Files, FoundFile};
 use crate::http::rendering;
+use crate::http::stream_body::Export;
 use crate::problem::Problem;
 use crate::search::run;
 use crate::state::Call;
@@ -15,30 +16,117 @@ use frontend::query::zoekt::ZoektQuery;
 use frontend::{Scope, SearchRequest};
 use schema::message::{FileRange, FileRequest};
 use std::collections::HashMap;
+use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Bound of the lines of an answer, matches and context: about 30 MB of code.
+/// Lines of a batch, matches and context: about 6 MB of code.
+const LINES_AT_ONCE: usize = 20_000;
+
+/// Lines of an answer in one message.
 const LINES_MAX: usize = 100_000;
 
-/// Answers with more lines wait for a permit.
+/// Messages with more lines wait for a permit.
 const SMALL_LINES: usize = 10_000;
 
 static LARGE: Semaphore = Semaphore::const_new(4);
 
-/// Files that are read at first if matches of a repository are limited. Then twice as many.
-const FILES_AT_ONCE: usize = 256;
-
 /// Whole files of an answer.
 const WHOLE_BYTES_MAX: u64 = 32 << 20;
 
-pub(super) struct FoundFiles {
-    pub(super) answer: Arc<frontend::SearchResult>,
-    pub(super) files: Vec<FoundFile>,
-    /// Files that lack matches because of a limit of the execution.
-    files_skipped: u64,
-    _permit: Option<SemaphorePermit<'static>>,
+/// Files of a query within the limits of a request, in batches.
+pub(super) struct Found {
+    pub(super) call: Call,
+    pub(super) scope: Scope,
+    answer: Arc<frontend::SearchResult>,
+    files: Files,
+    limits: Limits,
+    writer: Writer,
+    /// Files, without their matches.
+    result: SearchResult,
+    links: Links,
+    begun: Instant,
+    is_late: bool,
+    /// Backends and shards that are missing in a subquery.
+    missing: u64,
+    /// Of an answer with several batches.
+    export: Option<Export>,
+}
+
+struct Limits {
+    lines_of_match: usize,
+    matches_left: usize,
+    /// Reached by what is shown: nothing is skipped.
+    are_of_display: bool,
+    per_repository: Option<usize>,
+    counts: HashMap<Vec<u8>, usize>,
+    whole_left: Option<u64>,
+    /// Files that the answer lists, and those that were read whole.
+    wanted: u64,
+    read: u64,
+}
+
+impl Limits {
+    fn new(answer: &frontend::SearchResult, options: &SearchOptions, shards: u64) -> Limits {
+        let shards = shards.max(1) as usize;
+        let per_shard = options
+            .per_shard_max
+            .map(|most| most.saturating_mul(shards));
+        let total = options.total_max.into_iter().chain(per_shard).min();
+        let (total, shown) = (total.unwrap_or(usize::MAX), options.matches_max);
+        Limits {
+            lines_of_match: 1 + 2 * answer.query().context_lines as usize,
+            matches_left: total.min(shown.unwrap_or(usize::MAX)),
+            are_of_display: shown.is_some_and(|shown| shown <= total),
+            per_repository: options.per_repository_max,
+            counts: HashMap::new(),
+            whole_left: options.whole.then_some(WHOLE_BYTES_MAX),
+            wanted: (answer.documents()).min(options.files_max.unwrap_or(usize::MAX) as u64),
+            read: 0,
+        }
+    }
+
+    /// Bounds the lines of one message.
+    async fn bound(&mut self, matches: usize) -> Option<SemaphorePermit<'static>> {
+        let most = LINES_MAX / self.lines_of_match;
+        self.are_of_display &= self.matches_left <= most;
+        self.matches_left = self.matches_left.min(most);
+        let lines = self.matches_left.min(matches) * self.lines_of_match;
+        if lines <= SMALL_LINES {
+            return None;
+        }
+        LARGE.acquire().await.ok()
+    }
+
+    fn at_once(&self) -> usize {
+        self.matches_left.min(LINES_AT_ONCE / self.lines_of_match)
+    }
+
+    /// Leaves out files of a repository once it has its matches.
+    fn admit(&mut self, file: &FoundFile) -> bool {
+        let matches = file.matches.len();
+        if let Some(most) = self.per_repository {
+            let package = file.matches[0].document.package.clone();
+            let count = self.counts.entry(package).or_default();
+            if *count >= most {
+                return false;
+            }
+            *count += matches;
+        }
+        let is_whole = file.total.is_none_or(|total| total <= matches as u64);
+        self.read += u64::from(is_whole);
+        self.matches_left = self.matches_left.saturating_sub(matches);
+        true
+    }
+
+    fn skipped(&self) -> u64 {
+        if self.are_of_display && self.matches_left == 0 {
+            0
+        } else {
+            self.wanted.saturating_sub(self.read)
+        }
+    }
 }
 
 /// Searches, and waits for the end.
@@ -63,145 +151,130 @@ pub(super) async fn search(
     Ok(answer)
 }
 
-impl FoundFiles {
-    pub(super) async fn read(
-        call: &Call,
-        scope: &Scope,
-        answer: Arc<frontend::SearchResult>,
-        options: &SearchOptions,
-    ) -> Result<FoundFiles, Problem> {
-        let lines_of_match = 1 + 2 * answer.query().context_lines as usize;
-        let shards = call.coordinator.served(scope).shards.max(1) as usize;
-        let per_shard = options
-            .per_shard_max
-            .map(|most| most.saturating_mul(shards));
-        let total = options.total_max.into_iter().chain(per_shard).min();
-        let total = total.unwrap_or(usize::MAX).min(LINES_MAX / lines_of_match);
-        let shown = options.matches_max.unwrap_or(usize::MAX);
-        let lines = total.min(shown).min(answer.len()) * lines_of_match;
-        let permit = if lines > SMALL_LINES {
-            LARGE.acquire().await.ok()
-        } else {
-            None
-        };
-        let files_max = options.files_max.unwrap_or(usize::MAX);
-        let files = match options.per_repository_max {
-            None => compat::files(&answer, 0..files_max, total.min(shown)).await?,
-            Some(most) => files_by_repository(&answer, files_max, total.min(shown), most).await?,
-        };
-        let wanted = answer.documents().min(files_max as u64);
-        let is_cut =
-            |file: &&FoundFile| file.total.is_some_and(|it| it > file.matches.len() as u64);
-        let cut = files.iter().filter(is_cut).count() as u64;
-        let skipped = wanted.saturating_sub(files.len() as u64) + cut;
-        Ok(FoundFiles {
-            answer,
-            files_skipped: if shown <= total { 0 } else { skipped },
-            files,
-            _permit: permit,
-        })
-    }
+/// Answer of which the files are read on, or one without files.
+pub(super) enum Begun {
+    Files(Box<Found>),
+    Counts(SearchResult),
 }
 
-/// Leaves out files of a repository once it has `most` matches.
-async fn files_by_repository(
-    answer: &Arc<frontend::SearchResult>,
-    files_max: usize,
-    mut matches_left: usize,
-    most: usize,
-) -> Result<Vec<FoundFile>, Problem> {
-    let (mut files, mut counts) = (Vec::new(), HashMap::<Vec<u8>, usize>::new());
-    let (mut at, mut step) = (0, FILES_AT_ONCE);
-    while matches_left > 0 && files.len() < files_max {
-        let read = compat::files(answer, at..at + step, matches_left).await?;
-        for file in read {
-            let matches = file.matches.len();
-            let count = counts.entry(file.matches[0].document.package.clone());
-            let count = count.or_default();
-            if *count < most && files.len() < files_max && matches_left > 0 {
-                *count += matches;
-                matches_left = matches_left.saturating_sub(matches);
-                files.push(file);
-            }
-        }
-        (at, step) = (at + step, step * 2);
-        if at as u64 >= answer.documents() {
-            break;
-        }
-    }
-    Ok(files)
-}
-
-/// Files of a query, with the addresses of their repositories.
-pub(super) async fn answer(
+pub(super) async fn begin(
     call: &Call,
-    links: &Links,
-    prepared: &Prepared,
+    links: Links,
+    prepared: Prepared,
     options: &SearchOptions,
-) -> Result<SearchResult, Problem> {
+) -> Result<Begun, Problem> {
     let begun = Instant::now();
-    let Prepared {
-        scope,
-        query: Some(zoekt),
-        ..
-    } = prepared
-    else {
-        return Ok(SearchResult::default());
+    let (scope, mut counts) = (prepared.scope, SearchResult::default());
+    let served = call.coordinator.served(&scope);
+    let Some(zoekt) = prepared.query else {
+        return Ok(Begun::Counts(counts));
     };
     if options.estimates {
-        let stats = Stats {
-            shard_files_considered: call.coordinator.served(scope).documents,
-            ..Stats::default()
-        };
-        return Ok(SearchResult {
-            stats,
-            ..SearchResult::default()
-        });
+        counts.stats.shard_files_considered = served.documents;
+        return Ok(Begun::Counts(counts));
     }
-    let found = search(call, scope, zoekt, options).await?;
+    let answer = search(call, &scope, &zoekt, options).await?;
     let timeout = options.timeout.unwrap_or(call.coordinator.config().timeout);
-    let is_late = begun.elapsed() >= timeout;
-    let mut found = FoundFiles::read(call, scope, found, options).await?;
-    let corpus = call.corpus(scope);
-    let mut result = SearchResult::default();
-    let mut writer = Writer::new(zoekt, options);
-    let files = std::mem::take(&mut found.files).into_iter();
-    let write = move || {
-        let files = files.filter_map(|file| writer.file(file)).collect();
-        (files, writer)
-    };
-    let (files, writer) = rendering(&found.answer, write).await;
-    result.files = files;
-    if options.whole {
-        found.files_skipped += add_contents(corpus, &mut result.files).await;
-    }
-    for file in &result.files {
-        links.add(
-            &file.repository,
-            &mut result.urls,
-            &mut result.line_fragments,
-        );
-    }
-    result.stats = found.stats(&writer, is_late);
-    result.stats.crashes += prepared.missing;
-    result.stats.duration = begun.elapsed().as_nanos() as u64;
-    Ok(result)
+    Ok(Begun::Files(Box::new(Found {
+        files: Files::new(&answer, 0..options.files_max.unwrap_or(usize::MAX)),
+        limits: Limits::new(&answer, options, served.shards),
+        writer: Writer::new(&zoekt, options),
+        result: SearchResult::default(),
+        is_late: begun.elapsed() >= timeout,
+        missing: prepared.missing,
+        export: None,
+        call: call.clone(),
+        scope,
+        answer,
+        links,
+        begun,
+    })))
 }
 
-impl FoundFiles {
-    fn stats(&self, writer: &Writer, is_late: bool) -> Stats {
+/// Answer in one message, with at most [`LINES_MAX`] lines.
+pub(super) async fn whole(
+    call: &Call,
+    links: Links,
+    prepared: Prepared,
+    options: &SearchOptions,
+) -> Result<SearchResult, Problem> {
+    let mut found = match begin(call, links, prepared, options).await? {
+        Begun::Files(found) => found,
+        Begun::Counts(counts) => return Ok(counts),
+    };
+    let _permit = found.limits.bound(found.answer.len()).await;
+    let mut files = Vec::new();
+    while let Some(batch) = found.next().await? {
+        files.extend(batch);
+    }
+    let end = found.end();
+    Ok(SearchResult { files, ..end })
+}
+
+impl Found {
+    pub(super) fn is_at_end(&self) -> bool {
+        self.limits.matches_left == 0 || self.files.is_at_end()
+    }
+
+    /// First files of an answer that is sent in batches.
+    pub(super) async fn first(&mut self) -> Result<Vec<FileMatch>, Problem> {
+        let files = self.next().await?;
+        if !self.is_at_end() {
+            self.export = Some(self.call.exports.begin()?);
+        }
+        Ok(files.unwrap_or_default())
+    }
+
+    /// Next files; `None` at the end.
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<FileMatch>>, Problem> {
+        if self.limits.matches_left == 0 {
+            return Ok(None);
+        }
+        let Some(mut found) = self.files.next(self.limits.at_once()).await? else {
+            return Ok(None);
+        };
+        found.retain(|file| self.limits.admit(file));
+        let mut writer = mem::take(&mut self.writer);
+        let write = move || {
+            let files = found.into_iter().filter_map(|file| writer.file(file));
+            (files.collect::<Vec<_>>(), writer)
+        };
+        let (mut files, writer) = rendering(&self.answer, write).await;
+        self.writer = writer;
+        if let Some(left) = &mut self.limits.whole_left {
+            let missing = add_contents(self.call.corpus(&self.scope), &mut files, left).await;
+            self.limits.read = self.limits.read.saturating_sub(missing);
+        }
+        let SearchResult {
+            urls,
+            line_fragments,
+            ..
+        } = &mut self.result;
+        for file in &files {
+            self.links.add(&file.repository, urls, line_fragments);
+        }
+        Ok(Some(files))
+    }
+
+    /// Answer without its files.
+    pub(super) fn end(&mut self) -> SearchResult {
+        let stats = self.stats();
+        SearchResult {
+            stats,
+            ..mem::take(&mut self.result)
+        }
+    }
+
+    fn stats(&self) -> Stats {
         let answer = &self.answer;
-        let missing: u64 = answer
-            .missing()
-            .iter()
-            .map(|it| it.shards.len().max(1) as u64)
-            .sum();
-        let (crashes, shards_skipped) = if is_late || answer.was_stopped() {
+        let missing = answer.missing().iter();
+        let missing: u64 = missing.map(|it| it.shards.len().max(1) as u64).sum();
+        let (crashes, shards_skipped) = if self.is_late || answer.was_stopped() {
             (0, missing)
         } else {
             (missing, 0)
         };
-        let files = answer.documents();
+        let (files, writer) = (answer.documents(), &self.writer);
         let matches = if writer.names_only {
             files
         } else {
@@ -209,28 +282,29 @@ impl FoundFiles {
         };
         let explain = answer.explain();
         Stats {
-            crashes,
+            crashes: crashes + self.missing,
             shards_skipped,
             file_count: files,
             // Matches in files that are not written count by line.
             match_count: matches.saturating_sub(writer.lines) + writer.ranges,
-            files_skipped: self.files_skipped + answer.skipped().count,
+            files_skipped: self.limits.skipped() + answer.skipped().count,
             files_considered: explain.shard_documents,
             files_loaded: explain.sum.documents,
             shard_files_considered: explain.shard_documents,
             shards_scanned: explain.shards.saturating_sub(missing),
             content_bytes_loaded: explain.sum.verified_bytes,
+            duration: self.begun.elapsed().as_nanos() as u64,
             ..Stats::default()
         }
     }
 }
 
 /// Reads whole files. Those that cannot be read, or exceed the limit, are left out and counted.
-async fn add_contents(corpus: Corpus<'_>, files: &mut Vec<FileMatch>) -> u64 {
-    let (mut left, count) = (WHOLE_BYTES_MAX, files.len());
-    for mut file in std::mem::take(files) {
-        if let Some(text) = whole(corpus, &file, left).await {
-            left -= text.len() as u64;
+async fn add_contents(corpus: Corpus<'_>, files: &mut Vec<FileMatch>, left: &mut u64) -> u64 {
+    let count = files.len();
+    for mut file in mem::take(files) {
+        if let Some(text) = content(corpus, &file, *left).await {
+            *left -= text.len() as u64;
             file.content = Bytes(text);
             files.push(file);
         }
@@ -238,7 +312,7 @@ async fn add_contents(corpus: Corpus<'_>, files: &mut Vec<FileMatch>) -> u64 {
     (count - files.len()) as u64
 }
 
-async fn whole(corpus: Corpus<'_>, file: &FileMatch, bytes_max: u64) -> Option<Vec<u8>> {
+async fn content(corpus: Corpus<'_>, file: &FileMatch, bytes_max: u64) -> Option<Vec<u8>> {
     let range = FileRange::Bytes {
         offset: 0,
         count: bytes_max,

@@ -8,9 +8,11 @@ mod filled;
 mod messages;
 mod tree;
 
+use super::found::Begun;
 use super::links::Links;
 use super::request::SearchOptions;
-use super::shape::{self, MinimalEntry, SearchResult};
+use super::sets::Prepared;
+use super::shape::{self, MinimalEntry, Stats};
 use super::{found, list, sets};
 use crate::http::request_limits::read_body;
 use crate::problem::Problem;
@@ -22,14 +24,15 @@ use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use axum::routing::post;
 use frontend::query::zoekt::Tree;
+use futures_util::stream::{self, Stream};
 use messages::list_options::RepoListField;
 use messages::{
     FileMatch, ListRequest, ListResponse, Progress, SearchRequest, SearchResponse,
     StreamSearchRequest, StreamSearchResponse,
 };
 use prost::Message;
-use std::iter::Peekable;
 use std::time::Duration;
+use std::{mem, vec};
 use tonic::server::Grpc;
 use tonic::{Code, Status};
 use tonic_prost::ProstCodec;
@@ -83,15 +86,15 @@ impl From<&Problem> for Status {
 }
 
 /// Reads a message within the limits, and sends those of the answer.
-async fn answered<In, Out, I, F>(
+async fn answered<In, Out, S, F>(
     request: Request,
     answer: impl FnOnce(In, Option<Duration>) -> F,
 ) -> Result<Response, Problem>
 where
     In: Message + Default + 'static,
     Out: Message + 'static,
-    I: Iterator<Item = Out> + Send + 'static,
-    F: Future<Output = Result<I, Problem>>,
+    S: Stream<Item = Result<Out, Status>> + Send + 'static,
+    F: Future<Output = Result<S, Problem>>,
 {
     let kind = request.headers().get(header::CONTENT_TYPE);
     if !kind.is_some_and(|kind| KINDS.contains(&kind.as_bytes())) {
@@ -109,7 +112,6 @@ where
             let late = |_| Status::deadline_exceeded("the search did not end in time");
             let messages = answer.map_err(late)?;
             let messages = messages.map_err(|problem| Status::from(&problem))?;
-            let messages = tokio_stream::iter(messages.map(Ok::<_, Status>));
             Ok::<_, Status>(tonic::Response::new(messages))
         }
     });
@@ -137,8 +139,9 @@ fn deadline(headers: &HeaderMap) -> Option<Duration> {
 
 async fn search(call: Call, links: Links, request: Request) -> Result<Response, Problem> {
     let found = async |message: SearchRequest, time| {
-        let found = find(&call, &links, message, time).await?;
-        Ok(std::iter::once(SearchResponse::from(found)))
+        let (prepared, options) = prepare(&call, message, time).await?;
+        let found = found::whole(&call, links, prepared, &options).await?;
+        Ok(tokio_stream::once(Ok(SearchResponse::from(found))))
     };
     answered(request, found).await
 }
@@ -146,22 +149,18 @@ async fn search(call: Call, links: Links, request: Request) -> Result<Response, 
 async fn stream_search(call: Call, links: Links, request: Request) -> Result<Response, Problem> {
     let found = async |message: StreamSearchRequest, time| {
         let request = message.request.unwrap_or_default();
-        let mut found = find(&call, &links, request, time).await?;
-        let files = std::mem::take(&mut found.files).into_iter();
-        let chunk = |response| StreamSearchResponse {
-            response_chunk: Some(response),
-        };
-        Ok(Chunks::new(found.into(), files).map(chunk))
+        let (prepared, options) = prepare(&call, request, time).await?;
+        let chunks = Chunks::begin(found::begin(&call, links, prepared, &options).await?).await?;
+        Ok(stream::try_unfold(Some(chunks), Chunks::next))
     };
     answered(request, found).await
 }
 
-async fn find(
+async fn prepare(
     call: &Call,
-    links: &Links,
     request: SearchRequest,
     time: Option<Duration>,
-) -> Result<SearchResult, Problem> {
+) -> Result<(Prepared, SearchOptions), Problem> {
     let query = request.query.filter(|it| it.query.is_some());
     let query = query.ok_or_else(|| Problem::bad_request("missing query"))?;
     let mut options = SearchOptions::from(request.opts.unwrap_or_default());
@@ -170,49 +169,76 @@ async fn find(
     options.timeout = options.timeout.into_iter().chain(in_time).min();
     let tree = tree::read(call, query).await?;
     let prepared = sets::prepare(call, tree, options.context_lines).await?;
-    found::answer(call, links, &prepared, &options).await
+    Ok((prepared, options))
 }
 
-/// Messages with some of the files each. The first has the rest of the answer.
-struct Chunks<I: Iterator> {
-    first: Option<SearchResponse>,
-    files: Peekable<I>,
+/// Messages with some of the files each. The last has the counts.
+struct Chunks {
+    begun: Begun,
+    files: vec::IntoIter<shape::FileMatch>,
 }
 
-impl<I: Iterator<Item = shape::FileMatch>> Chunks<I> {
-    fn new(first: SearchResponse, files: I) -> Self {
-        Chunks {
-            first: Some(first),
-            files: files.peekable(),
-        }
+impl Chunks {
+    async fn begin(mut begun: Begun) -> Result<Chunks, Problem> {
+        let files = match &mut begun {
+            Begun::Files(found) => found.first().await?,
+            Begun::Counts(_) => Vec::new(),
+        };
+        let files = files.into_iter();
+        Ok(Chunks { begun, files })
     }
-}
 
-impl<I: Iterator<Item = shape::FileMatch>> Iterator for Chunks<I> {
-    type Item = SearchResponse;
+    async fn next(
+        chunks: Option<Chunks>,
+    ) -> Result<Option<(StreamSearchResponse, Option<Chunks>)>, Status> {
+        let Some(mut chunks) = chunks else {
+            return Ok(None);
+        };
+        let (files, end) = chunks
+            .read()
+            .await
+            .map_err(|problem| Status::from(&problem))?;
+        // Clients wait for more while the pending priority is not lower.
+        let pending = if end.is_some() {
+            f64::NEG_INFINITY
+        } else {
+            0.0
+        };
+        let response = SearchResponse {
+            stats: end.map(Into::into),
+            progress: Some(Progress {
+                priority: 0.0,
+                max_pending_priority: pending,
+            }),
+            files,
+        };
+        let message = StreamSearchResponse {
+            response_chunk: Some(response),
+        };
+        Ok(Some((message, end.is_none().then_some(chunks))))
+    }
 
-    fn next(&mut self) -> Option<SearchResponse> {
-        let is_more = self.first.is_some() || self.files.peek().is_some();
-        let mut chunk = is_more.then(|| self.first.take().unwrap_or_default())?;
-        let mut bytes = 0;
+    /// Files of a message, and the counts if it is the last.
+    async fn read(&mut self) -> Result<(Vec<FileMatch>, Option<Stats>), Problem> {
+        let found = match &mut self.begun {
+            Begun::Files(found) => found,
+            Begun::Counts(counts) => return Ok((Vec::new(), Some(mem::take(&mut counts.stats)))),
+        };
+        let (mut files, mut bytes) = (Vec::new(), 0);
         while bytes < CHUNK_BYTES_MAX
             && let Some(file) = self.files.next()
         {
             let file = FileMatch::from(file);
             bytes += file.encoded_len();
-            chunk.files.push(file);
+            files.push(file);
         }
-        // Clients wait for more while the pending priority is not lower.
-        let pending = if self.files.peek().is_some() {
-            0.0
-        } else {
-            f64::NEG_INFINITY
-        };
-        chunk.progress = Some(Progress {
-            priority: 0.0,
-            max_pending_priority: pending,
-        });
-        Some(chunk)
+        if self.files.len() == 0 {
+            match found.next().await? {
+                Some(batch) => self.files = batch.into_iter(),
+                None => return Ok((files, Some(found.end().stats))),
+            }
+        }
+        Ok((files, None))
     }
 }
 
@@ -241,7 +267,7 @@ async fn list_repositories(
         } else {
             answer.repos = entries.map(|entry| filled::listed(entry, &links)).collect();
         }
-        Ok(std::iter::once(answer))
+        Ok(tokio_stream::once(Ok(answer)))
     };
     answered(request, listed).await
 }

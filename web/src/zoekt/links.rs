@@ -16,6 +16,7 @@ const HOST_BYTES_MAX: usize = 260;
 
 /// Scheme, host and base path, as the client knows them. Clients show links on their own pages, so
 /// a path alone would lead elsewhere.
+#[derive(Clone)]
 pub(crate) struct Links(String);
 
 impl<S: Sync> FromRequestParts<S> for Links {

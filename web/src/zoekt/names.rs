@@ -19,6 +19,7 @@ fn compile(filter: &Filter) -> Option<Regex> {
 }
 
 /// Parts of a path that match filters which are not negated.
+#[derive(Default)]
 pub(super) struct NameRanges(Vec<Regex>);
 
 impl NameRanges {

@@ -205,12 +205,13 @@ async fn json(call: &Call, links: &Links) -> Result<Page, Problem> {
         timeout: Some(TIMEOUT),
         ..SearchOptions::default()
     };
-    let found = found::answer(call, links, &prepared, &options).await?;
     let query_of = |it: &ZoektQuery| it.parsed.query.interpreted_as();
+    let understood = prepared.query.as_ref().map(query_of);
+    let found = found::whole(call, links.clone(), prepared, &options).await?;
     let page = ResultPage {
         last,
         query_str: query.to_owned(),
-        query: prepared.query.as_ref().map(query_of).unwrap_or_default(),
+        query: understood.unwrap_or_default(),
         ..ResultPage::new(found, links)
     };
     Ok(Page::Result(page))

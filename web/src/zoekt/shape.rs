@@ -23,15 +23,11 @@ pub(super) struct Empty {}
 
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "PascalCase")]
-pub(super) struct SearchAnswer {
-    pub(super) result: SearchResult,
-}
-
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "PascalCase")]
 pub(super) struct SearchResult {
     #[serde(flatten)]
     pub(super) stats: Stats,
+    /// Written before the rest.
+    #[serde(skip)]
     pub(super) files: Vec<FileMatch>,
     #[serde(rename = "RepoURLs")]
     pub(super) urls: Templates,

@@ -10,6 +10,7 @@ use frontend::query::zoekt::{ResultType, ZoektQuery};
 use frontend::{Document, Match};
 use std::sync::Arc;
 
+#[derive(Default)]
 pub(super) struct Writer {
     options: SearchOptions,
     names: NameRanges,
