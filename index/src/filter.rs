@@ -130,7 +130,8 @@ impl FilterExpr {
         }
     }
 
-    fn reads_languages(&self) -> bool {
+    /// True for a condition on language or class.
+    pub fn reads_languages(&self) -> bool {
         match self {
             FilterExpr::Predicate(test) => {
                 matches!(test.0, Property::Language(_) | Property::Class(_))

@@ -15,7 +15,7 @@
 mod multiline;
 mod query;
 
-pub use multiline::{DocumentQuery, plan_multiline};
+pub use multiline::{DocumentQuery, plan_multiline, plan_name};
 pub use query::TrigramQuery;
 
 use crate::trigram::Trigram;

@@ -30,8 +30,8 @@ mod gaps;
 mod set_ops;
 
 pub(crate) use bits::{decode_varint, encode_varint};
+pub(crate) use set_ops::{common, joined, push_range, retain_common, united};
 pub use set_ops::{intersect, unite};
-pub(crate) use set_ops::{joined, push_range, retain_common};
 
 use bits::{for_each_one, set_ones, take_within, varint_bytes};
 use elias_fano::Cursor;

@@ -48,19 +48,20 @@ pub(crate) async fn search_page(call: Call, links: zoekt::Links, known: KnownTag
         return github::search_page(&call.params);
     }
     if compat.has(Product::Sourcegraph) && sourcegraph::is_search(&call.params) {
-        return sourcegraph::search_page(&call);
+        return sourcegraph::search_page(&call).await;
     }
     pages::search(call, known).await
 }
 
 /// Addresses of no route.
 pub(crate) async fn elsewhere(
+    call: Result<Call, Problem>,
     State(app): State<App>,
     method: Method,
     uri: Uri,
 ) -> Result<Response, Problem> {
     if app.options.compat.has(Product::Sourcegraph) {
-        return sourcegraph::page(method, uri).await;
+        return sourcegraph::page(call, method, uri).await;
     }
     Err(problem::not_found(uri).await)
 }

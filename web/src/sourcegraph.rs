@@ -26,6 +26,9 @@ use serde_json::json;
 const STREAM: &str = "/.api/search/stream";
 const GRAPHQL: &str = "/.api/graphql";
 
+/// `src login` without a key asks for it.
+const OAUTH: &str = "/.well-known/openid-configuration";
+
 const CLIENT_VERSION: &str = "7.6.0";
 
 pub(crate) fn routes() -> Router<App> {
@@ -34,7 +37,9 @@ pub(crate) fn routes() -> Router<App> {
     let graphql = graphql::route();
     #[cfg(not(feature = "graphql"))]
     let graphql = post(async || Problem::missing("this server was built without GraphQL"));
+    let no_oauth = async || Problem::missing("no OAuth here: set SRC_ACCESS_TOKEN to a key");
     Router::new()
+        .route(OAUTH, get(no_oauth))
         .route(STREAM, get(stream::search))
         .route(GRAPHQL, graphql)
         .route("/.api/src-cli/version", get(version))
@@ -44,7 +49,7 @@ pub(crate) fn shape(uri: &Uri) -> Option<fn(&Problem, Response) -> Response> {
     match uri.path() {
         STREAM => Some(event),
         GRAPHQL => Some(errors),
-        path if path.starts_with("/.api/") => Some(error),
+        path if path.starts_with("/.api/") || path == OAUTH => Some(error),
         _ => None,
     }
 }

@@ -164,7 +164,7 @@ impl Strategy {
         let matcher = Box::new(LineMatcher::new(expr, &compiler)?);
         let of_blocks = plans.iter().map(|plan| match plan {
             DocumentQuery::Block(query) => Some(query.clone()),
-            DocumentQuery::And(_) | DocumentQuery::Or(_) => None,
+            _ => None,
         });
         let query = match of_blocks.collect::<Option<Vec<_>>>() {
             Some(plans) => line_matcher::join(expr, &mut plans.into_iter()),

@@ -14,7 +14,7 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use index::filter::{DocumentFacts, FilterExpr};
 use index::plan::{BadPattern, DocumentQuery, TrigramQuery};
-use schema::message::{Expr, Pattern};
+use schema::message::{Expr, Field, Filter, Pattern, Reading};
 
 #[derive(Debug)]
 pub struct DocumentMatcher {
@@ -23,6 +23,7 @@ pub struct DocumentMatcher {
     paths: Vec<RegexMatcher>,
     pub(crate) query: DocumentQuery,
     finds_names: bool,
+    pub(crate) reads_languages: bool,
     pub(crate) compiler: Compiler,
 }
 
@@ -73,6 +74,7 @@ impl DocumentMatcher {
         };
         let root = builder.node(expr)?;
         Ok(DocumentMatcher {
+            reads_languages: root.reads_languages(),
             root,
             query: plan(expr)?,
             texts: builder.texts,
@@ -273,7 +275,7 @@ impl MatcherBuilder {
 
 pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<DocumentQuery, BadPattern> {
     if pattern.in_path {
-        line_matcher::plan_pattern(pattern).map(|_| DocumentQuery::ALL)
+        line_matcher::plan_pattern(pattern).map(DocumentQuery::Path)
     } else if pattern::is_multiline(pattern) {
         index::plan::plan_multiline(&pattern::expression(pattern), pattern.ignore_case)
     } else {
@@ -281,10 +283,21 @@ pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<DocumentQuery, BadPatter
     }
 }
 
+/// `None`: the path is not asked for, or may be any.
+fn plan_filter(filter: &Filter) -> Option<TrigramQuery> {
+    let ignore_case = match (filter.field, filter.reading) {
+        (Field::Path, Reading::Regexp) => false,
+        (Field::Path, Reading::RegexpIgnoringCase) => true,
+        _ => return None,
+    };
+    index::plan::plan_name(&filter.text, ignore_case).ok()
+}
+
 fn plan(expr: &Expr) -> Result<DocumentQuery, BadExpr> {
     let each = |parts: &[Expr]| parts.iter().map(plan).collect::<Result<Vec<_>, _>>();
     Ok(match expr {
-        Expr::Filter(_) | Expr::Not(_) => DocumentQuery::ALL,
+        Expr::Filter(filter) => plan_filter(filter).map_or(DocumentQuery::ALL, DocumentQuery::Path),
+        Expr::Not(_) => DocumentQuery::ALL,
         Expr::Pattern(it) => plan_pattern(it).map_err(|bad| BadExpr::new(0, bad))?,
         Expr::Line(_) => DocumentQuery::Block(line_matcher::plan(expr)?),
         Expr::All(parts) => DocumentQuery::And(each(parts)?),
@@ -293,6 +306,15 @@ fn plan(expr: &Expr) -> Result<DocumentQuery, BadExpr> {
 }
 
 impl Node {
+    fn reads_languages(&self) -> bool {
+        match self {
+            Node::Filter(tree) => tree.reads_languages(),
+            Node::Path(_) | Node::Text(_) => false,
+            Node::All(nodes) | Node::Any(nodes) => nodes.iter().any(Node::reads_languages),
+            Node::Not(inner) => inner.reads_languages(),
+        }
+    }
+
     fn needs_text(&self) -> bool {
         match self {
             Node::Filter(_) | Node::Path(_) => false,

@@ -15,7 +15,6 @@ use crate::matcher::line_matcher::{self, LineMatcher};
 use crate::matcher::long_line::Effort;
 use crate::matcher::place::Haystack;
 use crate::pack::Match;
-use index::filter::DocumentFacts;
 use index::shard::{DocId, Document, Shard, ShardError, TextCache, TextId};
 use schema::message::Expr;
 use std::ops::ControlFlow;
@@ -228,7 +227,6 @@ impl<'a> DocumentMatchers<'a> {
         if self.matcher.is_multiline() && bytes.end - bytes.start > MULTILINE_BYTES_MAX {
             return Ok(Evaluation::TooLarge);
         }
-        let package = verifier.package_of(document.package)?.directory;
         let cancel = verifier.task.request.cancel;
         let stop = || cancel.is_cancelled();
         let texts = &self.texts;
@@ -258,15 +256,8 @@ impl<'a> DocumentMatchers<'a> {
             has_given_up |= is_undecided;
             Ok(is_found)
         };
-        let of = shard.package(document.package)?;
-        let facts = DocumentFacts {
-            directory: package,
-            name: of.name,
-            path: document.path,
-            class: shard.class(document, &of)?,
-            language: shard.language(document)?,
-            revisions: shard.revisions_of(document.id),
-        };
+        let package = shard.package(document.package)?;
+        let facts = shard.facts(document, &package, self.matcher.reads_languages)?;
         let patterns = self.matcher.evaluate(&facts, has_text)?;
         cancel.check()?;
         if has_given_up {

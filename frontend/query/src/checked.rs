@@ -51,6 +51,13 @@ impl Query {
         }))
     }
 
+    /// Leaves out paths as alternatives to patterns: finds only some of the matches.
+    pub fn in_text(&self) -> Query {
+        let mut query = self.clone();
+        query.0.expr = canonical(in_text(&query.0.expr));
+        query
+    }
+
     /// Finds document names instead of lines.
     pub fn of_names(mut self) -> Query {
         self.0.names = true;
@@ -341,6 +348,19 @@ fn signs_of_atoms(expr: &Expr, negated: bool, signs: &mut Vec<bool>) {
         }
         Expr::Not(inner) => signs_of_atoms(inner, !negated, signs),
         Expr::Line(inner) => signs_of_atoms(inner, negated, signs),
+    }
+}
+
+fn in_text(expr: &Expr) -> Expr {
+    let each = |parts: &[Expr]| parts.iter().map(in_text).collect::<Vec<_>>();
+    let is_path = |part: &Expr| matches!(part, Expr::Filter(it) if it.field == Field::Path);
+    match expr {
+        Expr::All(parts) => Expr::all(each(parts)),
+        Expr::Any(parts) if !parts.iter().all(is_path) => {
+            let others = parts.iter().filter(|part| !is_path(part));
+            Expr::any(others.map(in_text))
+        }
+        other => other.clone(),
     }
 }
 

@@ -17,6 +17,7 @@ mod tree;
 pub use lower::Search;
 pub use names::NameFilter;
 pub use options::{PatternType, Show};
+pub use predicate::Predicate;
 
 use super::error::BadQuery;
 use super::input::check_length;

@@ -13,6 +13,8 @@ use std::fmt;
 pub enum DocumentQuery {
     /// One block satisfies this. [`TrigramQuery::All`] holds even without blocks.
     Block(TrigramQuery),
+    /// The path satisfies this.
+    Path(TrigramQuery),
     And(Vec<DocumentQuery>),
     Or(Vec<DocumentQuery>),
 }
@@ -22,7 +24,7 @@ impl DocumentQuery {
 
     pub fn is_all(&self) -> bool {
         match self {
-            DocumentQuery::Block(query) => *query == TrigramQuery::All,
+            DocumentQuery::Block(query) | DocumentQuery::Path(query) => *query == TrigramQuery::All,
             DocumentQuery::And(parts) => parts.iter().all(DocumentQuery::is_all),
             DocumentQuery::Or(parts) => parts.iter().any(DocumentQuery::is_all),
         }
@@ -39,12 +41,13 @@ impl DocumentQuery {
     }
 }
 
-/// Renders `all`, or `["abc"]` for one block; a space is AND, `(a | b)` is OR.
+/// Renders `all`, or `["abc"]` for one block or `path ["abc"]`; a space is AND, `(a | b)` is OR.
 impl fmt::Display for DocumentQuery {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             all if all.is_all() => out.write_str("all"),
             DocumentQuery::Block(query) => write!(out, "[{query}]"),
+            DocumentQuery::Path(query) => write!(out, "path [{query}]"),
             DocumentQuery::And(parts) => {
                 let parts = parts.iter().filter(|part| !part.is_all());
                 write_joined(out, parts, " ")
@@ -60,8 +63,13 @@ impl fmt::Display for DocumentQuery {
 
 /// Document query of a regular expression, within a line or across lines.
 pub fn plan_multiline(pattern: &str, ignore_case: bool) -> Result<DocumentQuery, BadPattern> {
+    plan_name(pattern, ignore_case).map(DocumentQuery::spread)
+}
+
+/// Query of a regular expression on a name, in which a line end is like other bytes.
+pub fn plan_name(pattern: &str, ignore_case: bool) -> Result<TrigramQuery, BadPattern> {
     let hir = without_line_ends(&parse(pattern, ignore_case)?);
-    Ok(DocumentQuery::spread(Info::of(&hir).into_query()))
+    Ok(Info::of(&hir).into_query())
 }
 
 /// Generalises an expression: anything that can match a line end matches any text.
@@ -138,5 +146,10 @@ mod tests {
         check(r"\n", "all");
         assert!(plan_multiline(r"\n", false).unwrap().is_all());
         assert!(plan_multiline("a(", false).is_err());
+        let name = plan_name("abc\ndef", true).unwrap();
+        assert_eq!(
+            DocumentQuery::Path(name).to_string(),
+            r#"path ["abc" "def"]"#
+        );
     }
 }

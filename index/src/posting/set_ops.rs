@@ -88,6 +88,38 @@ pub(crate) fn retain_common(ids: &mut Vec<u32>, others: &[u32]) {
     ids.truncate(kept);
 }
 
+type Ids<E> = Result<Option<Vec<u32>>, E>;
+
+/// Ascending ids of all `parts`. `None`, of a part too, means all ids.
+pub(crate) fn common<P, E>(parts: &[P], mut ids_of: impl FnMut(&P) -> Ids<E>) -> Ids<E> {
+    let mut left: Option<Vec<u32>> = None;
+    for part in parts {
+        match (&mut left, ids_of(part)?) {
+            (_, None) => {}
+            (None, ids) => left = ids,
+            (Some(left), Some(ids)) => retain_common(left, &ids),
+        }
+        if left.as_ref().is_some_and(Vec::is_empty) {
+            break;
+        }
+    }
+    Ok(left)
+}
+
+/// Like [`common`], of any of `parts`.
+pub(crate) fn united<P, E>(parts: &[P], mut ids_of: impl FnMut(&P) -> Ids<E>) -> Ids<E> {
+    let mut all = Vec::new();
+    for part in parts {
+        match ids_of(part)? {
+            None => return Ok(None),
+            Some(ids) => all.extend(ids),
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(Some(all))
+}
+
 /// Union of `lists` inside ascending `ranges`. Stops before the next list once `stop`
 /// returns true.
 pub fn unite(

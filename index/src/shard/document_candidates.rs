@@ -37,7 +37,7 @@ impl Shard {
         let scope = self.texts_of_accepted(filters, stop)?;
         let blocks = self.blocks_of_all(&scope)?;
         let evaluator = Evaluator::new(self, &blocks, stop);
-        let texts = match self.texts_with(query, &evaluator)? {
+        let texts = match self.texts_with(query, &scope, &evaluator)? {
             None => scope.into_owned(),
             Some(texts) => posting::joined(texts),
         };
@@ -63,6 +63,7 @@ impl Shard {
     fn texts_with(
         &self,
         query: &DocumentQuery,
+        scope: &[Range<u32>],
         evaluator: &Evaluator<'_>,
     ) -> Result<Option<Vec<u32>>> {
         match query {
@@ -71,33 +72,36 @@ impl Shard {
                 let blocks = evaluator.blocks(query)?;
                 blocks.map(|blocks| self.texts_of(&blocks)).transpose()
             }
+            DocumentQuery::Path(query) => {
+                let documents = self.documents_of_paths(query)?;
+                let texts = documents.map(|documents| self.texts_of_documents(documents, scope));
+                texts.transpose()
+            }
             DocumentQuery::And(parts) => {
-                let mut left: Option<Vec<u32>> = None;
-                for part in parts {
-                    match (&mut left, self.texts_with(part, evaluator)?) {
-                        (_, None) => {}
-                        (None, texts) => left = texts,
-                        (Some(left), Some(texts)) => posting::retain_common(left, &texts),
-                    }
-                    if left.as_ref().is_some_and(Vec::is_empty) {
-                        break;
-                    }
-                }
-                Ok(left)
+                posting::common(parts, |part| self.texts_with(part, scope, evaluator))
             }
             DocumentQuery::Or(parts) => {
-                let mut all = Vec::new();
-                for part in parts {
-                    match self.texts_with(part, evaluator)? {
-                        None => return Ok(None),
-                        Some(texts) => all.extend(texts),
-                    }
-                }
-                all.sort_unstable();
-                all.dedup();
-                Ok(Some(all))
+                posting::united(parts, |part| self.texts_with(part, scope, evaluator))
             }
         }
+    }
+
+    /// Texts in `scope`, ascending.
+    fn texts_of_documents(
+        &self,
+        documents: Vec<Range<u32>>,
+        scope: &[Range<u32>],
+    ) -> Result<Vec<u32>> {
+        let mut texts = Vec::new();
+        for id in documents.into_iter().flatten() {
+            let text = self.text_of_document(DocId(id))?.0;
+            let within = scope.partition_point(|range| range.end <= text);
+            if scope.get(within).is_some_and(|range| range.start <= text) {
+                texts.push(text);
+            }
+        }
+        texts.dedup();
+        Ok(texts)
     }
 
     fn texts_of(&self, blocks: &[u32]) -> Result<Vec<u32>> {

@@ -1,8 +1,9 @@
-//! Documents by literal in their path.
+//! Documents by text in their path.
 
 use super::error::Result;
 use super::{LENGTH_BYTES_MAX, Shard};
 use crate::format::{PATH_GROUP_DOCUMENTS, PAYLOAD, SINGLE, Section};
+use crate::plan::TrigramQuery;
 use crate::posting::{self, PADDING_BYTES, PostingList, push_range};
 use crate::trigram::Trigram;
 use std::ops::Range;
@@ -16,29 +17,24 @@ impl Shard {
     /// Documents with `literal` possibly in their path (ignoring ASCII case), as
     /// separate ascending ranges; `None` if unknown: no trigram, or none listed.
     pub fn documents_with_path(&self, literal: &[u8]) -> Result<Option<Vec<Range<u32>>>> {
-        let bytes = self.section_bytes(Section::Paths);
         let windows = literal.windows(3);
         let trigrams = windows.filter_map(|three| Trigram::of([three[0], three[1], three[2]]));
-        let mut trigrams: Vec<Trigram> = trigrams.collect();
-        trigrams.sort_unstable();
-        trigrams.dedup();
-        if bytes == 0 || trigrams.is_empty() {
+        self.documents_of_paths(&TrigramQuery::and(trigrams.map(TrigramQuery::Trigram)))
+    }
+
+    /// Documents whose path possibly satisfies `query`.
+    pub(super) fn documents_of_paths(
+        &self,
+        query: &TrigramQuery,
+    ) -> Result<Option<Vec<Range<u32>>>> {
+        let bytes = self.section_bytes(Section::Paths);
+        if bytes == 0 {
             return Ok(None);
         }
         let paths = Paths::new(self, self.file.slice(Section::Paths, 0..bytes)?)?;
-        let mut lists = Vec::with_capacity(trigrams.len());
-        for trigram in trigrams {
-            match paths.list(trigram)? {
-                Some(list) => lists.push(list),
-                None => return Ok(Some(Vec::new())),
-            }
-        }
-        lists.sort_by_key(PostingList::len);
-        let all = 0..paths.groups;
-        let mut groups = lists[0].within(std::slice::from_ref(&all));
-        for list in &lists[1..] {
-            posting::intersect(&mut groups, list);
-        }
+        let Some(groups) = paths.groups_with(query)? else {
+            return Ok(None);
+        };
         let mut documents = Vec::new();
         for group in groups {
             let start = group * PATH_GROUP_DOCUMENTS;
@@ -72,6 +68,23 @@ impl<'s> Paths<'s> {
             lists,
             groups: shard.document_count().div_ceil(PATH_GROUP_DOCUMENTS),
         })
+    }
+
+    /// Ascending; `None` means all.
+    fn groups_with(&self, query: &TrigramQuery) -> Result<Option<Vec<u32>>> {
+        match query {
+            TrigramQuery::All => Ok(None),
+            TrigramQuery::None => Ok(Some(Vec::new())),
+            TrigramQuery::Trigram(trigram) => {
+                let all = 0..self.groups;
+                let list = self.list(*trigram)?;
+                Ok(Some(list.map_or(Vec::new(), |list| {
+                    list.within(std::slice::from_ref(&all))
+                })))
+            }
+            TrigramQuery::And(parts) => posting::common(parts, |part| self.groups_with(part)),
+            TrigramQuery::Or(parts) => posting::united(parts, |part| self.groups_with(part)),
+        }
     }
 
     fn list(&self, trigram: Trigram) -> Result<Option<PostingList<'s>>> {

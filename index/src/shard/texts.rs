@@ -2,7 +2,7 @@
 //! shares others with earlier packages.
 
 use super::error::Result;
-use super::{DocId, Package, Shard, Text, TextId};
+use super::{DocId, Document, Package, Shard, Text, TextId};
 use crate::document::Class;
 use crate::filter::{DocumentFacts, Filters};
 use crate::format::Section;
@@ -118,20 +118,29 @@ impl Shard {
             return Ok(true);
         }
         let entry = self.document(document)?;
-        let reads = filters.read_languages();
-        let facts = DocumentFacts {
+        let facts = self.facts(&entry, &package, filters.read_languages())?;
+        Ok(filters.accepts_document(&facts))
+    }
+
+    /// Facts of a document, of languages only if those are read.
+    pub fn facts<'s>(
+        &'s self,
+        document: &Document<'s>,
+        package: &Package<'s>,
+        reads_languages: bool,
+    ) -> Result<DocumentFacts<'s>> {
+        let (class, language) = match reads_languages {
+            true => (self.class(document, package)?, self.language(document)?),
+            false => (Class::default(), ""),
+        };
+        Ok(DocumentFacts {
             directory: package.directory,
             name: package.name,
-            path: entry.path,
-            class: if reads {
-                self.class(&entry, &package)?
-            } else {
-                Class::default()
-            },
-            language: if reads { self.language(&entry)? } else { "" },
-            revisions: self.revisions_of(document),
-        };
-        Ok(filters.accepts_document(&facts))
+            path: document.path,
+            class,
+            language,
+            revisions: self.revisions_of(document.id),
+        })
     }
 
     pub fn revisions_of(&self, document: DocId) -> DocumentRevisions<'_> {

@@ -42,6 +42,10 @@ pub(crate) struct Events(mpsc::Sender<Result<sse::Event, Infallible>>);
 impl Events {
     pub(crate) async fn send(&self, name: &str, data: &impl serde::Serialize) -> Option<()> {
         let data = serde_json::to_string(data).expect("events are plain data");
+        self.send_json(name, data).await
+    }
+
+    pub(crate) async fn send_json(&self, name: &str, data: String) -> Option<()> {
         let event = sse::Event::default().event(name).data(data);
         self.0.send(Ok(event)).await.ok()
     }
@@ -201,6 +205,8 @@ pub(crate) const FILES_MAX: usize = 2 * BEST_MAX;
 pub(crate) enum Best {
     /// [`BEST_MAX`] matches.
     Matches,
+    /// Like matches, of words that may be in the text or the path, only those in the text.
+    Lines,
     /// [`FILES_MAX`] files with their best [`BEST_LINES_MAX`] matches.
     Files,
 }
@@ -210,6 +216,7 @@ impl Best {
         let query = query.clone();
         match self {
             Best::Matches => query.wanting(Want::Matches, BEST_MAX as u64)?.uncounted(),
+            Best::Lines => Best::Matches.query(&query.in_text()),
             Best::Files => query.of_best_documents(FILES_MAX as u64, BEST_LINES_MAX as u32),
         }
     }

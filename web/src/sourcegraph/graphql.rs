@@ -3,6 +3,10 @@
 //! **Invariant:** a request is bounded before it runs: its body, also decompressed, its depth, and
 //! its cost, in which a search counts as many fields. Fields are resolved one by one, in order.
 
+mod commit;
+mod file;
+mod lsif;
+mod pattern_type;
 mod repository;
 mod search;
 mod shared;
@@ -12,17 +16,18 @@ use crate::http::response;
 use crate::problem::Problem;
 use crate::state::{App, Call};
 use access::KeyName;
-use async_graphql::{Context, EmptyMutation, EmptySubscription, Enum, Object, SimpleObject};
+use async_graphql::{Context, EmptyMutation, EmptySubscription, Enum, ID, Object, SimpleObject};
 use async_graphql::{Request as Query, Result, Schema, Variables};
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
 use flate2::read::GzDecoder;
-use repository::{Repositories, Repository};
-use search::{PatternType, Search, Version};
+use pattern_type::{PatternType, Version, pattern_type};
+use repository::{FoundRepository, Repositories, Repository, Wanted};
+use search::Search;
 use serde::Deserialize;
-use shared::{TextLeft, refused};
+use shared::{LookupsLeft, TextLeft, refused};
 use std::io::Read;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicU64;
@@ -75,7 +80,7 @@ async fn answer(call: Call, request: Request) -> Result<Response, Problem> {
         bytes: AtomicU64::new(TEXT_BYTES_MAX),
         turns: Semaphore::new(FILES_AT_ONCE),
     };
-    let query = query.data(text).data(call);
+    let query = query.data(text).data(LookupsLeft::default()).data(call);
     Ok(response::no_store(response::json(
         &SCHEMA.execute(query).await,
     )))
@@ -106,6 +111,8 @@ struct Root;
 impl Root {
     async fn site(&self) -> Site {
         Site {
+            id: ID::from("site"),
+            site_id: "trawl",
             build_version: BUILD,
             product_version: env!("CARGO_PKG_VERSION"),
         }
@@ -113,8 +120,11 @@ impl Root {
 
     async fn current_user(&self, ctx: &Context<'_>) -> User {
         let key = ctx.data_opt::<KeyName>().map(KeyName::as_str);
+        let name = key.unwrap_or("anonymous").to_owned();
         User {
-            username: key.unwrap_or("anonymous").to_owned(),
+            id: ID(name.clone()),
+            display_name: name.clone(),
+            username: name,
         }
     }
 
@@ -124,9 +134,9 @@ impl Root {
         ctx: &Context<'_>,
         query: String,
         version: Option<Version>,
-        pattern_type: Option<PatternType>,
+        #[graphql(name = "patternType")] typed: Option<PatternType>,
     ) -> Result<Search> {
-        let pattern_type = search::pattern_type(version, pattern_type).map_err(refused)?;
+        let pattern_type = pattern_type(version, typed).map_err(refused)?;
         Search::run(ctx, &query, pattern_type)
             .await
             .map_err(refused)
@@ -138,7 +148,9 @@ impl Root {
         &self,
         ctx: &Context<'_>,
         first: Option<i32>,
+        after: Option<String>,
         query: Option<String>,
+        names: Option<Vec<String>>,
         #[graphql(name = "cloned")] _cloned: Option<bool>,
         #[graphql(name = "notCloned")] _not_cloned: Option<bool>,
         #[graphql(name = "indexed")] _indexed: Option<bool>,
@@ -146,31 +158,65 @@ impl Root {
         #[graphql(name = "orderBy")] _order_by: Option<RepositoryOrderBy>,
         descending: Option<bool>,
     ) -> Result<Repositories> {
-        let wanted = (
+        let wanted = Wanted {
             first,
-            query.unwrap_or_default(),
-            descending.unwrap_or(false),
-        );
-        let list = Repositories::list(ctx.data_unchecked(), wanted).await;
+            after,
+            query: query.unwrap_or_default(),
+            names,
+            descending: descending.unwrap_or(false),
+        };
+        let list = Repositories::list(ctx.data_unchecked(), &wanted).await;
         list.map_err(refused)
     }
 
+    /// By name, or by the address of a remote.
     #[graphql(complexity = "10 + child_complexity")]
-    async fn repository(&self, ctx: &Context<'_>, name: String) -> Result<Option<Repository>> {
+    async fn repository(
+        &self,
+        ctx: &Context<'_>,
+        name: Option<String>,
+        #[graphql(name = "cloneURL")] clone_url: Option<String>,
+    ) -> Result<Option<Repository>> {
+        let name = name.or(clone_url.as_deref().map(name_of_remote));
+        let name = name.ok_or_else(|| refused(Problem::bad_request("name is missing")))?;
         let found = Repository::find(ctx.data_unchecked(), &name).await;
         found.map_err(refused)
     }
+
+    #[graphql(complexity = "10 + child_complexity")]
+    async fn repository_redirect(
+        &self,
+        ctx: &Context<'_>,
+        name: String,
+    ) -> Result<Option<FoundRepository>> {
+        let found = Repository::find(ctx.data_unchecked(), &name).await;
+        let found = found.map_err(refused)?;
+        Ok(found.map(FoundRepository::Repository))
+    }
+}
+
+/// `git@host:owner/name.git` and `https://host/owner/name` have the name `host/owner/name`.
+fn name_of_remote(address: &str) -> String {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let rest = rest.split_once('@').map_or(rest, |(_, rest)| rest);
+    let rest = rest.strip_suffix(".git").unwrap_or(rest);
+    rest.replacen(':', "/", 1)
 }
 
 #[derive(SimpleObject)]
 struct Site {
+    id: ID,
+    #[graphql(name = "siteID")]
+    site_id: &'static str,
     build_version: &'static str,
     product_version: &'static str,
 }
 
 #[derive(SimpleObject)]
 struct User {
+    id: ID,
     username: String,
+    display_name: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Enum)]

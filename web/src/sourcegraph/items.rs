@@ -1,17 +1,31 @@
 //! Items of a stream.
 
 use super::matches::{self, ItemView};
+use super::progress;
 use super::query::StreamParams;
 use crate::compat::FoundFile;
-use frontend::Document;
+use crate::symbols::Enclosing;
 use frontend::query::sourcegraph::{Search, Show};
+use frontend::{Document, Match};
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::sync::Arc;
 
+#[derive(Clone)]
 pub(super) struct StreamItems {
     pub(super) view: ItemView,
     pub(super) sent: u64,
+    pub(super) sent_max: u64,
     known: HashSet<(Vec<u8>, Vec<u8>)>,
+    first: HashSet<Place>,
+}
+
+/// Line of a document, and the start in it.
+type Place = (Arc<Document>, u32, usize);
+
+fn place(found: &Match) -> Place {
+    let start = found.ranges.first().map_or(0, |range| range.start);
+    (Arc::clone(&found.document), found.line, start)
 }
 
 impl StreamItems {
@@ -23,11 +37,45 @@ impl StreamItems {
                 context: params.context,
             },
             sent: 0,
+            sent_max: progress::sent_max(search, params.display),
             known: HashSet::new(),
+            first: HashSet::new(),
         }
     }
 
-    pub(super) fn of(&mut self, file: FoundFile) -> Vec<Value> {
+    /// Items of the best matches, which [`of`](Self::of) leaves out later.
+    pub(super) fn first(&mut self, mut matches: Vec<Match>) -> Vec<Value> {
+        matches.truncate(usize::try_from(self.sent_max).unwrap_or(usize::MAX));
+        let places: Vec<Place> = matches.iter().map(place).collect();
+        let mut items = Vec::new();
+        while let Some(best) = matches.first() {
+            let document = Arc::clone(&best.document);
+            let (own, others) = matches.into_iter().partition(|it| it.document == document);
+            let file = FoundFile {
+                matches: own,
+                total: None,
+            };
+            items.extend(self.of(file, &Enclosing::default()));
+            matches = others;
+        }
+        self.first.extend(places);
+        items
+    }
+
+    pub(super) fn first_sent(&self) -> usize {
+        self.first.len()
+    }
+
+    pub(super) fn of(&mut self, mut file: FoundFile, around: &Enclosing) -> Vec<Value> {
+        if self.view.show == Show::Matches {
+            let left = usize::try_from(self.sent_max.saturating_sub(self.sent));
+            file.matches
+                .retain(|found| !self.first.contains(&place(found)));
+            file.matches.truncate(left.unwrap_or(usize::MAX));
+        }
+        if file.matches.is_empty() {
+            return Vec::new();
+        }
         let document = file.matches[0].document.clone();
         let count = file.matches.len() as u64;
         let (items, sent) = match self.view.show {
@@ -37,7 +85,10 @@ impl StreamItems {
                 (item.into_iter().collect(), sent)
             }
             Show::Files => (vec![matches::path(&document, &file.matches)], 1),
-            Show::Symbols => (vec![matches::symbols(&document, &file.matches)], count),
+            Show::Symbols => (
+                vec![matches::symbols(&document, &file.matches, around)],
+                count,
+            ),
             Show::Matches if file.matches.iter().all(|found| found.is_name()) => {
                 (vec![matches::path(&document, &file.matches)], count)
             }

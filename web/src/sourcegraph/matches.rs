@@ -5,6 +5,7 @@
 
 use crate::http::links::encode;
 use crate::search::run::in_line_order;
+use crate::symbols::Enclosing;
 use frontend::query::sourcegraph::Show;
 use frontend::{Document, Match};
 use language::symbols::Kind;
@@ -49,40 +50,39 @@ pub(super) fn path(document: &Document, matches: &[Match]) -> Value {
     item.into()
 }
 
-pub(super) fn symbols(document: &Document, matches: &[Match]) -> Value {
+pub(super) fn symbols(document: &Document, matches: &[Match], around: &Enclosing) -> Value {
     let mut item = head("symbol", document);
-    let symbols: Vec<Value> = matches.iter().flat_map(symbols_of).map(shown).collect();
-    let shown = symbols.iter().map(|symbol| {
-        let url = &symbol["url"];
-        let url = url.as_str().unwrap_or_default().trim_start_matches('/');
-        let mut symbol = symbol.clone();
-        symbol["url"] = url.into();
-        symbol
+    let symbols = matches.iter().flat_map(|found| symbols_of(found, around));
+    let shown = symbols.map(|symbol| {
+        json!({
+            "name": symbol.name,
+            "kind": symbol.kind,
+            "containerName": symbol.container,
+            "url": symbol.url.trim_start_matches('/'),
+            "line": symbol.line + 1,
+        })
     });
     item.insert("symbols".into(), shown.collect());
     item.into()
 }
 
-fn shown(symbol: Symbol) -> Value {
-    json!({
-        "name": symbol.name,
-        "kind": symbol.kind,
-        "containerName": "",
-        "url": symbol.url,
-        "line": symbol.line + 1,
-    })
-}
-
 pub(super) struct Symbol {
     pub(super) name: String,
     pub(super) kind: String,
+    /// Name of the enclosing definition, or empty.
+    pub(super) container: String,
     /// With a leading slash.
     pub(super) url: String,
     pub(super) line: u32,
     pub(super) columns: Range<usize>,
 }
 
-pub(super) fn symbols_of(found: &Match) -> impl Iterator<Item = Symbol> + use<'_> {
+pub(super) fn symbols_of<'a>(
+    found: &'a Match,
+    around: &Enclosing,
+) -> impl Iterator<Item = Symbol> + use<'a> {
+    let container = around.at(&found.document, found.line);
+    let container = container.map_or(String::new(), |it| text(&it.name));
     let kind = Kind::names_of(found.kinds).first().copied();
     let kind = kind.unwrap_or("unknown").to_ascii_uppercase();
     found.ranges.iter().map(move |range| {
@@ -98,6 +98,7 @@ pub(super) fn symbols_of(found: &Match) -> impl Iterator<Item = Symbol> + use<'_
         Symbol {
             name: text(&found.text[range.clone()]),
             kind: kind.clone(),
+            container: container.clone(),
             url: file_url(&found.document) + &place,
             line,
             columns,

@@ -1,22 +1,31 @@
 //! Search of a request, and the repositories that a condition on names selects.
 
+use crate::compat::FoundFile;
+use crate::http::rendering;
 use crate::problem::Problem;
 use crate::search::params::Params;
 use crate::state::Call;
 use crate::suggest::Corpus;
+use crate::symbols::Enclosing;
 use axum::http::Method;
-use frontend::query::Query;
-use frontend::query::sourcegraph::{self, NameFilter, PatternType, Search};
-use frontend::{Listing, Scope, SearchError, SearchHandle, SearchRequest, SearchResult};
+use frontend::query::sourcegraph::{self, NameFilter, PatternType, Search, Show};
+use frontend::query::{Notice, Query};
+use frontend::{Listing, Match, Scope, SearchError, SearchHandle, SearchRequest, SearchResult};
 use schema::message::{ListKind, ListRequest};
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(super) const COUNT_DEFAULT: u64 = 10_000;
 
 /// Replies of a list of repositories, about a thousand each.
-const PARTS_MAX: usize = 64;
+pub(super) const PARTS_MAX: usize = 64;
 
 const CONTEXT_LINES_MAX: u32 = 10;
+
+/// Files that are read for the containers of their symbols.
+const CONTAINER_FILES_MAX: usize = 500;
+
+const CONTAINER_WAIT: Duration = Duration::from_millis(200);
 
 pub(super) struct StreamParams {
     pub(super) chunks: bool,
@@ -60,6 +69,43 @@ pub(super) fn parse(params: &Params) -> Result<Search, Problem> {
     Ok(sourcegraph::parse(query, pattern_type(params)?)?)
 }
 
+/// The search in the repositories that its predicates select.
+pub(super) async fn narrowed(
+    call: &Call,
+    scope: &Scope,
+    search: Search,
+) -> Result<Search, Problem> {
+    let (mut found, mut is_complete) = (Vec::new(), true);
+    for predicate in &search.predicates {
+        let request = SearchRequest {
+            client: call.params.search_client(),
+            timeout: search.parsed.timeout,
+            ..SearchRequest::new(scope, predicate.query.clone())
+        };
+        let handle = call.coordinator.search(request).await?;
+        let answer = handle.finished().await.map_err(|error| match error {
+            SearchError::BadQuery(bad) => SearchError::BadQuery(predicate.query.named(bad)),
+            error => error,
+        })?;
+        is_complete &= answer.is_complete();
+        let whole = Arc::clone(&answer);
+        let read = rendering(&answer, move || whole.package_list(0..whole.packages()));
+        found.push(read.await?.into_iter().map(|it| it.name).collect());
+    }
+    let mut narrowed = match found.is_empty() {
+        true => search,
+        false => search.narrowed(&found)?,
+    };
+    if !is_complete {
+        narrowed.parsed.notices.push(Notice {
+            at: None,
+            reason: "some repositories were not asked for the predicate".to_owned(),
+            hint: None,
+        });
+    }
+    Ok(narrowed)
+}
+
 /// Starts the search, which other interfaces share unless it has more context.
 pub(super) async fn start(
     call: &Call,
@@ -79,6 +125,16 @@ pub(super) async fn start(
         ..SearchRequest::new(scope, query)
     };
     Ok(call.coordinator.search(request).await?)
+}
+
+/// Definitions around symbols of the first files.
+pub(super) async fn containers(corpus: Corpus<'_>, files: &[FoundFile], show: Show) -> Enclosing {
+    if show != Show::Symbols {
+        return Enclosing::default();
+    }
+    let files = files.iter().take(CONTAINER_FILES_MAX);
+    let symbols: Vec<&Match> = files.flat_map(|file| &file.matches).collect();
+    Enclosing::of(corpus, &symbols, CONTAINER_WAIT).await
 }
 
 pub(super) async fn finished(

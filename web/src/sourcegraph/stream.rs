@@ -1,6 +1,7 @@
 //! `/.api/search/stream`: events `filters`, `matches`, `progress`, `alert`, `error` and `done`.
 //!
-//! Progress is sent at once and while the search runs, then its matches, best first.
+//! Progress is sent at once and while the search runs, and the best matches as soon as they are
+//! known. All others follow, best first; they may have further lines of the same files.
 //!
 //! **Invariant:** no comment lines, on which clients stop.
 
@@ -12,17 +13,17 @@ use crate::compat::files;
 use crate::http::blocking;
 use crate::http::watched::Watched;
 use crate::problem::{BAD_QUERY, Problem};
-use crate::search::following::{self, Events, Report};
+use crate::search::following::{self, Best, Events, Proof, Report};
 use crate::state::Call;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response, sse};
 use frontend::query::sourcegraph::{NameFilter, Search, Show};
-use frontend::{Scope, SearchHandle, SearchResult};
+use frontend::{BEST_MAX, Scope, SearchHandle, SearchResult};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
 
-const FILES_AT_ONCE: usize = 256;
+const FILES_AT_ONCE: usize = 1024;
 const MATCHES_AT_ONCE: u64 = 10_000;
 
 const EVENT_BYTES_MAX: usize = 1 << 20;
@@ -35,6 +36,10 @@ pub(super) async fn search(call: Call) -> Result<Response, Problem> {
         Err(problem) => return Err(problem),
     };
     let scope = call.viewer.scope().await?;
+    let search = match query::narrowed(&call, &scope, search).await {
+        Err(problem) if problem.is(&BAD_QUERY) => return Ok(refused(&problem)),
+        search => search?,
+    };
     let names = search.names.clone();
     let mut response = match names {
         Some(names) => following::respond_silently(|events| async move {
@@ -47,6 +52,11 @@ pub(super) async fn search(call: Call) -> Result<Response, Problem> {
             let mut watched = Watched::new(&call.coordinator, &call.viewer, &scope);
             following::respond_silently(|events| async move {
                 let handle = Arc::new(handle);
+                let items = StreamItems::new(&search, &params);
+                let proof = (search.show == Show::Matches).then(|| {
+                    let (coordinator, client) = (Arc::clone(&call.coordinator), call.params.client);
+                    Proof::begin(coordinator, client, Arc::clone(&handle), Best::Lines)
+                });
                 let mut follower = Follower {
                     call,
                     scope,
@@ -54,6 +64,8 @@ pub(super) async fn search(call: Call) -> Result<Response, Problem> {
                     params,
                     handle: Arc::clone(&handle),
                     events,
+                    proof,
+                    items,
                     has_reported: false,
                 };
                 following::follow(&mut watched, &handle, &mut follower).await;
@@ -141,17 +153,17 @@ async fn fail(events: &Events, problem: &Problem) -> Option<()> {
 }
 
 async fn send_matches(events: &Events, items: Vec<Value>) -> Option<()> {
-    let (mut event, mut bytes) = (Vec::new(), 0);
+    let mut event = String::new();
     for item in items {
-        bytes += item.to_string().len();
-        event.push(item);
-        if bytes > EVENT_BYTES_MAX {
-            events.send("matches", &event).await?;
-            (event, bytes) = (Vec::new(), 0);
+        event.push(if event.is_empty() { '[' } else { ',' });
+        event.push_str(&item.to_string());
+        if event.len() > EVENT_BYTES_MAX {
+            let whole = std::mem::take(&mut event) + "]";
+            events.send_json("matches", whole).await?;
         }
     }
     if !event.is_empty() {
-        events.send("matches", &event).await?;
+        events.send_json("matches", event + "]").await?;
     }
     Some(())
 }
@@ -163,6 +175,9 @@ struct Follower {
     params: StreamParams,
     handle: Arc<SearchHandle>,
     events: Events,
+    /// For matches in texts.
+    proof: Option<Proof>,
+    items: StreamItems,
     has_reported: bool,
 }
 
@@ -172,10 +187,13 @@ impl Report for Follower {
     }
 
     fn has_urgent_news(&self) -> bool {
-        !self.has_reported
+        !self.has_reported || self.has_best()
     }
 
     async fn report(&mut self) -> Option<bool> {
+        if self.has_best() {
+            self.send_best().await?;
+        }
         let now = self.handle.progress();
         let progress = progress::progress(now.matches, 0, now.elapsed.as_millis() as u64);
         self.events.send("progress", &progress).await?;
@@ -206,6 +224,25 @@ impl Report for Follower {
 }
 
 impl Follower {
+    /// True once the best matches are known, and not sent.
+    fn has_best(&self) -> bool {
+        let is_known = |proof: &Proof| proof.best().is_some() || self.handle.top_matches().is_final;
+        self.proof.as_ref().is_some_and(is_known)
+    }
+
+    async fn send_best(&mut self) -> Option<()> {
+        let best = self.proof.take().and_then(|proof| proof.best().cloned());
+        let handle = Arc::clone(&self.handle);
+        let read = blocking(move || match best {
+            Some(best) => best.matches(0..best.len().min(BEST_MAX)),
+            None => handle.best(),
+        });
+        // The end reads them again, and tells the error.
+        let matches = read.await.unwrap_or_default();
+        let items = self.items.first(matches);
+        send_matches(&self.events, items).await
+    }
+
     async fn answer(&self, answer: &Arc<SearchResult>) -> Result<Option<()>, Problem> {
         let whole = Arc::clone(answer);
         let filters = blocking(move || progress::filters(&whole)).await?;
@@ -236,18 +273,20 @@ impl Follower {
 
     /// Number of sent matches, and true if there are more; `None` without a client.
     async fn matches(&self, answer: &Arc<SearchResult>) -> Result<Option<(u64, bool)>, Problem> {
-        let sent_max = progress::sent_max(&self.search, self.params.display);
-        let mut items = StreamItems::new(&self.search, &self.params);
-        let mut at = 0;
-        while items.sent < sent_max {
-            let most = MATCHES_AT_ONCE.min(sent_max - items.sent) as usize;
+        let (mut items, mut at) = (self.items.clone(), 0);
+        while items.sent < items.sent_max {
+            let most = MATCHES_AT_ONCE.min(items.sent_max - items.sent) as usize;
+            let most = most + items.first_sent();
             let batch = files(answer, at..at + FILES_AT_ONCE, most).await?;
             if batch.is_empty() {
                 break;
             }
             at += FILES_AT_ONCE;
+            let corpus = self.call.corpus(&self.scope);
+            let around = query::containers(corpus, &batch, items.view.show).await;
             let rendered = blocking(move || {
-                let list = batch.into_iter().flat_map(|file| items.of(file)).collect();
+                let items_of = |file| items.of(file, &around);
+                let list = batch.into_iter().flat_map(items_of).collect();
                 (items, list)
             });
             let list;

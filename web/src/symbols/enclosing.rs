@@ -21,7 +21,7 @@ pub(crate) struct Enclosing(HashMap<Arc<Document>, Vec<FileDefinition>>);
 
 impl Enclosing {
     /// Waits up to `wait` for each file.
-    async fn of(corpus: Corpus<'_>, matches: &[&Match], wait: Duration) -> Enclosing {
+    pub(crate) async fn of(corpus: Corpus<'_>, matches: &[&Match], wait: Duration) -> Enclosing {
         let mut lines: HashMap<_, BTreeSet<u32>> = HashMap::new();
         for found in matches.iter().filter(|found| !found.is_name()) {
             let of_document = lines.entry(Arc::clone(&found.document)).or_default();

@@ -98,3 +98,38 @@ fn a_page_shows_the_best_files_with_their_lines_while_the_search_waits() {
         (lines(&finished), lines(&finished))
     );
 }
+
+#[test]
+fn a_stream_of_sourcegraph_has_matches_while_the_search_waits() {
+    let (fake, site) = slow();
+    let stream = "/.api/search/stream?q=arse&cm=t";
+    eventually("matches before the end", || {
+        let mut lines = site.lines(stream).take(20).map(Result::unwrap);
+        lines.any(|line| line == "event: matches")
+    });
+    let mut items: Vec<serde_json::Value> = Vec::new();
+    let mut name = String::new();
+    for (number, line) in site.lines(stream).map(Result::unwrap).enumerate() {
+        if line == "event: matches" || number == 20 {
+            fake.open_gate();
+        }
+        if let Some(data) = line
+            .strip_prefix("data: ")
+            .filter(|_| name == "event: matches")
+        {
+            items.extend(serde_json::from_str::<Vec<_>>(data).unwrap());
+        }
+        name = line;
+    }
+    let mut lines = Vec::new();
+    for item in &items {
+        let place = |range: &serde_json::Value| format!("{} {}", item["path"], range["start"]);
+        let chunks = item["chunkMatches"].as_array().unwrap().iter();
+        let ranges = chunks.flat_map(|chunk| chunk["ranges"].as_array().unwrap());
+        lines.extend(ranges.map(place));
+    }
+    assert_eq!(lines.len(), 120, "each line once");
+    lines.sort();
+    lines.dedup();
+    assert_eq!(lines.len(), 120, "each line once");
+}

@@ -235,6 +235,12 @@ fn a_query_that_cannot_be_searched_for_is_an_alert() {
 #[test]
 fn other_errors_are_events_with_their_status() {
     let site = site();
+    let oauth = site.get("/.well-known/openid-configuration");
+    let told = oauth.json()["error"].to_string();
+    assert!(
+        oauth.status == 404 && told.contains("SRC_ACCESS_TOKEN"),
+        "{told}"
+    );
     for (path, status, told) in [
         (
             "/.api/search/stream?q=x&display=x",
@@ -409,6 +415,97 @@ fn graphql_finds_definitions_in_characters() {
 }
 
 #[test]
+fn predicates_of_repositories_narrow_any_search() {
+    let site = site();
+    let shown = |q: &str| -> Vec<String> {
+        let events = stream(&site, &format!("q={q}"));
+        let items = items(&events).into_iter();
+        let name = |it: &Value| it["repository"].as_str().unwrap().to_owned();
+        items.map(name).collect()
+    };
+    for (q, expected) in [
+        ("repo:has.path(list.c)+needle", "list_1.0"),
+        ("-repo:has.path(list.c)+needle", "tools"),
+        ("repo:has.content(x+=+1)+list_add", "tools"),
+        (
+            "NOT+repo:contains.file(path:py+content:x)+list_add",
+            "list_1.0",
+        ),
+        ("repo:has.file(list.c)", "list_1.0"),
+        ("repo:t+-repo:has.file(list.c)", "tools"),
+        ("repo:has.path(py)+a+or+needle", "tools"),
+        ("repo:has.path(py)+needle+select:repo", "tools"),
+    ] {
+        assert_eq!(shown(q), [expected], "{q}");
+    }
+    assert_eq!(shown("repo:has.path(absent)+needle"), [""; 0]);
+    for (q, words) in [
+        ("repo:has.topic(x)+a", "select them with repo:NAME"),
+        ("repo:has.path(x)+or+a", "cannot be an alternative"),
+        ("repo:has.path(a(", "not closed"),
+    ] {
+        let alert = stream(&site, &format!("q={q}"));
+        let description = last(&alert, "alert")["description"].to_string();
+        assert!(description.contains(words), "{q}: {description}");
+    }
+    let found = query(
+        &site,
+        r#"{search(query: "repo:has.path(py) list_add"){results{matchCount results{
+            ... on FileMatch{repository{name}}}}}}"#,
+    );
+    let results = &found["data"]["search"]["results"];
+    assert_eq!(
+        results["results"],
+        json!([{"repository": {"name": "tools"}}])
+    );
+}
+
+#[test]
+fn graphql_has_what_editors_ask_for() {
+    let site = site();
+    let found = query(
+        &site,
+        r#"query Revision { repositoryRedirect(name: "tools") { __typename
+                ... on Repository { id mirrorInfo { cloned cloneInProgress cloneProgress }
+                    commit(rev: "") { oid abbreviatedOID tree(path: "") { url } author { date } }
+                    defaultBranch { abbrevName target { oid } } branches { totalCount } isPrivate }
+                ... on Redirect { url } }
+            remote: repository(cloneURL: "git@github.com:x/tools.git") { name }
+            nowhere: repositoryRedirect(name: "x") { __typename }
+            page: repositories(first: 1) { nodes { name } pageInfo { endCursor hasNextPage } }
+            next: repositories(first: 1, after: "list_1.0") { nodes { name } pageInfo { hasNextPage } }
+            named: repositories(names: ["tools"]) { totalCount }
+            currentUser { id displayName } site { siteID } }"#,
+    );
+    let data = &found["data"];
+    assert_eq!(
+        data["repositoryRedirect"],
+        json!({
+            "__typename": "Repository",
+            "id": "tools",
+            "mirrorInfo": {"cloned": true, "cloneInProgress": false, "cloneProgress": null},
+            "commit": {"oid": "", "abbreviatedOID": "", "tree": {"url": "/tools/-/tree/"}, "author": null},
+            "defaultBranch": null,
+            "branches": {"totalCount": 0},
+            "isPrivate": false,
+        }),
+        "{found}"
+    );
+    assert_eq!(data["remote"]["name"], json!("github.com/x/tools"));
+    assert_eq!(data["nowhere"], Value::Null);
+    assert_eq!(
+        data["page"],
+        json!({"nodes": [{"name": "list_1.0"}], "pageInfo": {"endCursor": "list_1.0", "hasNextPage": true}})
+    );
+    assert_eq!(
+        data["next"],
+        json!({"nodes": [{"name": "tools"}], "pageInfo": {"hasNextPage": false}})
+    );
+    assert_eq!(data["named"]["totalCount"], json!(1));
+    assert_eq!(data["site"]["siteID"], json!("trawl"));
+}
+
+#[test]
 fn graphql_refuses_what_would_cost_too_much() {
     let site = site();
     let aliases: String = (0..1000)
@@ -418,7 +515,10 @@ fn graphql_refuses_what_would_cost_too_much() {
         .map(|n| format!(r#"s{n}:search(query:"x"){{results{{matchCount}}}}"#))
         .collect();
     let deep = format!("{}{}", "{a".repeat(5000), "}".repeat(5000));
+    let nested = "branches{nodes{target{commit{repository{".repeat(3);
+    let ends = "}".repeat(17);
     for bad in [
+        &format!("{{repository(name:\"tools\"){{{nested}name{ends}"),
         &format!("{{{aliases}}}"),
         &format!("{{{searches}}}"),
         &deep,
@@ -479,6 +579,13 @@ fn addresses_of_pages_lead_to_ours() {
         ("/a@v/-/tree/", "/p/a/?rev=v"),
         ("/a/-/raw/x", "/raw/p/a/x"),
         ("/a/-/commit/1f", "/commit?repo=a&rev=1f"),
+        ("/tools", "/p/tools/"),
+        ("/tools@v/1/", "/p/tools/?rev=v/1"),
+        ("/a@v/-/commits/x/y.c", "/log?repo=a&rev=v&path=x/y.c"),
+        ("/a/-/branches", "/log?repo=a"),
+        ("/a/-/tags", "/log?repo=a"),
+        ("/a/-/compare/v1...v2", "/log?repo=a&rev=v2"),
+        ("/a@v/-/symbols", "/p/a/?rev=v"),
         ("/%ff%22/-/blob/%0d%0a", "/show?package=%FF%22&path=%0D%0A"),
         (
             "/search?q=context:global+a+b",

@@ -32,7 +32,7 @@ pub(super) fn hoisted(node: Tree) -> Tree {
 
 fn is_filter(node: &Tree) -> bool {
     match node {
-        Tree::Filter(..) => true,
+        Tree::Filter(..) | Tree::Repositories(..) => true,
         Tree::Pattern(_) => false,
         Tree::Not(inner) => is_filter(inner),
         Tree::All(parts) | Tree::Any(parts) => parts.iter().all(is_filter),
@@ -41,7 +41,7 @@ fn is_filter(node: &Tree) -> bool {
 
 fn has_filter(node: &Tree) -> bool {
     match node {
-        Tree::Filter(..) => true,
+        Tree::Filter(..) | Tree::Repositories(..) => true,
         Tree::Pattern(_) => false,
         Tree::Not(inner) => has_filter(inner),
         Tree::All(parts) | Tree::Any(parts) => parts.iter().any(has_filter),

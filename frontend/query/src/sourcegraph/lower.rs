@@ -2,6 +2,7 @@
 
 use super::names::NameFilter;
 use super::options::{Options, Show, Type};
+use super::predicate::{self, Predicate};
 use super::scan;
 use super::tree::{Tree, Word};
 use crate::checked::{Query, check_positive};
@@ -19,6 +20,7 @@ pub struct Search {
     pub count: Option<u64>,
     /// Condition on names of repositories, if nothing else is searched.
     pub names: Option<NameFilter>,
+    pub predicates: Vec<Predicate>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +45,7 @@ impl Lowering {
             (types, _) if types.contains(&Type::Symbol) => Find::Symbols,
             (types, _) if types.contains(&Type::File) => Find::Both,
             ([Type::Path, ..], _) => Find::Paths,
-            ([Type::Repository, ..], _) if options.predicate.is_none() => Find::Repositories,
+            ([Type::Repository, ..], _) => Find::Repositories,
             _ if options.is_text_only => Find::Text,
             _ => Find::Both,
         };
@@ -55,15 +57,17 @@ impl Lowering {
     }
 
     pub(super) fn search(mut self, node: Option<Tree>) -> Result<Search, BadQuery> {
+        let (node, of_repositories) = predicate::split(node)?;
         let typed = node.map(|node| self.lower(node));
         let is_bare = typed.as_ref().is_none_or(Expr::is_filter);
         let mut expr = match (typed, self.find) {
             (Some(expr), Find::Symbols) if is_bare => joined(vec![self.everything(), expr]),
             (Some(expr), _) => expr,
             (None, Find::Symbols | Find::Repositories) => self.everything(),
+            (None, _) if !of_repositories.is_empty() => self.everything(),
             (None, _) => return Err(BadQuery::empty()),
         };
-        self.check_predicate(&expr)?;
+        let predicates = self.predicates(of_repositories, &expr)?;
         if self.find == Find::Symbols {
             let place = Restriction {
                 symbols: true,
@@ -87,7 +91,28 @@ impl Lowering {
             show,
             count: self.options.count,
             names,
+            predicates,
         })
+    }
+
+    /// Searches for the repositories among those that `expr` names.
+    fn predicates(
+        &mut self,
+        typed: Vec<(bool, Tree)>,
+        expr: &Expr,
+    ) -> Result<Vec<Predicate>, BadQuery> {
+        let names = expr.factors().iter().filter(|part| is_of_names(part));
+        let names: Vec<Expr> = names.cloned().collect();
+        let find = std::mem::replace(&mut self.find, Find::Text);
+        let lowered = typed.into_iter().map(|(negated, files)| {
+            let files = [self.lower(files)].into_iter();
+            let query = Query::new(Expr::all(files.chain(names.iter().cloned())), 0)?;
+            let query = query.of_names();
+            Ok(Predicate { query, negated })
+        });
+        let predicates = lowered.collect();
+        self.find = find;
+        predicates
     }
 
     fn show(&self, expr: &Expr, is_bare: bool) -> Show {
@@ -102,25 +127,6 @@ impl Lowering {
         }
     }
 
-    fn check_predicate(&self, expr: &Expr) -> Result<(), BadQuery> {
-        let Some(at) = self.options.predicate else {
-            return Ok(());
-        };
-        let mut others = expr.factors().iter().filter(|part| !is_of_names(part));
-        let is_one_file = others.clone().count() <= 2
-            && others.all(|part| {
-                let atom = matches!(part, Expr::Pattern(_) | Expr::Filter(_));
-                atom && self.find == Find::Both
-            });
-        if is_one_file && self.options.show == Some(Show::Repositories) {
-            return Ok(());
-        }
-        let bad = BadQuery::new("a predicate of repositories cannot be combined with other terms");
-        Err(bad
-            .at(at)
-            .hint("search for the repositories first, and name them with repo:"))
-    }
-
     fn lower(&mut self, node: Tree) -> Expr {
         match node {
             Tree::Pattern(term) => self.pattern(term),
@@ -128,6 +134,8 @@ impl Lowering {
                 let reading = reading.unwrap_or_else(|| self.regexp());
                 self.filter(field, reading, text)
             }
+            // Split off before.
+            Tree::Repositories(_, files) => self.lower(*files),
             Tree::All(nodes) => joined(self.list(nodes)),
             Tree::Any(nodes) => Expr::any(self.list(nodes)),
             Tree::Not(inner) => self.lower(*inner).negated(),
@@ -136,7 +144,7 @@ impl Lowering {
 
     fn everything(&mut self) -> Expr {
         let text = SourceText::plain(0, ANY_NAME);
-        if self.find == Find::Repositories {
+        if self.find != Find::Symbols {
             return self.filter(Field::Package, Reading::RegexpIgnoringCase, text);
         }
         let symbol = any_symbol();

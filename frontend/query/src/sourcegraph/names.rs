@@ -3,6 +3,7 @@
 use crate::error::BadQuery;
 use regex::bytes::{Regex, RegexBuilder};
 use schema::message::{Expr, Reading};
+use std::collections::HashSet;
 
 const PROGRAM_BYTES_MAX: usize = 1 << 20;
 
@@ -10,6 +11,8 @@ const PROGRAM_BYTES_MAX: usize = 1 << 20;
 pub enum NameFilter {
     Regexp(Regex),
     Exact(Vec<u8>),
+    /// Directories.
+    OneOf(HashSet<Vec<u8>>),
     All(Vec<NameFilter>),
     Any(Vec<NameFilter>),
     Not(Box<NameFilter>),
@@ -44,6 +47,7 @@ impl NameFilter {
         match self {
             NameFilter::Regexp(regexp) => regexp.is_match(name),
             NameFilter::Exact(text) => text == name || text == directory,
+            NameFilter::OneOf(set) => set.contains(directory),
             NameFilter::All(parts) => parts.iter().all(matches),
             NameFilter::Any(parts) => parts.iter().any(matches),
             NameFilter::Not(inner) => !matches(inner),

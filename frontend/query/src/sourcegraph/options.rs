@@ -55,7 +55,6 @@ pub(super) struct Options {
     pub(super) is_text_only: bool,
     /// Bits of kinds of symbols; 0: all.
     pub(super) kinds: u32,
-    pub(super) predicate: Option<usize>,
     pub(super) notices: Vec<Notice>,
 }
 

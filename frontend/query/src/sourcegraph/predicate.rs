@@ -2,14 +2,124 @@
 
 use super::field::regexp;
 use super::key::FieldKey;
-use super::options::Show;
+use super::lower::Search;
+use super::names::NameFilter;
 use super::parser::Parser;
 use super::scan;
-use super::tree::{Tree, Word};
+use super::tree::{Tree, Word, one_or};
+use crate::checked::Query;
 use crate::error::BadQuery;
 use crate::re2;
 use crate::source_text::SourceText;
-use schema::message::{Field, Syntax};
+use schema::message::{Expr, Field, Filter, Reading, Syntax};
+use schema::name::package_name;
+use std::collections::BTreeSet;
+
+/// Each costs a search.
+const PREDICATES_MAX: usize = 4;
+
+/// Condition on repositories: `query` finds files in those that satisfy it.
+#[derive(Clone, Debug)]
+pub struct Predicate {
+    pub query: Query,
+    pub(super) negated: bool,
+}
+
+impl Search {
+    /// Narrows the search to the repositories found by each predicate, by directory.
+    pub fn narrowed(&self, found: &[Vec<Vec<u8>>]) -> Result<Search, BadQuery> {
+        let found = self.predicates.iter().zip(found);
+        let mut narrowed = self.clone();
+        if let Some(names) = &self.names {
+            let sets = found.map(|(predicate, names)| {
+                let set = NameFilter::OneOf(names.iter().cloned().collect());
+                match predicate.negated {
+                    true => NameFilter::Not(Box::new(set)),
+                    false => set,
+                }
+            });
+            narrowed.names = Some(NameFilter::All(sets.chain([names.clone()]).collect()));
+            return Ok(narrowed);
+        }
+        let most = found.clone().map(|(_, names)| names.len()).max();
+        let filters = found.map(|(predicate, names)| match predicate.negated {
+            true => one_of(names).negated(),
+            false => one_of(names),
+        });
+        let mut search = self.parsed.query.search();
+        search.expr = Expr::all([search.expr.clone()].into_iter().chain(filters));
+        narrowed.parsed.query = Query::of(search).map_err(|_| {
+            let count = most.unwrap_or(0);
+            let reason = format!("{count} repositories satisfy a predicate, too many to search in");
+            BadQuery::new(reason).hint("narrow them with repo:NAME")
+        })?;
+        Ok(narrowed)
+    }
+}
+
+fn one_of(directories: &[Vec<u8>]) -> Expr {
+    // A directory has a version behind its name, or not.
+    let names = directories.iter().flat_map(|it| [package_name(it), it]);
+    let names: BTreeSet<String> = names.map(escaped).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    Expr::Filter(Filter {
+        field: Field::Package,
+        reading: Reading::Regexp,
+        text: format!("^(?:{})$", names.join("|")),
+    })
+}
+
+fn escaped(name: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in name.utf8_chunks() {
+        out.push_str(&regex_syntax::escape(chunk.valid()));
+        for byte in chunk.invalid() {
+            out.push_str(&format!("(?-u:\\x{byte:02x})"));
+        }
+    }
+    out
+}
+
+/// Negated conditions on repositories are true.
+type Conditions = Vec<(bool, Tree)>;
+
+/// Splits a query into its conditions on repositories and the rest.
+pub(super) fn split(node: Option<Tree>) -> Result<(Option<Tree>, Conditions), BadQuery> {
+    let parts = match node {
+        Some(Tree::All(parts)) => parts,
+        node => node.into_iter().collect(),
+    };
+    let (mut rest, mut conditions) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part {
+            Tree::Repositories(_, files) => conditions.push((false, *files)),
+            Tree::Not(inner) if matches!(*inner, Tree::Repositories(..)) => {
+                if let Tree::Repositories(_, files) = *inner {
+                    conditions.push((true, *files));
+                }
+            }
+            part => rest.push(part),
+        }
+    }
+    if let Some(at) = rest.iter().find_map(place) {
+        let bad = BadQuery::new("a predicate of repositories cannot be an alternative").at(at);
+        return Err(bad.hint("search for each alternative alone"));
+    }
+    if conditions.len() > PREDICATES_MAX {
+        let reason = format!("at most {PREDICATES_MAX} predicates of repositories are supported");
+        return Err(BadQuery::new(reason));
+    }
+    Ok((one_or(rest, Tree::All), conditions))
+}
+
+fn place(node: &Tree) -> Option<usize> {
+    match node {
+        Tree::Repositories(at, _) => Some(*at),
+        Tree::All(parts) | Tree::Any(parts) => parts.iter().find_map(place),
+        Tree::Not(inner) => place(inner),
+        Tree::Pattern(_) | Tree::Filter(..) => None,
+    }
+}
 
 impl Parser<'_> {
     pub(super) fn predicate(&mut self, key: FieldKey, at: usize) -> Result<Option<Tree>, BadQuery> {
@@ -35,32 +145,29 @@ impl Parser<'_> {
         let inner = SourceText::plain(start, self.typed[start..start + inner].trim_start());
         let node = match (key, &kind[..]) {
             (FieldKey::File, "content") => text(&inner),
-            (FieldKey::Repository, "content") => self.of_repository(at, vec![text(&inner)])?,
-            (FieldKey::Repository, "path") => {
-                self.of_repository(at, vec![regexp(Field::Path, &inner)])?
-            }
-            (FieldKey::Repository, "file") => self.of_repository(at, file(&inner)?)?,
-            _ => {
+            (FieldKey::Repository, "content") => of_repository(at, text(&inner)),
+            (FieldKey::Repository, "path") => of_repository(at, regexp(Field::Path, &inner)),
+            (FieldKey::Repository, "file") => of_repository(at, file(&inner)?),
+            (_, kind) => {
                 let reason = format!("the predicate {name}.{kind}(…) is not supported");
-                let hint = "supported are repo:has.path, repo:has.file, repo:has.content and file:has.content";
+                let hint = match kind {
+                    "meta" | "topic" | "tag" | "key" | "description" => UNKNOWN,
+                    _ => SUPPORTED,
+                };
                 return Err(BadQuery::new(reason).at(at).hint(hint));
             }
         };
         Ok(Some(node))
     }
+}
 
-    fn of_repository(&mut self, at: usize, mut nodes: Vec<Tree>) -> Result<Tree, BadQuery> {
-        if self.options.predicate.replace(at).is_some() {
-            let bad = BadQuery::new("only one predicate of repositories is supported").at(at);
-            return Err(bad.hint("search for each of them, and name the repositories with repo:"));
-        }
-        self.options.show = Some(Show::Repositories);
-        Ok(if nodes.len() == 1 {
-            nodes.remove(0)
-        } else {
-            Tree::All(nodes)
-        })
-    }
+const SUPPORTED: &str =
+    "supported are repo:has.path, repo:has.file, repo:has.content and file:has.content";
+const UNKNOWN: &str = "repositories have names and files here; select them with repo:NAME, \
+                       repo:has.path(…) or repo:has.content(…)";
+
+fn of_repository(at: usize, files: Tree) -> Tree {
+    Tree::Repositories(at, Box::new(files))
 }
 
 fn text(value: &SourceText) -> Tree {
@@ -72,7 +179,8 @@ fn text(value: &SourceText) -> Tree {
     })
 }
 
-fn file(value: &SourceText) -> Result<Vec<Tree>, BadQuery> {
+/// `path:a content:b`, or only a path.
+fn file(value: &SourceText) -> Result<Tree, BadQuery> {
     let mut nodes = Vec::new();
     let mut at = value.at(0);
     for word in value.as_str().split_inclusive(' ') {
@@ -85,15 +193,9 @@ fn file(value: &SourceText) -> Result<Vec<Tree>, BadQuery> {
             (Some(path), _) => nodes.push(regexp(Field::Path, &path)),
             (_, Some(content)) => nodes.push(text(&content)),
             _ if typed.is_empty() => {}
-            _ => {
-                let bad = BadQuery::new("expected path: or content:").at(at);
-                return Err(bad.hint("repo:has.file(path:go\\.mod content:grpc)"));
-            }
+            _ => nodes.push(regexp(Field::Path, &SourceText::plain(at, typed))),
         }
         at += word.len();
     }
-    if nodes.is_empty() {
-        return Err(BadQuery::new("the predicate is empty").at(value.at(0)));
-    }
-    Ok(nodes)
+    one_or(nodes, Tree::All).ok_or_else(|| BadQuery::new("the predicate is empty").at(value.at(0)))
 }

@@ -8,6 +8,8 @@ pub(super) enum Tree {
     Pattern(Word),
     /// Without a reading it is a regular expression.
     Filter(Field, Option<Reading>, SourceText),
+    /// Condition on repositories at this place of the query: one of their files satisfies it.
+    Repositories(usize, Box<Tree>),
     All(Vec<Tree>),
     Any(Vec<Tree>),
     Not(Box<Tree>),

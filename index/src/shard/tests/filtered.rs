@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::filter::DocumentFacts;
-use crate::plan::DocumentQuery;
+use crate::plan::{DocumentQuery, plan_name};
 
 #[test]
 fn dead_packages_are_neither_counted_nor_found() {
@@ -157,14 +157,7 @@ fn filtered_candidates_equal_candidates_in_accepted_documents() {
 fn check_documents(shard: &Shard, filters: &Filters) {
     for pattern in [".", "main", "nothing|int b"] {
         let query = DocumentQuery::Block(plan(pattern, true).unwrap());
-        let found = shard.document_candidates(&query, &[], filters, &|| false);
-        let found: Vec<u32> = found
-            .unwrap()
-            .unwrap()
-            .documents
-            .into_iter()
-            .flatten()
-            .collect();
+        let found = documents(shard, &query, filters);
         let blocks = blocks_of(candidates(shard, pattern).unwrap());
         let is_left = |id: &u32| {
             let document = shard.document(DocId(*id)).unwrap();
@@ -174,6 +167,33 @@ fn check_documents(shard: &Shard, filters: &Filters) {
         };
         let expected: Vec<u32> = (0..shard.document_count()).filter(is_left).collect();
         assert_eq!(found, expected, "{pattern} {filters:?}");
+    }
+}
+
+fn documents(shard: &Shard, query: &DocumentQuery, filters: &Filters) -> Vec<u32> {
+    let found = shard.document_candidates(query, &[], filters, &|| false);
+    let found = found.unwrap().unwrap();
+    found.documents.into_iter().flatten().collect()
+}
+
+#[test]
+fn path_queries_select_groups_of_documents_in_scope() {
+    let whole = open(&shard_bytes(&FILTERED, 16)).unwrap();
+    let path = |path| DocumentQuery::Path(plan_name(path, true).unwrap());
+    for dead in [vec![], vec![1], vec![0, 2]] {
+        let shard = whole.with_dead(dead).unwrap();
+        for filters in all_filters(&["", "a"], &["", "^src/"], &[""]) {
+            let all = documents(&shard, &DocumentQuery::ALL, &filters);
+            assert_eq!(documents(&shard, &path("MAI"), &filters), all);
+            assert_eq!(documents(&shard, &path("m.*"), &filters), all);
+            assert_eq!(documents(&shard, &path("absent"), &filters), []);
+            let int = DocumentQuery::Block(plan("int b", false).unwrap());
+            let expected = documents(&shard, &int, &filters);
+            let either = DocumentQuery::Or(vec![path("absent"), int.clone()]);
+            assert_eq!(documents(&shard, &either, &filters), expected);
+            let both = DocumentQuery::And(vec![path("main"), int]);
+            assert_eq!(documents(&shard, &both, &filters), expected);
+        }
     }
 }
 

@@ -3,12 +3,16 @@
 use super::super::matches::{LineMatch as Line, Symbol as Found, line_matches, symbols_of};
 use super::super::progress;
 use super::super::query;
-use super::repository::{Commit, File, Html, Repository};
-use super::shared::Range;
+use super::commit::Commit;
+use super::file::File;
+use super::repository::Repository;
+use super::shared::{Html, Range};
 use crate::compat::{FoundFile, files};
 use crate::problem::{BAD_QUERY, Problem};
 use crate::state::Call;
-use async_graphql::{Context, Enum, SimpleObject, Union};
+use crate::suggest::Corpus;
+use crate::symbols::Enclosing;
+use async_graphql::{Context, SimpleObject, Union};
 use frontend::SearchResult;
 use frontend::query::sourcegraph::{self, Search as Parsed, Show};
 use serde_json::Value;
@@ -17,49 +21,9 @@ use std::sync::Arc;
 
 /// Matches without `count:`, and at most.
 const COUNT_DEFAULT: u64 = 500;
-const COUNT_MAX: u64 = 5000;
+const COUNT_MAX: u64 = 20_000;
 
 const TEXT_BYTES_MAX: usize = 8 << 20;
-
-#[derive(Clone, Copy, PartialEq, Eq, Enum)]
-pub(super) enum Version {
-    V1,
-    V2,
-    V3,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Enum)]
-#[graphql(name = "SearchPatternType", rename_items = "lowercase")]
-pub(super) enum PatternType {
-    Keyword,
-    Standard,
-    Literal,
-    Regexp,
-    Structural,
-    Lucky,
-}
-
-pub(super) fn pattern_type(
-    version: Option<Version>,
-    name: Option<PatternType>,
-) -> Result<sourcegraph::PatternType, Problem> {
-    Ok(match (name, version) {
-        (Some(PatternType::Structural), _) => {
-            let problem = Problem::bad_request("structural search is not supported");
-            return Err(problem.hint("expected keyword, standard, literal or regexp"));
-        }
-        (Some(PatternType::Keyword), _) | (None, None | Some(Version::V3)) => {
-            sourcegraph::PatternType::Keyword
-        }
-        (Some(PatternType::Standard | PatternType::Lucky), _) | (None, Some(Version::V2)) => {
-            sourcegraph::PatternType::Standard
-        }
-        (Some(PatternType::Literal), _) => sourcegraph::PatternType::Literal,
-        (Some(PatternType::Regexp), _) | (None, Some(Version::V1)) => {
-            sourcegraph::PatternType::Regexp
-        }
-    })
-}
 
 #[derive(Default, SimpleObject)]
 pub(super) struct Search {
@@ -204,13 +168,14 @@ impl Search {
     ) -> Result<SearchResults, Problem> {
         let parsed = sourcegraph::parse(query, pattern_type)?;
         let scope = call.viewer.scope().await?;
+        let parsed = query::narrowed(call, &scope, parsed).await?;
         let corpus = call.corpus(&scope);
         let mut results = match &parsed.names {
             Some(names) => {
                 let list = query::repositories(corpus, Some(names)).await?;
                 let skipped = progress::of_listing(&list);
                 let repositories = list.entries.iter();
-                let items = repositories.map(|it| Item::Repository(Repository::of(it)));
+                let items = repositories.map(|it| Item::Repository(Repository::of(it, Vec::new())));
                 let items: Vec<Item> = items.collect();
                 let found = items.len() as u64;
                 SearchResults::new(items, found, limit(&parsed)).lacking(&skipped)
@@ -219,7 +184,7 @@ impl Search {
                 let handle = query::start(call, &scope, &parsed, 0).await?;
                 let answer = query::finished(&handle, &parsed).await?;
                 let skipped = progress::skipped(&answer, handle.pending());
-                let mut results = of_answer(&answer, &parsed).await?.lacking(&skipped);
+                let mut results = of_answer(corpus, &answer, &parsed).await?.lacking(&skipped);
                 let elapsed = answer.outcome.timings.total();
                 results.elapsed_milliseconds = elapsed.as_millis() as u64;
                 results.index_unavailable = answer.is_unavailable();
@@ -240,9 +205,14 @@ fn limit(parsed: &Parsed) -> u64 {
     }
 }
 
-async fn of_answer(answer: &Arc<SearchResult>, parsed: &Parsed) -> Result<SearchResults, Problem> {
+async fn of_answer(
+    corpus: Corpus<'_>,
+    answer: &Arc<SearchResult>,
+    parsed: &Parsed,
+) -> Result<SearchResults, Problem> {
     let limit = limit(parsed);
     let files = files(answer, 0..limit as usize, limit as usize).await?;
+    let around = query::containers(corpus, &files, parsed.show).await;
     let (mut items, mut bytes, mut known) = (Vec::new(), 0, HashSet::new());
     let mut shown = 0;
     for file in files {
@@ -258,7 +228,7 @@ async fn of_answer(answer: &Arc<SearchResult>, parsed: &Parsed) -> Result<Search
             break;
         }
         shown += file.matches.len() as u64;
-        items.push(Item::File(FileMatch::of(&file, parsed.show)));
+        items.push(Item::File(FileMatch::of(&file, parsed.show, &around)));
     }
     let mut results = SearchResults::new(items, answer.found(), limit);
     results.result_count = shown.max(results.results.len() as u64);
@@ -299,7 +269,7 @@ impl SearchResults {
 }
 
 impl FileMatch {
-    fn of(found: &FoundFile, show: Show) -> FileMatch {
+    fn of(found: &FoundFile, show: Show, around: &Enclosing) -> FileMatch {
         let document = &found.matches[0].document;
         let wanted = !matches!(show, Show::Files | Show::Directories);
         let lines = found.matches.iter().filter(|it| wanted && !it.is_name());
@@ -307,7 +277,7 @@ impl FileMatch {
         let symbol = |it: Found| Symbol {
             name: it.name,
             kind: it.kind,
-            container_name: None,
+            container_name: Some(it.container).filter(|name| !name.is_empty()),
             location: SymbolLocation {
                 resource: File::of(document),
                 range: Range::on_line(it.line, it.columns),
@@ -326,7 +296,10 @@ impl FileMatch {
             repository: Repository::named(&document.package),
             file: File::of(document),
             line_matches: lines.flat_map(line_matches).map(line).collect(),
-            symbols: symbols.flat_map(symbols_of).map(symbol).collect(),
+            symbols: symbols
+                .flat_map(|it| symbols_of(it, around))
+                .map(symbol)
+                .collect(),
             limit_hit: found.total.is_some_and(|total| total > shown),
         }
     }

@@ -2,8 +2,8 @@
 
 use super::super::progress::words;
 use crate::problem::Problem;
-use async_graphql::{Error, SimpleObject};
-use std::sync::atomic::AtomicU64;
+use async_graphql::{Context, Error, Result, SimpleObject};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tokio::sync::Semaphore;
 
 pub(super) struct TextLeft {
@@ -11,8 +11,46 @@ pub(super) struct TextLeft {
     pub(super) turns: Semaphore,
 }
 
+/// Commits of all fields of a request.
+const LOOKUPS_MAX: u32 = 2000;
+
+pub(super) struct LookupsLeft(AtomicU32);
+
+impl Default for LookupsLeft {
+    fn default() -> LookupsLeft {
+        LookupsLeft(AtomicU32::new(LOOKUPS_MAX))
+    }
+}
+
+impl LookupsLeft {
+    pub(super) fn take(ctx: &Context<'_>, count: u32) -> Result<()> {
+        let LookupsLeft(left) = ctx.data_unchecked();
+        let subtract = |left: u32| left.checked_sub(count);
+        let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, subtract);
+        let detail = format!("a request reads at most {LOOKUPS_MAX} commits");
+        taken.map_err(|_| refused(Problem::bad_request(detail)))?;
+        Ok(())
+    }
+}
+
 pub(super) fn refused(problem: impl Into<Problem>) -> Error {
     Error::new(words(&problem.into()))
+}
+
+#[derive(Clone, Default, SimpleObject)]
+#[graphql(name = "Markdown")]
+pub(super) struct Html {
+    text: String,
+    html: String,
+}
+
+impl Html {
+    pub(super) fn of(text: String) -> Html {
+        Html {
+            html: String::new(),
+            text,
+        }
+    }
 }
 
 #[derive(Clone, SimpleObject)]
