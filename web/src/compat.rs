@@ -98,8 +98,26 @@ impl Files {
         }
     }
 
+    /// Files that were read.
+    pub(crate) fn position(&self) -> usize {
+        self.range.start
+    }
+
     pub(crate) fn is_at_end(&self) -> bool {
         self.range.is_empty()
+    }
+
+    /// The rest, with at most `matches_max` matches in all.
+    #[cfg(feature = "graphql")]
+    pub(crate) async fn all(mut self, mut matches_max: usize) -> Result<Vec<FoundFile>, Problem> {
+        let mut files = Vec::new();
+        while matches_max > 0
+            && let Some(batch) = self.next(matches_max).await?
+        {
+            matches_max -= batch.iter().map(|file| file.matches.len()).sum::<usize>();
+            files.extend(batch);
+        }
+        Ok(files)
     }
 
     /// Files with at most `matches_max` matches in all; a file with more has its best. `None` at

@@ -62,8 +62,13 @@ impl StreamItems {
         items
     }
 
-    pub(super) fn first_sent(&self) -> usize {
-        self.first.len()
+    /// Matches to read for what may still be sent, at most so many.
+    pub(super) fn matches_left(&self, most: usize) -> usize {
+        if !matches!(self.view.show, Show::Matches | Show::Symbols) {
+            return most;
+        }
+        let left = usize::try_from(self.sent_max - self.sent).unwrap_or(usize::MAX);
+        left.saturating_add(self.first.len()).min(most)
     }
 
     pub(super) fn of(&mut self, mut file: FoundFile, around: &Enclosing) -> Vec<Value> {

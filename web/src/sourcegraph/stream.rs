@@ -9,7 +9,7 @@ use super::items::StreamItems;
 use super::matches;
 use super::progress;
 use super::query::{self, StreamParams};
-use crate::compat::files;
+use crate::compat::Files;
 use crate::http::blocking;
 use crate::http::watched::Watched;
 use crate::problem::{BAD_QUERY, Problem};
@@ -23,8 +23,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
 
-const FILES_AT_ONCE: usize = 1024;
-const MATCHES_AT_ONCE: u64 = 10_000;
+const MATCHES_AT_ONCE: usize = 10_000;
 
 const EVENT_BYTES_MAX: usize = 1 << 20;
 
@@ -273,15 +272,12 @@ impl Follower {
 
     /// Number of sent matches, and true if there are more; `None` without a client.
     async fn matches(&self, answer: &Arc<SearchResult>) -> Result<Option<(u64, bool)>, Problem> {
-        let (mut items, mut at) = (self.items.clone(), 0);
+        let mut items = self.items.clone();
+        let mut files = Files::new(answer, 0..usize::MAX);
         while items.sent < items.sent_max {
-            let most = MATCHES_AT_ONCE.min(items.sent_max - items.sent) as usize;
-            let most = most + items.first_sent();
-            let batch = files(answer, at..at + FILES_AT_ONCE, most).await?;
-            if batch.is_empty() {
+            let Some(batch) = files.next(items.matches_left(MATCHES_AT_ONCE)).await? else {
                 break;
-            }
-            at += FILES_AT_ONCE;
+            };
             let corpus = self.call.corpus(&self.scope);
             let around = query::containers(corpus, &batch, items.view.show).await;
             let rendered = blocking(move || {
@@ -297,7 +293,7 @@ impl Follower {
         }
         let has_more = match items.view.show {
             Show::Matches | Show::Symbols => answer.found() > items.sent,
-            _ => answer.documents() > at as u64,
+            _ => answer.documents() > files.position() as u64,
         };
         Ok(Some((items.sent, has_more)))
     }

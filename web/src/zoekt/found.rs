@@ -154,7 +154,7 @@ pub(super) async fn search(
 /// Answer of which the files are read on, or one without files.
 pub(super) enum Begun {
     Files(Box<Found>),
-    Counts(SearchResult),
+    Counts(Box<SearchResult>),
 }
 
 pub(super) async fn begin(
@@ -164,7 +164,7 @@ pub(super) async fn begin(
     options: &SearchOptions,
 ) -> Result<Begun, Problem> {
     let begun = Instant::now();
-    let (scope, mut counts) = (prepared.scope, SearchResult::default());
+    let (scope, mut counts) = (prepared.scope, Box::<SearchResult>::default());
     let served = call.coordinator.served(&scope);
     let Some(zoekt) = prepared.query else {
         return Ok(Begun::Counts(counts));
@@ -200,7 +200,7 @@ pub(super) async fn whole(
 ) -> Result<SearchResult, Problem> {
     let mut found = match begin(call, links, prepared, options).await? {
         Begun::Files(found) => found,
-        Begun::Counts(counts) => return Ok(counts),
+        Begun::Counts(counts) => return Ok(*counts),
     };
     let _permit = found.limits.bound(found.answer.len()).await;
     let mut files = Vec::new();

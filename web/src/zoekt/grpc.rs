@@ -199,11 +199,8 @@ impl Chunks {
             .await
             .map_err(|problem| Status::from(&problem))?;
         // Clients wait for more while the pending priority is not lower.
-        let pending = if end.is_some() {
-            f64::NEG_INFINITY
-        } else {
-            0.0
-        };
+        let is_last = end.is_some();
+        let pending = if is_last { f64::NEG_INFINITY } else { 0.0 };
         let response = SearchResponse {
             stats: end.map(Into::into),
             progress: Some(Progress {
@@ -215,7 +212,7 @@ impl Chunks {
         let message = StreamSearchResponse {
             response_chunk: Some(response),
         };
-        Ok(Some((message, end.is_none().then_some(chunks))))
+        Ok(Some((message, (!is_last).then_some(chunks))))
     }
 
     /// Files of a message, and the counts if it is the last.

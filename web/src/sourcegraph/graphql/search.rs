@@ -7,7 +7,7 @@ use super::commit::Commit;
 use super::file::File;
 use super::repository::Repository;
 use super::shared::{Html, Range};
-use crate::compat::{FoundFile, files};
+use crate::compat::{Files, FoundFile};
 use crate::problem::{BAD_QUERY, Problem};
 use crate::state::Call;
 use crate::suggest::Corpus;
@@ -211,7 +211,8 @@ async fn of_answer(
     parsed: &Parsed,
 ) -> Result<SearchResults, Problem> {
     let limit = limit(parsed);
-    let files = files(answer, 0..limit as usize, limit as usize).await?;
+    let files = Files::new(answer, 0..limit as usize);
+    let files = files.all(limit as usize).await?;
     let around = query::containers(corpus, &files, parsed.show).await;
     let (mut items, mut bytes, mut known) = (Vec::new(), 0, HashSet::new());
     let mut shown = 0;
