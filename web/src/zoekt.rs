@@ -32,8 +32,8 @@ use axum::extract::Request;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::{get, post};
-use frontend::query::zoekt::{self, Tree};
-use request::{Body, SearchOptions};
+use frontend::query::zoekt::{self, QueryTree};
+use request::{Body, SearchOptions, message};
 use schema::message::Field;
 use serde_json::json;
 use shape::{ListAnswer, MinimalEntry, RepositoryList};
@@ -86,17 +86,6 @@ fn text_error(problem: &Problem, mut response: Response) -> Response {
     )
 }
 
-fn message(problem: &Problem) -> String {
-    let at = problem.at.map(|at| format!(" (at byte {at})"));
-    let hint = problem.hint.as_ref().map(|hint| format!("; {hint}"));
-    format!(
-        "{}{}{}",
-        problem.detail,
-        at.unwrap_or_default(),
-        hint.unwrap_or_default()
-    )
-}
-
 async fn search(call: Call, links: Links, request: Request) -> Result<Response, Problem> {
     let body = Body::read(request).await?;
     let query = body.query()?;
@@ -107,9 +96,9 @@ async fn search(call: Call, links: Links, request: Request) -> Result<Response, 
     let mut tree = zoekt::tree(query)?;
     if let Some(ids) = body.repositories()? {
         let names = list::with_ids(&call, |id| ids.contains(&id)).await?;
-        tree = Tree::all([tree, Tree::exact(Field::Package, names)]);
+        tree = QueryTree::all([tree, QueryTree::exact(Field::Package, names)]);
     }
-    let prepared = sets::prepare(&call, tree, options.context_lines).await?;
+    let prepared = list::prepare(&call, tree, options.context_lines).await?;
     answer::respond(found::begin(&call, links, prepared, &options).await?).await
 }
 
@@ -121,7 +110,7 @@ async fn list(call: Call, links: Links, request: Request) -> Result<Response, Pr
         let detail = format!("unknown RepoListField {field}");
         return Err(Problem::bad_request(detail).hint("0 lists Repos, 2 lists ReposMap"));
     }
-    let prepared = sets::prepare(&call, tree, 0).await?;
+    let prepared = list::prepare(&call, tree, 0).await?;
     let found = list::find(&call, &prepared).await?;
     let mut answer = RepositoryList {
         crashes: found.missing,

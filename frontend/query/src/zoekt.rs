@@ -23,7 +23,7 @@ use super::input::{ParsedQuery, check_length};
 use super::limits::TYPED_BYTES_MAX;
 use super::source_text::{SourceMap, SourceText};
 pub use lexer::AtomKey;
-pub use tree::{ResultType, Subquery, Tree};
+pub use tree::{QueryTree, ResultType, Subquery};
 
 use lexer::{Token, TokenKind, next};
 use lower::{Folded, Lowering};
@@ -54,8 +54,7 @@ pub fn parse(typed: &str, context_lines: u32) -> Result<ZoektQuery, BadQuery> {
     query.ok_or_else(|| BadQuery::new("no file can match the query"))
 }
 
-/// Parses a query without its check.
-pub fn tree(typed: &str) -> Result<Tree, BadQuery> {
+pub fn tree(typed: &str) -> Result<QueryTree, BadQuery> {
     check_length(typed)?;
     let mut parser = Parser {
         typed,
@@ -70,11 +69,11 @@ pub fn tree(typed: &str) -> Result<Tree, BadQuery> {
         };
         return Err(bad.at(parser.at));
     }
-    Ok(Tree(Node::List(list)))
+    Ok(QueryTree(Node::List(list)))
 }
 
 /// `None` if no file can match, for no reason that is worth an error.
-pub fn check(tree: &Tree, context_lines: u32) -> Result<Option<ZoektQuery>, BadQuery> {
+pub fn check(tree: &QueryTree, context_lines: u32) -> Result<Option<ZoektQuery>, BadQuery> {
     let (terms, bytes) = tree.0.size();
     if terms > ATOMS_MAX {
         return Err(BadQuery::too_many(terms));

@@ -258,7 +258,6 @@ impl Server {
         builder
     }
 
-    /// Connections see unread responses of HTTP/1 only.
     #[cfg_attr(not(feature = "grpc"), expect(clippy::unused_self, unused_variables))]
     fn watched(&self, response: Response, version: Version, unread: Arc<Notify>) -> Response {
         #[cfg(feature = "grpc")]

@@ -1,7 +1,6 @@
 //! gRPC service of zoekt, for clients such as Sourcebot: `Search`, `StreamSearch` and `List`.
 //!
-//! Messages are filled from the shapes of the JSON API, so both say the same. Messages that are
-//! compressed are refused.
+//! Messages are filled from the shapes of the JSON API. Compressed ones are refused.
 
 mod filled;
 #[allow(clippy::all, unreachable_pub)]
@@ -10,10 +9,10 @@ mod tree;
 
 use super::found::Begun;
 use super::links::Links;
-use super::request::SearchOptions;
+use super::request::{SearchOptions, message};
 use super::sets::Prepared;
 use super::shape::{self, MinimalEntry, Stats};
-use super::{found, list, sets};
+use super::{found, list};
 use crate::http::request_limits::read_body;
 use crate::problem::Problem;
 use crate::state::{App, Call};
@@ -23,7 +22,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use axum::routing::post;
-use frontend::query::zoekt::Tree;
+use frontend::query::zoekt::QueryTree;
 use futures_util::stream::{self, Stream};
 use messages::list_options::RepoListField;
 use messages::{
@@ -42,13 +41,10 @@ pub(super) const SERVICE: &str = "/zoekt.webserver.v1.WebserverService/";
 /// Default of gRPC's receivers.
 const MESSAGE_BYTES_MAX: usize = 4 << 20;
 
-/// Media types of requests.
 const KINDS: [&[u8]; 2] = [b"application/grpc", b"application/grpc+proto"];
 
-/// Flag and length before a message.
 const FRAME_BYTES: usize = 5;
 
-/// Files of a streamed message. A larger one is alone.
 const CHUNK_BYTES_MAX: usize = 1 << 20;
 
 pub(super) fn routes() -> Router<App> {
@@ -81,11 +77,10 @@ impl From<&Problem> for Status {
             503 => Code::Unavailable,
             _ => Code::Internal,
         };
-        Status::new(code, super::message(problem))
+        Status::new(code, message(problem))
     }
 }
 
-/// Reads a message within the limits, and sends those of the answer.
 async fn answered<In, Out, S, F>(
     request: Request,
     answer: impl FnOnce(In, Option<Duration>) -> F,
@@ -168,7 +163,7 @@ async fn prepare(
     let in_time = time.map(|time| time - time / 10);
     options.timeout = options.timeout.into_iter().chain(in_time).min();
     let tree = tree::read(call, query).await?;
-    let prepared = sets::prepare(call, tree, options.context_lines).await?;
+    let prepared = list::prepare(call, tree, options.context_lines).await?;
     Ok((prepared, options))
 }
 
@@ -247,9 +242,9 @@ async fn list_repositories(
     let listed = async |message: ListRequest, _| {
         let tree = match message.query {
             Some(query) if query.query.is_some() => tree::read(&call, query).await?,
-            _ => Tree::constant(true),
+            _ => QueryTree::constant(true),
         };
-        let prepared = sets::prepare(&call, tree, 0).await?;
+        let prepared = list::prepare(&call, tree, 0).await?;
         let found = list::find(&call, &prepared).await?;
         let mut answer = ListResponse {
             crashes: found.missing as i64,

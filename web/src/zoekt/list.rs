@@ -4,18 +4,22 @@ use super::found;
 use super::links::{LINE_FRAGMENT, Links, repository_id};
 use super::names::RepositoryFilter;
 use super::request::SearchOptions;
-use super::sets::Prepared;
+use super::sets::{self, Prepared};
 use super::shape::{Branch, IndexMetadata, Listed, MinimalEntry, Repository, RepositoryStats};
 use crate::http::rendering;
 use crate::problem::Problem;
 use crate::state::Call;
 use crate::suggest::Corpus;
 use frontend::SpoolError;
+use frontend::query::zoekt::QueryTree;
 use jiff::Timestamp;
 use schema::message::{ListEntry, ListKind, ListRequest};
 use schema::name::revision_name;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+/// `type:repo` in a query, each a search.
+const SUBQUERIES_MAX: usize = 8;
 
 /// A backend sends about a thousand entries at once.
 const PARTS_MAX: usize = 100;
@@ -28,6 +32,27 @@ pub(super) struct FoundRepositories {
     pub(super) entries: Vec<ListEntry>,
     /// Backends and shards that are missing.
     pub(super) missing: u64,
+}
+
+/// Checks a query, with the answers of its subqueries.
+pub(super) async fn prepare(
+    call: &Call,
+    mut tree: QueryTree,
+    context_lines: u32,
+) -> Result<Prepared, Problem> {
+    let scope = call.viewer.scope().await?;
+    let mut missing = 0;
+    for _ in 0..SUBQUERIES_MAX {
+        let Some((inner, place)) = tree.take_subquery() else {
+            return sets::restricted(call, &scope, tree, context_lines, missing).await;
+        };
+        let inner = sets::restricted(call, &scope, inner, 0, 0).await?;
+        let found = find(call, &inner).await?;
+        missing += found.missing;
+        place.found(found.entries.iter().map(name).collect());
+    }
+    let detail = format!("type:repo occurs more than {SUBQUERIES_MAX} times");
+    Err(Problem::bad_request(detail))
 }
 
 pub(super) async fn find(call: &Call, prepared: &Prepared) -> Result<FoundRepositories, Problem> {
@@ -76,7 +101,6 @@ pub(super) async fn all(corpus: Corpus<'_>) -> Result<FoundRepositories, Problem
     })
 }
 
-/// Names of the packages with some ids.
 pub(super) async fn with_ids(
     call: &Call,
     is_wanted: impl Fn(u32) -> bool,
@@ -146,7 +170,6 @@ pub(super) fn time(seconds: i64) -> String {
     time.map_or_else(|_| NEVER.to_owned(), |time| time.to_string())
 }
 
-/// Time of the default branch's commit.
 pub(super) fn committed(entry: &ListEntry) -> Option<i64> {
     let first = entry.repository.as_ref()?.revisions.first()?;
     Some(first.committed)

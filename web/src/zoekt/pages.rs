@@ -4,7 +4,6 @@ use super::found;
 use super::links::Links;
 use super::list;
 use super::request::SearchOptions;
-use super::sets;
 use super::shape::{FileMatch, LineMatch, RepositoryStats, SearchResult, Stats};
 use crate::http::links::{FileAddress, encode};
 use crate::http::response;
@@ -176,7 +175,7 @@ async fn json(call: &Call, links: &Links) -> Result<Page, Problem> {
     }
     let tree = zoekt::tree(query)?;
     let is_list = tree.results() == ResultType::Repositories;
-    let prepared = sets::prepare(call, tree, context_lines).await?;
+    let prepared = list::prepare(call, tree, context_lines).await?;
     let number = params.number("num", 0).ok().filter(|&number| number > 0);
     let last = Last {
         query: query.to_owned(),

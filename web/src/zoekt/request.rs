@@ -108,6 +108,18 @@ pub(super) fn context_lines(number: i64) -> u32 {
     number.clamp(0, CONTEXT_LINES_MAX.into()) as u32
 }
 
+/// One line with the position and the remedy.
+pub(super) fn message(problem: &Problem) -> String {
+    let at = problem.at.map(|at| format!(" (at byte {at})"));
+    let hint = problem.hint.as_ref().map(|hint| format!("; {hint}"));
+    format!(
+        "{}{}{}",
+        problem.detail,
+        at.unwrap_or_default(),
+        hint.unwrap_or_default()
+    )
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SearchOptions {
     pub(super) estimates: bool,

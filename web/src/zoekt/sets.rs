@@ -1,54 +1,27 @@
-//! Sets of repositories in a query: those that `type:repo` finds, and sets that are too large for
-//! filters and restrict the scope instead.
+//! Sets of repositories in a query: those too large for filters restrict the scope instead.
 
-use super::list;
 use crate::problem::Problem;
 use crate::state::Call;
 use frontend::Scope;
-use frontend::query::zoekt::{self, Tree, ZoektQuery};
+use frontend::query::zoekt::{self, QueryTree, ZoektQuery};
 use frontend::query::{NameSet, PackageNames};
 use schema::message::Field;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// `type:repo` in a query, each a search.
-const SUBQUERIES_MAX: usize = 8;
-
 /// Names that are filters. Larger sets are compared without versions.
 const FILTERS_MAX: usize = 32;
 
-/// Checked query; `None` if nothing can match.
 pub(super) struct Prepared {
     pub(super) scope: Scope,
     pub(super) query: Option<ZoektQuery>,
-    /// Backends and shards that are missing in a subquery.
     pub(super) missing: u64,
 }
 
-pub(super) async fn prepare(
-    call: &Call,
-    mut tree: Tree,
-    context_lines: u32,
-) -> Result<Prepared, Problem> {
-    let scope = call.viewer.scope().await?;
-    let mut missing = 0;
-    for _ in 0..SUBQUERIES_MAX {
-        let Some((inner, place)) = tree.take_subquery() else {
-            return restricted(call, &scope, tree, context_lines, missing).await;
-        };
-        let inner = restricted(call, &scope, inner, 0, 0).await?;
-        let found = list::find(call, &inner).await?;
-        missing += found.missing;
-        place.found(found.entries.iter().map(list::name).collect());
-    }
-    let detail = format!("type:repo occurs more than {SUBQUERIES_MAX} times");
-    Err(Problem::bad_request(detail))
-}
-
-async fn restricted(
+pub(super) async fn restricted(
     call: &Call,
     scope: &Scope,
-    mut tree: Tree,
+    mut tree: QueryTree,
     context_lines: u32,
     missing: u64,
 ) -> Result<Prepared, Problem> {
@@ -70,10 +43,10 @@ async fn restricted(
     })
 }
 
-fn with_filters(tree: Tree, sets: Vec<Vec<String>>) -> Tree {
+fn with_filters(tree: QueryTree, sets: Vec<Vec<String>>) -> QueryTree {
     let sets = sets.into_iter();
-    let filters = sets.map(|names| Tree::exact(Field::Package, names));
-    Tree::all(std::iter::once(tree).chain(filters))
+    let filters = sets.map(|names| QueryTree::exact(Field::Package, names));
+    QueryTree::all(std::iter::once(tree).chain(filters))
 }
 
 /// Packages of a scope that are in all sets: the scope itself if these have all of it.

@@ -43,14 +43,12 @@ fn site() -> Site {
     Site::new(vec![Fake::new("one", vec![(1, documents)]).backend()])
 }
 
-/// Connection of HTTP/2 without TLS.
 struct Client {
     runtime: Runtime,
     send: h2::client::SendRequest<Bytes>,
     authority: String,
 }
 
-/// Code and message, unless it is 0.
 type Answered<Out> = Result<Vec<Out>, (u32, String)>;
 
 impl Client {
@@ -388,7 +386,6 @@ fn faults_have_the_codes_of_grpc() {
     assert_eq!(refused(all(vec![q(Query::Const(true)); 10_001])).0, 3);
     assert_eq!(refused(regexp(&"x".repeat(20_000))).0, 3);
     let deep = (0..60).fold(needle(), |inner, _| all(vec![inner]));
-    // The decoder's limit of nested messages.
     assert!([3, 13].contains(&refused(deep).0));
     let only_public = vec![raw_config::Flag::OnlyPublic.into()];
     let (code, message) = refused(q(Query::RawConfig(RawConfig { flags: only_public })));
@@ -434,7 +431,6 @@ fn any_page_is_served_over_http_2() {
             Ok(answer) => answer.await.map(drop),
             Err(error) => Err(error),
         };
-        // After the last answer, no request is taken.
         std::future::poll_fn(|context| send.poll_ready(context))
             .await
             .is_err()

@@ -35,36 +35,34 @@ pub(super) enum Node {
     Not(Box<Node>),
 }
 
-/// Query that is not checked yet.
 #[derive(Debug)]
-pub struct Tree(pub(super) Node);
+pub struct QueryTree(pub(super) Node);
 
-impl Tree {
-    pub fn all(parts: impl IntoIterator<Item = Tree>) -> Tree {
+impl QueryTree {
+    pub fn all(parts: impl IntoIterator<Item = QueryTree>) -> QueryTree {
         let parts = parts.into_iter().map(|part| part.0).collect();
         List::of(vec![parts])
     }
 
-    pub fn any(parts: impl IntoIterator<Item = Tree>) -> Tree {
+    pub fn any(parts: impl IntoIterator<Item = QueryTree>) -> QueryTree {
         List::of(parts.into_iter().map(|part| vec![part.0]).collect())
     }
 
-    pub fn constant(value: bool) -> Tree {
+    pub fn constant(value: bool) -> QueryTree {
         List::of(if value { vec![Vec::new()] } else { Vec::new() })
     }
 
-    pub fn negated(self) -> Tree {
-        Tree(Node::Not(Box::new(self.0)))
+    pub fn negated(self) -> QueryTree {
+        QueryTree(Node::Not(Box::new(self.0)))
     }
 
-    /// Value of a key, as in a text.
-    pub fn term(key: AtomKey, value: &str, is_case_sensitive: bool) -> Tree {
+    pub fn term(key: AtomKey, value: &str, is_case_sensitive: bool) -> QueryTree {
         let atom = Node::Atom {
             key,
             text: SourceText::plain(0, value),
             at: 0,
         };
-        Tree(Node::List(List {
+        QueryTree(Node::List(List {
             alternatives: vec![vec![atom]],
             case: Some(if is_case_sensitive {
                 Case::Yes
@@ -75,19 +73,18 @@ impl Tree {
         }))
     }
 
-    pub fn exact(field: Field, names: Vec<String>) -> Tree {
-        Tree(Node::Exact(field, names))
+    pub fn exact(field: Field, names: Vec<String>) -> QueryTree {
+        QueryTree(Node::Exact(field, names))
     }
 
-    pub fn of_type(self, results: ResultType) -> Tree {
-        Tree(Node::List(List {
+    pub fn of_type(self, results: ResultType) -> QueryTree {
+        QueryTree(Node::List(List {
             alternatives: vec![vec![self.0]],
             case: None,
             results: Some(results),
         }))
     }
 
-    /// Type of the whole query.
     pub fn results(&self) -> ResultType {
         match &self.0 {
             Node::List(list) => list.results(),
@@ -107,13 +104,13 @@ impl Tree {
     }
 
     /// Replaces an innermost `type:repo` by the packages that it finds, `None` without any.
-    pub fn take_subquery(&mut self) -> Option<(Tree, Subquery<'_>)> {
+    pub fn take_subquery(&mut self) -> Option<(QueryTree, Subquery<'_>)> {
         let node = self.0.subquery()?;
         let mut inner = mem::replace(node, Node::Exact(Field::Package, Vec::new()));
         if let Node::List(list) = &mut inner {
             list.results = None;
         }
-        Some((Tree(inner), Subquery(node)))
+        Some((QueryTree(inner), Subquery(node)))
     }
 
     /// Takes the sets of packages with more than `most` names of which a match needs one each.
@@ -124,7 +121,6 @@ impl Tree {
     }
 }
 
-/// Place of a subquery's result.
 #[derive(Debug)]
 pub struct Subquery<'t>(&'t mut Node);
 
@@ -171,7 +167,7 @@ impl Node {
         match self {
             Node::Exact(Field::Package, names) if names.len() > most => {
                 sets.push(mem::take(names));
-                *self = Tree::constant(true).0;
+                *self = QueryTree::constant(true).0;
             }
             Node::List(list) => {
                 if let [only] = &mut list.alternatives[..] {
@@ -205,8 +201,8 @@ impl Node {
 }
 
 impl List {
-    fn of(alternatives: Vec<Vec<Node>>) -> Tree {
-        Tree(Node::List(List {
+    fn of(alternatives: Vec<Vec<Node>>) -> QueryTree {
+        QueryTree(Node::List(List {
             alternatives,
             ..List::default()
         }))

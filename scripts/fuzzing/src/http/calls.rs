@@ -1,5 +1,4 @@
-//! Messages to the gRPC service of zoekt: each gets messages or a status. The first byte chooses
-//! the method.
+//! Messages to the gRPC service of zoekt. The first byte chooses the method.
 
 use super::site;
 use axum::body::Body;
@@ -27,7 +26,6 @@ pub(crate) fn calls(data: &[u8]) {
     assert!(rest.is_empty());
 }
 
-/// Field of a message that is a message or bytes, of less than 128 bytes.
 fn field(number: u8, value: &[u8]) -> Vec<u8> {
     let tag = u16::from(number) << 3 | 2;
     let tag = match tag >> 7 {

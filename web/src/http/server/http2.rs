@@ -18,16 +18,12 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
-/// Requests of a connection that are answered at a time.
 const STREAMS_MAX: u32 = 100;
 
-/// Streams that a client may reset before they are accepted.
 const RESETS_MAX: usize = 20;
 
-/// Streams that this side may reset because of errors of the client.
 const ERRORS_MAX: usize = 64;
 
-/// Unread bytes of a response that are kept.
 const SENT_BYTES_MAX: usize = 256 << 10;
 
 pub(super) fn limit(builder: &mut auto::Builder<TokioExecutor>, limits: &ConnectionLimits) {
@@ -43,7 +39,6 @@ pub(super) fn limit(builder: &mut auto::Builder<TokioExecutor>, limits: &Connect
         .keep_alive_timeout(limits.unread_max);
 }
 
-/// Moves the host of the address into its header.
 pub(super) fn name_host(request: &mut Request) {
     if request.version() != Version::HTTP_2 {
         return;

@@ -16,7 +16,6 @@ fn bytes(from: Option<shape::Bytes>) -> Vec<u8> {
     from.map_or_else(Vec::new, |it| it.0)
 }
 
-/// Largest number for positions beyond the message's.
 fn small(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

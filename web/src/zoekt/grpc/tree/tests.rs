@@ -99,7 +99,6 @@ fn entry(package: &str) -> ListEntry {
     }
 }
 
-/// Canonical text and type; empty if nothing can match.
 fn meaning(query: &Q) -> String {
     let mut reader = Reader {
         entries: vec![entry("yak"), entry("zoo")],
