@@ -8,6 +8,7 @@ mod hoist;
 mod key;
 mod lower;
 mod names;
+mod narrow;
 mod options;
 mod parser;
 mod predicate;

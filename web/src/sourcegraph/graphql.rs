@@ -6,6 +6,7 @@
 mod commit;
 mod file;
 mod lsif;
+mod objects;
 mod pattern_type;
 mod repository;
 mod search;
@@ -23,8 +24,9 @@ use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
 use flate2::read::GzDecoder;
+use objects::Repository;
 use pattern_type::{PatternType, Version, pattern_type};
-use repository::{FoundRepository, Repositories, Repository, Wanted};
+use repository::{FoundRepository, Repositories, Wanted};
 use search::Search;
 use serde::Deserialize;
 use shared::{LookupsLeft, TextLeft, refused};

@@ -1,8 +1,7 @@
 //! Commits of a repository, their histories and directories.
 
 use super::super::matches::{text, url};
-use super::file::File;
-use super::repository::Repository;
+use super::objects::{Commit, File, Repository};
 use super::shared::{LookupsLeft, refused};
 use crate::problem::Problem;
 use crate::repositories;
@@ -20,14 +19,6 @@ const ANCESTORS_DEFAULT: u32 = 100;
 const ANCESTORS_MAX: u32 = 1000;
 
 const SHORT_ID: usize = 7;
-
-#[derive(Clone)]
-pub(super) struct Commit {
-    pub(super) repository: Repository,
-    /// Empty: the default revision.
-    pub(super) revision: String,
-    details: Option<Arc<Details>>,
-}
 
 impl Commit {
     pub(super) fn new(repository: Repository, revision: &str) -> Commit {

@@ -1,9 +1,7 @@
 //! Files of a commit.
 
 use super::super::matches::{text, url};
-use super::commit::Commit;
-use super::lsif::Lsif;
-use super::repository::Repository;
+use super::objects::{Commit, File, Lsif, Repository};
 use super::shared::{TextLeft, refused};
 use crate::problem::Problem;
 use crate::state::Call;
@@ -11,12 +9,6 @@ use async_graphql::{Context, Object, Result};
 use frontend::Document;
 use schema::message::{FileRange, FileRequest};
 use std::sync::atomic::Ordering;
-
-#[derive(Clone)]
-pub(super) struct File {
-    pub(super) commit: Commit,
-    path: Vec<u8>,
-}
 
 impl File {
     pub(super) fn of(document: &Document) -> File {

@@ -1,8 +1,7 @@
 //! Definitions and uses of names (`lsif`).
 
 use super::super::matches::url;
-use super::file::File;
-use super::repository::Repository;
+use super::objects::{File, Lsif, Repository};
 use super::shared::{Html, Range, refused};
 use crate::model::SymbolPlace;
 use crate::problem::Problem;
@@ -12,8 +11,6 @@ use async_graphql::{Context, Object, Result, SimpleObject};
 use schema::message::FileRange;
 
 const PLACES_MAX: usize = 100;
-
-pub(super) struct Lsif(pub(super) File);
 
 #[derive(SimpleObject)]
 struct LocationConnection {

@@ -2,8 +2,7 @@
 
 use super::super::matches::text;
 use super::super::query;
-use super::commit::Commit;
-use super::shared::Html;
+use super::objects::{Commit, Repository};
 use crate::problem::Problem;
 use crate::state::Call;
 use async_graphql::{ComplexObject, ID, SimpleObject, Union};
@@ -110,63 +109,6 @@ async fn revisions(call: &Call) -> Result<HashMap<Vec<u8>, Vec<IndexedRevision>>
         .collect())
 }
 
-#[derive(Clone, Default, SimpleObject)]
-#[graphql(complex, serial)]
-pub(super) struct Repository {
-    #[graphql(skip)]
-    pub(super) package: Vec<u8>,
-    #[graphql(skip)]
-    pub(super) revisions: Arc<Vec<IndexedRevision>>,
-    pub(super) name: String,
-    url: String,
-    description: String,
-    language: String,
-    created_at: String,
-    updated_at: Option<String>,
-    external_repository: ExternalRepository,
-    #[graphql(name = "externalURLs")]
-    external_urls: Vec<ExternalLink>,
-    is_fork: bool,
-    is_archived: bool,
-    is_private: bool,
-    mirror_info: MirrorInfo,
-    viewer_can_administer: bool,
-    key_value_pairs: Vec<KeyValuePair>,
-    label: Html,
-}
-
-#[derive(Clone, Default, SimpleObject)]
-struct ExternalRepository {
-    id: String,
-    service_type: String,
-    #[graphql(name = "serviceID")]
-    service_id: String,
-}
-
-#[derive(Clone, SimpleObject)]
-struct ExternalLink {
-    service_type: String,
-    url: String,
-}
-
-#[derive(Clone, SimpleObject)]
-#[graphql(name = "MirrorRepositoryInfo")]
-struct MirrorInfo {
-    cloned: bool,
-    clone_in_progress: bool,
-    clone_progress: Option<String>,
-}
-
-impl Default for MirrorInfo {
-    fn default() -> MirrorInfo {
-        MirrorInfo {
-            cloned: true,
-            clone_in_progress: false,
-            clone_progress: None,
-        }
-    }
-}
-
 #[derive(SimpleObject)]
 struct GitRef {
     name: String,
@@ -186,12 +128,6 @@ struct GitObject {
 struct GitRefs {
     nodes: Vec<GitRef>,
     total_count: usize,
-}
-
-#[derive(Clone, SimpleObject)]
-struct KeyValuePair {
-    key: String,
-    value: Option<String>,
 }
 
 impl Repository {

@@ -3,9 +3,7 @@
 use super::super::matches::{LineMatch as Line, Symbol as Found, line_matches, symbols_of};
 use super::super::progress;
 use super::super::query;
-use super::commit::Commit;
-use super::file::File;
-use super::repository::Repository;
+use super::objects::{Commit, File, Repository};
 use super::shared::{Html, Range};
 use crate::compat::{Files, FoundFile};
 use crate::problem::{BAD_QUERY, Problem};
