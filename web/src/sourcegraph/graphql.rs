@@ -3,6 +3,7 @@
 //! **Invariant:** a request is bounded before it runs: its body, also decompressed, its depth, and
 //! its cost, in which a search counts as many fields. Fields are resolved one by one, in order.
 
+mod known_types;
 mod repository;
 mod search;
 mod shared;
@@ -12,13 +13,16 @@ use crate::http::response;
 use crate::problem::Problem;
 use crate::state::{App, Call};
 use access::KeyName;
-use async_graphql::{Context, EmptyMutation, EmptySubscription, Enum, Object, SimpleObject};
+use async_graphql::{
+    Context, EmptyMutation, EmptySubscription, Enum, Object, ObjectType, SimpleObject,
+};
 use async_graphql::{Request as Query, Result, Schema, Variables};
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
 use flate2::read::GzDecoder;
+use known_types::KnownTypes;
 use repository::{Repositories, Repository};
 use search::{PatternType, Search, Version};
 use serde::Deserialize;
@@ -40,11 +44,15 @@ const FILES_AT_ONCE: usize = 4;
 /// Clients look for a date in it.
 const BUILD: &str = "0_2026-11-01_trawl";
 
-static SCHEMA: LazyLock<Schema<Root, EmptyMutation, EmptySubscription>> = LazyLock::new(|| {
-    let schema = Schema::build(Root, EmptyMutation, EmptySubscription);
+pub(crate) type Limited<Q> = Schema<Q, EmptyMutation, EmptySubscription>;
+
+static SCHEMA: LazyLock<Limited<Root>> = LazyLock::new(|| limited(Root));
+
+pub(crate) fn limited<Q: ObjectType + 'static>(root: Q) -> Limited<Q> {
+    let schema = Schema::build(root, EmptyMutation, EmptySubscription);
     let schema = schema.limit_depth(DEPTH_MAX).limit_complexity(COST_MAX);
-    schema.finish()
-});
+    schema.extension(KnownTypes).finish()
+}
 
 pub(super) fn route() -> MethodRouter<App> {
     post(answer)
@@ -60,6 +68,15 @@ struct Body {
 }
 
 async fn answer(call: Call, request: Request) -> Result<Response, Problem> {
+    run(&SCHEMA, call, request, |query| query).await
+}
+
+pub(crate) async fn run<Q: ObjectType + 'static>(
+    schema: &Limited<Q>,
+    call: Call,
+    request: Request,
+    prepare: impl FnOnce(Query) -> Query,
+) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     let body = read_body(body, BODY_BYTES_MAX, &parts.extensions).await?;
     let body = decompressed(&parts.headers, &body)?;
@@ -75,9 +92,9 @@ async fn answer(call: Call, request: Request) -> Result<Response, Problem> {
         bytes: AtomicU64::new(TEXT_BYTES_MAX),
         turns: Semaphore::new(FILES_AT_ONCE),
     };
-    let query = query.data(text).data(call);
+    let query = prepare(query.data(text).data(call));
     Ok(response::no_store(response::json(
-        &SCHEMA.execute(query).await,
+        &schema.execute(query).await,
     )))
 }
 
