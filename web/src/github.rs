@@ -28,17 +28,7 @@ use crate::state::App;
 use addresses::PREFIX;
 use axum::Router;
 use axum::routing::{get, post};
-
-/// With those that are refused.
-const SEARCHES: [&str; 7] = [
-    "code",
-    "repositories",
-    "commits",
-    "issues",
-    "users",
-    "topics",
-    "labels",
-];
+use shape::SEARCHES;
 
 pub(crate) fn routes() -> Router<App> {
     #[cfg(feature = "graphql")]

@@ -1,7 +1,7 @@
 //! Interface of Sourcegraph: stream of a search, GraphQL, and addresses of its pages.
 
 #[cfg(feature = "graphql")]
-pub(crate) mod graphql;
+mod graphql;
 mod items;
 mod links;
 mod matches;

@@ -5,8 +5,8 @@ use super::addresses::{Addresses, sha};
 use super::contents;
 use super::repositories::{self, SEARCHED_MAX};
 use super::repository::{Asked, Details, Repository};
+use crate::http::graphql::{Limited, limited, run};
 use crate::problem::Problem;
-use crate::sourcegraph::graphql::{Limited, limited, run};
 use crate::state::Call;
 use access::KeyName;
 use async_graphql::Request as Query;
@@ -32,8 +32,8 @@ pub(super) async fn answer(
     request: Request,
 ) -> Result<Response, Problem> {
     let left = Left(AtomicU64::new(BYTES_MAX));
-    let prepare = |query: Query| query.data(addresses).data(left);
-    run(&SCHEMA, call, request, prepare).await
+    let prepare = |query: Query| query.data(call).data(addresses).data(left);
+    run(&SCHEMA, request, prepare).await
 }
 
 /// Bytes of files that the answer may still have.
@@ -106,7 +106,7 @@ impl Root {
         };
         let call: &Call = ctx.data_unchecked();
         let scope = call.viewer.scope().await.map_err(refused)?;
-        let asked = repositories::Asked::parse(&query).map_err(refused)?;
+        let asked = repositories::RepositoryQuery::parse(&query).map_err(refused)?;
         let mut found = asked.found(call, &scope).await.map_err(refused)?;
         found.truncate(SEARCHED_MAX);
         Repos::new(ctx, found, first, after).await

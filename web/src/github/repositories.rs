@@ -3,7 +3,7 @@
 use super::addresses::Addresses;
 use super::paging::Page;
 use super::repository::{Details, Owner, Repository, owner_and_name};
-use super::search::Body;
+use super::search::ItemList;
 use crate::http::links::Path;
 use crate::http::{rendering, response};
 use crate::problem::Problem;
@@ -147,7 +147,7 @@ struct Item {
 pub(super) async fn search(call: Call, addresses: Addresses) -> Result<Response, Problem> {
     let page = Page::of(&call.params)?;
     let q = call.params.required("q").and(call.params.text("q"))?;
-    let asked = Asked::parse(q.unwrap_or_default())?;
+    let asked = RepositoryQuery::parse(q.unwrap_or_default())?;
     let scope = call.viewer.scope().await?;
     let mut found = asked.found(&call, &scope).await?;
     sort(&call, &mut found)?;
@@ -157,7 +157,7 @@ pub(super) async fn search(call: Call, addresses: Addresses) -> Result<Response,
         details,
         score: 1.0,
     });
-    let mut response = response::json(&Body {
+    let mut response = response::json(&ItemList {
         total_count: found.len() as u64,
         incomplete_results: false,
         items: items.collect(),
@@ -169,7 +169,7 @@ pub(super) async fn search(call: Call, addresses: Addresses) -> Result<Response,
 
 /// Query for repositories.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct RepositoryQuery {
     /// Parts of the name, in lower case.
     words: Vec<String>,
     owners: Vec<String>,
@@ -189,9 +189,9 @@ const TRUE: [&str; 7] = [
     "fork:false",
 ];
 
-impl Asked {
-    pub(super) fn parse(q: &str) -> Result<Asked, Problem> {
-        let mut asked = Asked::default();
+impl RepositoryQuery {
+    pub(super) fn parse(q: &str) -> Result<RepositoryQuery, Problem> {
+        let mut asked = RepositoryQuery::default();
         for term in q.split_whitespace() {
             let value = |qualifier: &str| {
                 let value = term.strip_prefix(qualifier)?.trim_matches('"');
@@ -298,7 +298,8 @@ mod tests {
             package: name.as_bytes().to_vec(),
             ..ListEntry::default()
         };
-        let found = |q: &str, name: &str| Asked::parse(q).unwrap().distance(&package(name));
+        let found =
+            |q: &str, name: &str| RepositoryQuery::parse(q).unwrap().distance(&package(name));
         for (q, name, expected) in [
             ("", "acme/widget", Some(6)),
             ("WIDGET in:name", "host/acme/widget", Some(0)),
@@ -313,7 +314,7 @@ mod tests {
         ] {
             assert_eq!(found(q, name), expected, "{q}");
         }
-        let asked = Asked::parse("x stars:>10 is:public archived:false").unwrap();
+        let asked = RepositoryQuery::parse("x stars:>10 is:public archived:false").unwrap();
         assert_eq!(
             asked.notices,
             ["stars:>10 is ignored: the index does not know it"]

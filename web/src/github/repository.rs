@@ -70,7 +70,7 @@ fn number(hash: &str) -> u64 {
 
 /// Repository in the answer of a search.
 #[derive(Serialize)]
-pub(super) struct Shape {
+pub(super) struct RepositoryShape {
     pub(super) id: u64,
     pub(super) node_id: String,
     pub(super) name: String,
@@ -89,13 +89,13 @@ pub(super) struct Shape {
     pub(super) url: String,
 }
 
-impl Shape {
-    pub(super) fn new(addresses: &Addresses, package: &[u8]) -> Shape {
+impl RepositoryShape {
+    pub(super) fn new(addresses: &Addresses, package: &[u8]) -> RepositoryShape {
         let (owner, name) = owner_and_name(package);
         let full_name = format!("{owner}/{name}");
         let url = addresses.repository(&full_name);
         let hash = sha(blake3::hash(package).as_bytes());
-        Shape {
+        RepositoryShape {
             id: number(&hash),
             node_id: hash,
             name,
@@ -120,7 +120,7 @@ impl Shape {
 #[derive(Serialize)]
 pub(super) struct Details {
     #[serde(flatten)]
-    pub(super) shape: Shape,
+    pub(super) shape: RepositoryShape,
     pub(super) default_branch: String,
     pub(super) size: u64,
     homepage: Option<String>,
@@ -176,7 +176,7 @@ impl Details {
         };
         let may = |right| (right, right == "pull");
         Details {
-            shape: Shape::new(addresses, &entry.package),
+            shape: RepositoryShape::new(addresses, &entry.package),
             default_branch: default_branch(git),
             size: entry.text_bytes / 1024,
             homepage: None,

@@ -3,7 +3,7 @@
 use super::addresses::{Addresses, sha};
 use super::fragments::{self, Fragment};
 use super::paging::Page;
-use super::repository::{Shape, near};
+use super::repository::{RepositoryShape, near};
 use crate::http::links::FileAddress;
 use crate::http::rendering;
 use crate::http::response::{NO_STORE, REVALIDATE, is_whole};
@@ -118,7 +118,7 @@ impl Found<'_> {
                 matches: of_file,
             })
         });
-        let body = Body {
+        let body = ItemList {
             total_count: self.answer.documents(),
             incomplete_results: !is_whole(self.answer),
             items: items.collect(),
@@ -129,7 +129,7 @@ impl Found<'_> {
 }
 
 #[derive(Serialize)]
-pub(super) struct Body<'a, T> {
+pub(super) struct ItemList<'a, T> {
     pub(super) total_count: u64,
     pub(super) incomplete_results: bool,
     pub(super) items: Vec<T>,
@@ -151,7 +151,7 @@ struct ItemShape<'a> {
     url: &'a str,
     git_url: &'a str,
     html_url: String,
-    repository: Shape,
+    repository: RepositoryShape,
     score: f32,
     language: Option<&'a str>,
     line_numbers: Vec<String>,
@@ -161,7 +161,7 @@ struct ItemShape<'a> {
 impl Serialize for Item<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let document = &*self.best.document;
-        let repository = Shape::new(self.addresses, &document.package);
+        let repository = RepositoryShape::new(self.addresses, &document.package);
         let commit = &document.revisions.commit;
         let url = Addresses::contents(&repository.url, &document.path, commit);
         let page = FileAddress::of(document).show_href(self.best.line);

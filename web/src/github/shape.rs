@@ -1,6 +1,5 @@
 //! Problems as GitHub reports them.
 
-use super::SEARCHES;
 use super::addresses::PREFIX;
 use crate::http::response::with_body;
 use crate::problem::{
@@ -11,6 +10,17 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
 use serde_json::json;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// With those that are refused.
+pub(super) const SEARCHES: [&str; 7] = [
+    "code",
+    "repositories",
+    "commits",
+    "issues",
+    "users",
+    "topics",
+    "labels",
+];
 
 const OTHERS: [&str; 6] = [
     "/rate_limit",
