@@ -5,6 +5,8 @@
 
 pub(crate) mod assets;
 pub(crate) mod compression;
+#[cfg(feature = "graphql")]
+pub(crate) mod graphql;
 pub(crate) mod guard;
 pub(crate) mod hosts;
 mod kept_body;

@@ -1,17 +1,15 @@
 //! Account of the client, limits and version.
 
-use super::addresses::{Addresses, PREFIX};
-use crate::http::request_limits::read_body;
+use super::addresses::Addresses;
+use super::repository::Owner;
+use crate::http::links::Path;
 use crate::http::response;
 use crate::problem::Problem;
 use access::KeyName;
 use axum::Extension;
-use axum::extract::Request;
-use axum::http::HeaderName;
+use axum::http::{HeaderName, Uri};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Value, json};
-
-const BODY_BYTES_MAX: usize = 64 << 10;
+use serde_json::json;
 
 const LIMIT: u64 = 1_000_000;
 
@@ -25,28 +23,27 @@ const SCOPES: (HeaderName, &str) = (
 );
 
 pub(super) async fn root(addresses: Addresses) -> Response {
-    let at = |path: &str| addresses.page(&format!("{PREFIX}{path}"));
+    let at = |path: &str| addresses.api(path);
     let body = json!({
         "current_user_url": at("/user"),
         "code_search_url": at("/search/code?q={query}{&page,per_page,sort,order}"),
+        "organization_repositories_url": at("/orgs/{org}/repos{?page,per_page,sort}"),
         "rate_limit_url": at("/rate_limit"),
         "repository_url": at("/repos/{owner}/{repo}"),
+        "repository_search_url": at("/search/repositories?q={query}{&page,per_page,sort,order}"),
+        "user_url": at("/users/{user}"),
+        "user_repositories_url": at("/users/{user}/repos{?page,per_page,sort}"),
     });
     ([SCOPES], response::json(&body)).into_response()
 }
 
 pub(super) async fn user(key: Option<Extension<KeyName>>, addresses: Addresses) -> Response {
-    let user = json!({
-        "login": login(key.as_ref()),
-        "id": 0,
-        "type": "User",
-        "site_admin": false,
-        "html_url": addresses.page("/"),
-    });
+    let mut user = json!(Owner::new(&addresses, login(key.as_ref()).to_owned()));
+    user["type"] = "User".into();
     ([SCOPES], response::json(&user)).into_response()
 }
 
-fn login(key: Option<&Extension<KeyName>>) -> &str {
+pub(super) fn login(key: Option<&Extension<KeyName>>) -> &str {
     key.map_or(NOBODY, |Extension(name)| name.as_str())
 }
 
@@ -63,21 +60,13 @@ pub(super) async fn rate_limit() -> Response {
     response::json(&json!({"resources": resources, "rate": rate}))
 }
 
-pub(super) async fn graphql(
-    key: Option<Extension<KeyName>>,
-    request: Request,
-) -> Result<Response, Problem> {
-    let (parts, body) = request.into_parts();
-    let body = read_body(body, BODY_BYTES_MAX, &parts.extensions).await?;
-    let asked: Value = serde_json::from_slice(&body)
-        .map_err(|error| Problem::bad_request(format!("malformed body: {error}")))?;
-    let query = asked["query"].as_str().unwrap_or_default();
-    let words = query.split(|letter: char| !letter.is_alphanumeric());
-    let fields: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    Ok(response::json(&if fields.ends_with(&["viewer", "login"]) {
-        json!({"data": {"viewer": {"login": login(key.as_ref())}}})
-    } else {
-        let message = "GraphQL answers only viewer { login }; search by REST: /api/v3/search/code";
-        json!({"data": null, "errors": [{"message": message}]})
-    }))
+/// Searches of what Trawl does not have.
+pub(super) async fn no_search(uri: Uri) -> Problem {
+    let of = uri.path().rsplit('/').next().unwrap_or_default();
+    Problem::bad_request(format!("Trawl searches code and repositories, not {of}"))
+}
+
+pub(super) async fn no_part(Path(rest): Path<(String, String, String)>) -> Problem {
+    let detail = format!("Trawl has no {} of repositories, only their code", rest.2);
+    Problem::missing(detail).hint("clone from the host of git for more")
 }

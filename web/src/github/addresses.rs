@@ -7,11 +7,16 @@ use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
 use std::convert::Infallible;
+use std::fmt::Write;
 
 pub(super) const PREFIX: &str = "/api/v3";
 
 #[derive(Clone, Debug)]
-pub(super) struct Addresses(String);
+pub(super) struct Addresses {
+    site: String,
+    /// Path of the request.
+    path: String,
+}
 
 impl<S: Sync> FromRequestParts<S> for Addresses {
     type Rejection = Infallible;
@@ -24,22 +29,33 @@ impl<S: Sync> FromRequestParts<S> for Addresses {
         let host = parts.uri.authority().map(|it| it.as_str()).or(named);
         let base = Site::of(&parts.headers, &parts.extensions).base;
         let host = host.unwrap_or("localhost");
-        Ok(Addresses(format!("{scheme}://{host}{}", base.as_str())))
+        Ok(Addresses {
+            site: format!("{scheme}://{host}{}", base.as_str()),
+            path: parts.uri.path().to_owned(),
+        })
     }
 }
 
 impl Addresses {
     pub(super) fn page(&self, path: &str) -> String {
-        format!("{}{path}", self.0)
+        format!("{}{path}", self.site)
+    }
+
+    pub(super) fn this(&self) -> String {
+        self.page(&self.path)
+    }
+
+    pub(super) fn api(&self, path: &str) -> String {
+        format!("{}{PREFIX}{path}", self.site)
     }
 
     pub(super) fn repository(&self, full_name: &str) -> String {
-        self.page(&format!("{PREFIX}/repos/{}", encode(full_name.as_bytes())))
+        self.api(&format!("/repos/{}", encode(full_name.as_bytes())))
     }
 
-    pub(super) fn contents(&self, full_name: &str, path: &[u8], rev: &str) -> String {
+    pub(super) fn contents(repository: &str, path: &[u8], rev: &str) -> String {
         let path = path.strip_suffix(b"/").unwrap_or(path);
-        let at = format!("{}/contents/{}", self.repository(full_name), encode(path));
+        let at = format!("{repository}/contents/{}", encode(path));
         match rev {
             "" => at,
             rev => format!("{at}?ref={}", encode(rev.as_bytes())),
@@ -49,6 +65,9 @@ impl Addresses {
 
 /// Prefix of a BLAKE3 hash, as long as git's.
 pub(super) fn sha(hash: &[u8]) -> String {
-    let digits = hash.iter().take(20).map(|byte| format!("{byte:02x}"));
-    digits.collect()
+    let mut digits = String::with_capacity(40);
+    for byte in hash.iter().take(20) {
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
 }

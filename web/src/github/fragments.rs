@@ -1,8 +1,7 @@
 //! Lines around matches, with byte offsets in their lossy UTF-8.
 
-use frontend::{ContextLine, Match};
-use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use frontend::Match;
+use serde::Serialize;
 use std::ops::Range;
 
 const FRAGMENTS_MAX: usize = 2;
@@ -13,43 +12,60 @@ const BEFORE_BYTES: usize = 100;
 
 const MATCHES_MAX: usize = 16;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Line<'a> {
+    /// 0 for a path.
+    number: u32,
     text: &'a [u8],
     ranges: Vec<Range<usize>>,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Fragment {
-    text: String,
-    matches: Vec<Value>,
-    lines: Option<(u32, u32)>,
+#[derive(Debug, Serialize)]
+pub(super) struct Fragment<'u> {
+    object_url: &'u str,
+    object_type: &'static str,
+    property: &'static str,
+    fragment: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    matches: Vec<Found>,
+    #[serde(skip)]
+    lines: (u32, u32),
 }
 
-pub(super) fn of(matches: &[Match]) -> Vec<Fragment> {
+#[derive(Debug, Serialize)]
+struct Found {
+    text: String,
+    indices: [usize; 2],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+}
+
+pub(super) fn of<'u>(matches: &[Match], url: &'u str) -> Vec<Fragment<'u>> {
     if let Some(name) = matches.first().filter(|found| found.is_name()) {
-        return vec![of_path(name)];
+        return vec![Fragment::new(url, &[of_path(name)])];
     }
-    let mut shown: BTreeSet<u32> = BTreeSet::new();
+    let mut shown: Vec<u32> = Vec::new();
     let mut fragments = Vec::new();
     for found in matches {
         if fragments.len() == FRAGMENTS_MAX || shown.contains(&found.line) {
             continue;
         }
         let mut lines = around(found);
-        lines.retain(|number, _| !shown.contains(number));
-        for other in matches.iter().filter(|other| other.line != found.line) {
-            for (number, line) in lines_of(other) {
-                lines.entry(number).and_modify(|it| *it = line);
+        lines.retain(|line| !shown.contains(&line.number));
+        let others = matches.iter().filter(|other| other.line != found.line);
+        for line in others.flat_map(lines_of) {
+            if let Some(same) = lines.iter_mut().find(|it| it.number == line.number) {
+                *same = line;
             }
         }
-        shown.extend(lines.keys());
-        fragments.push(Fragment::new(&lines));
+        shown.extend(lines.iter().map(|line| line.number));
+        fragments.push(Fragment::new(url, &lines));
     }
     fragments
 }
 
-fn of_path(found: &Match) -> Fragment {
+fn of_path(found: &Match) -> Line<'_> {
     let path = &found.document.path;
     let name = path.iter().rposition(|&byte| byte == b'/');
     let name = name.map_or(0, |at| at + 1)..path.len();
@@ -58,24 +74,30 @@ fn of_path(found: &Match) -> Fragment {
     if ranges.is_empty() {
         ranges.push(name);
     }
-    let mut fragment = Fragment::default();
-    fragment.push(None, &Line { text: path, ranges });
-    fragment
+    Line {
+        number: 0,
+        text: path,
+        ranges,
+    }
 }
 
-fn around(found: &Match) -> BTreeMap<u32, Line<'_>> {
-    let mut lines: BTreeMap<_, _> = lines_of(found).take(LINES_MAX).collect();
+fn around(found: &Match) -> Vec<Line<'_>> {
+    let mut lines: Vec<_> = lines_of(found).take(LINES_MAX).collect();
     let nearest = found.before.last().into_iter().chain(found.after.first());
-    for ContextLine { line, text, window } in nearest {
-        if lines.len() < LINES_MAX && window.is_none() {
-            let ranges = Vec::new();
-            lines.insert(*line, Line { text, ranges });
+    for near in nearest.filter(|near| near.window.is_none()) {
+        if lines.len() < LINES_MAX {
+            lines.push(Line {
+                number: near.line,
+                text: &near.text,
+                ranges: Vec::new(),
+            });
         }
     }
+    lines.sort_by_key(|line| line.number);
     lines
 }
 
-fn lines_of(found: &Match) -> impl Iterator<Item = (u32, Line<'_>)> {
+fn lines_of(found: &Match) -> impl Iterator<Item = Line<'_>> {
     let mut start = 0;
     let texts = found.text.split(|&byte| byte == b'\n');
     (found.line..).zip(texts).map(move |(number, text)| {
@@ -86,7 +108,11 @@ fn lines_of(found: &Match) -> impl Iterator<Item = (u32, Line<'_>)> {
         };
         let ranges = found.ranges.iter().filter_map(within).collect();
         start = end + 1;
-        (number, Line { text, ranges })
+        Line {
+            number,
+            text,
+            ranges,
+        }
     })
 }
 
@@ -106,21 +132,30 @@ impl Line<'_> {
     }
 }
 
-impl Fragment {
-    fn new(lines: &BTreeMap<u32, Line<'_>>) -> Fragment {
-        let ends = lines.first_key_value().zip(lines.last_key_value());
+impl<'u> Fragment<'u> {
+    fn new(object_url: &'u str, lines: &[Line<'_>]) -> Fragment<'u> {
+        let number = |line: Option<&Line<'_>>| line.map_or(0, |line| line.number);
+        let ends = (number(lines.first()), number(lines.last()));
         let mut fragment = Fragment {
-            lines: ends.map(|((first, _), (last, _))| (*first, *last)),
-            ..Fragment::default()
+            object_url,
+            object_type: "FileContent",
+            property: if ends.0 == 0 { "path" } else { "content" },
+            fragment: String::new(),
+            line: None,
+            matches: Vec::new(),
+            lines: ends,
         };
-        for (index, (number, line)) in lines.iter().enumerate() {
-            fragment.text.push_str(if index > 0 { "\n" } else { "" });
-            fragment.push(Some(*number), line);
+        for (index, line) in lines.iter().enumerate() {
+            fragment
+                .fragment
+                .push_str(if index > 0 { "\n" } else { "" });
+            fragment.push(line);
         }
+        fragment.line = fragment.matches.first().and_then(|found| found.line);
         fragment
     }
 
-    fn push(&mut self, number: Option<u32>, line: &Line<'_>) {
+    fn push(&mut self, line: &Line<'_>) {
         let cut = line.cut();
         let mut at = cut.start;
         for range in &line.ranges {
@@ -129,48 +164,33 @@ impl Fragment {
                 continue;
             }
             self.push_text(&line.text[at..range.start]);
-            let start = self.text.len();
+            let start = self.fragment.len();
             self.push_text(&line.text[range.clone()]);
-            let (text, end) = (&self.text[start..], self.text.len());
-            let mut found = json!({"text": text, "indices": [start, end]});
-            if let Some(number) = number {
-                found["line"] = json!(number);
-            }
-            self.matches.push(found);
+            self.matches.push(Found {
+                text: self.fragment[start..].to_owned(),
+                indices: [start, self.fragment.len()],
+                line: Some(line.number).filter(|&number| number > 0),
+            });
             at = range.end;
         }
         self.push_text(&line.text[at..cut.end]);
     }
 
     fn push_text(&mut self, text: &[u8]) {
-        self.text.push_str(&String::from_utf8_lossy(text));
+        self.fragment.push_str(&String::from_utf8_lossy(text));
     }
 
     pub(super) fn line_numbers(&self) -> Option<String> {
-        let (first, last) = self.lines?;
-        Some(format!("{first}..{last}"))
-    }
-
-    pub(super) fn json(self, object_url: &str) -> Value {
-        let property = self.lines.map_or("path", |_| "content");
-        let mut out = json!({
-            "object_url": object_url,
-            "object_type": "FileContent",
-            "property": property,
-            "fragment": self.text,
-        });
-        if let Some(line) = self.matches.first().and_then(|found| found.get("line")) {
-            out["line"] = line.clone();
-        }
-        out["matches"] = self.matches.into();
-        out
+        let (first, last) = self.lines;
+        (first > 0).then(|| format!("{first}..{last}"))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frontend::Document;
+    use frontend::{ContextLine, Document};
+    use serde_json::Value;
     use std::sync::Arc;
 
     fn found(line: u32, text: &[u8], ranges: &[Range<usize>]) -> Match {
@@ -191,8 +211,8 @@ mod tests {
     }
 
     fn texts(matches: &[Match]) -> Vec<(String, Vec<(String, u64)>)> {
-        let read = |fragment: Fragment| {
-            let json = fragment.json("u");
+        let read = |fragment: Fragment<'_>| {
+            let json = serde_json::to_value(fragment).unwrap();
             let text = json["fragment"].as_str().unwrap().to_owned();
             let of = |found: &Value| {
                 let at = |index: usize| found["indices"][index].as_u64().unwrap() as usize;
@@ -203,7 +223,7 @@ mod tests {
             let matches = json["matches"].as_array().unwrap();
             (text.clone(), matches.iter().map(of).collect())
         };
-        of(matches).into_iter().map(read).collect()
+        of(matches, "u").into_iter().map(read).collect()
     }
 
     fn check(matches: &[Match], expected: &[(&str, &[(&str, u64)])]) {
@@ -277,7 +297,7 @@ mod tests {
         };
         check(&[name(&[])], &[("src/main.c", &[("main.c", 0)])]);
         check(&[name(&[0..3])], &[("src/main.c", &[("src", 0)])]);
-        assert_eq!(of(&[name(&[])])[0].line_numbers(), None);
-        assert!(of(&[]).is_empty());
+        assert_eq!(of(&[name(&[])], "u")[0].line_numbers(), None);
+        assert!(of(&[], "u").is_empty());
     }
 }

@@ -6,6 +6,7 @@ use crate::pages::{self, Form};
 use crate::problem::Problem;
 use crate::search::params::Params;
 use crate::state::Call;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use frontend::query::github;
 
@@ -55,4 +56,24 @@ pub(super) async fn directory(
     Ok(Redirect::to(
         &of.address(path.as_bytes(), &rev).directory_href(),
     ))
+}
+
+/// File by its address on the host of raw files.
+pub(super) async fn raw(
+    call: Call,
+    Path((owner, repo, rest)): Path<Names>,
+) -> Result<Redirect, Problem> {
+    let of = Repository::find(&call, &owner, &repo).await?;
+    let mut kinds = ["refs/heads/", "refs/tags/"].into_iter();
+    let rest = kinds
+        .find_map(|kind| rest.strip_prefix(kind))
+        .unwrap_or(&rest);
+    let (rev, path) = rest.split_once('/').unwrap_or((rest, ""));
+    Ok(Redirect::to(&of.address(path.as_bytes(), rev).raw_href()))
+}
+
+/// `git` shows the text.
+pub(super) async fn no_git() -> Response {
+    let text = "Trawl serves no git: clone from the host of the repository\n";
+    (StatusCode::NOT_FOUND, text).into_response()
 }

@@ -11,19 +11,37 @@ use axum::response::Response;
 use serde_json::json;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-const OTHERS: [&str; 5] = [
-    "/search/code",
+/// With those that are refused.
+pub(super) const SEARCHES: [&str; 7] = [
+    "code",
+    "repositories",
+    "commits",
+    "issues",
+    "users",
+    "topics",
+    "labels",
+];
+
+const OTHERS: [&str; 6] = [
     "/rate_limit",
     "/user",
+    "/user/repos",
+    "/repositories",
     "/meta",
     "/api/graphql",
 ];
+
+const BELOW: [&str; 3] = ["/repos/", "/users/", "/orgs/"];
 
 pub(crate) fn shape(uri: &Uri) -> Option<fn(&Problem, Response) -> Response> {
     let path = uri.path();
     let rest = path.strip_prefix(PREFIX);
     let is_versioned = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    let is_ours = is_versioned || path.starts_with("/repos/") || OTHERS.contains(&path);
+    let searched = path.strip_prefix("/search/");
+    let is_ours = is_versioned
+        || searched.is_some_and(|of| SEARCHES.contains(&of))
+        || BELOW.iter().any(|start| path.starts_with(start))
+        || OTHERS.contains(&path);
     is_ours.then_some(reshape)
 }
 
@@ -33,14 +51,7 @@ fn reshape(problem: &Problem, mut response: Response) -> Response {
     if status == StatusCode::TOO_MANY_REQUESTS {
         add_limits(&mut response);
     }
-    let hint = problem.hint.as_ref();
-    let separator = if problem.detail.ends_with('.') {
-        ""
-    } else {
-        ";"
-    };
-    let hint = hint.map_or_else(String::new, |hint| format!("{separator} {hint}"));
-    let said = format!("{}{hint}", problem.detail);
+    let said = words(problem);
     let mut body = json!({
         "message": said,
         "documentation_url": problem.r#type,
@@ -55,6 +66,15 @@ fn reshape(problem: &Problem, mut response: Response) -> Response {
         "application/json; charset=utf-8",
         body.to_string(),
     )
+}
+
+pub(super) fn words(problem: &Problem) -> String {
+    let detail = &problem.detail;
+    let separator = if detail.ends_with('.') { "" } else { ";" };
+    match &problem.hint {
+        Some(hint) => format!("{detail}{separator} {hint}"),
+        None => detail.clone(),
+    }
 }
 
 fn status(kind: &'static Kind, status: StatusCode) -> StatusCode {

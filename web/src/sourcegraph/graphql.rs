@@ -1,7 +1,6 @@
 //! `/.api/graphql`: the part of the schema that clients use.
 //!
-//! **Invariant:** a request is bounded before it runs: its body, also decompressed, its depth, and
-//! its cost, in which a search counts as many fields. Fields are resolved one by one, in order.
+//! Fields are resolved one by one, in order. A search costs as much as many fields.
 
 mod commit;
 mod file;
@@ -12,33 +11,22 @@ mod repository;
 mod search;
 mod shared;
 
-use crate::http::request_limits::read_body;
-use crate::http::response;
+use crate::http::graphql::{Limited, limited, run};
 use crate::problem::Problem;
 use crate::state::{App, Call};
 use access::KeyName;
-use async_graphql::{Context, EmptyMutation, EmptySubscription, Enum, ID, Object, SimpleObject};
-use async_graphql::{Request as Query, Result, Schema, Variables};
+use async_graphql::{Context, Enum, ID, Object, Request as Query, Result, SimpleObject};
 use axum::extract::Request;
-use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
-use flate2::read::GzDecoder;
 use objects::Repository;
 use pattern_type::{PatternType, Version, pattern_type};
 use repository::{FoundRepository, Repositories, Wanted};
 use search::Search;
-use serde::Deserialize;
 use shared::{LookupsLeft, TextLeft, refused};
-use std::io::Read;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicU64;
 use tokio::sync::Semaphore;
-
-const BODY_BYTES_MAX: usize = 256 << 10;
-
-const DEPTH_MAX: usize = 24;
-const COST_MAX: usize = 1000;
 
 const TEXT_BYTES_MAX: u64 = 16 << 20;
 
@@ -47,64 +35,19 @@ const FILES_AT_ONCE: usize = 4;
 /// Clients look for a date in it.
 const BUILD: &str = "0_2026-11-01_trawl";
 
-static SCHEMA: LazyLock<Schema<Root, EmptyMutation, EmptySubscription>> = LazyLock::new(|| {
-    let schema = Schema::build(Root, EmptyMutation, EmptySubscription);
-    let schema = schema.limit_depth(DEPTH_MAX).limit_complexity(COST_MAX);
-    schema.finish()
-});
+static SCHEMA: LazyLock<Limited<Root>> = LazyLock::new(|| limited(Root));
 
 pub(super) fn route() -> MethodRouter<App> {
     post(answer)
 }
 
-#[derive(Deserialize)]
-struct Body {
-    query: String,
-    #[serde(default)]
-    variables: Option<serde_json::Map<String, serde_json::Value>>,
-    #[serde(default, rename = "operationName")]
-    operation: Option<String>,
-}
-
 async fn answer(call: Call, request: Request) -> Result<Response, Problem> {
-    let (parts, body) = request.into_parts();
-    let body = read_body(body, BODY_BYTES_MAX, &parts.extensions).await?;
-    let body = decompressed(&parts.headers, &body)?;
-    let body: Body = serde_json::from_slice(&body)
-        .map_err(|error| Problem::bad_request(format!("malformed JSON: {error}")))?;
-    let variables = serde_json::Value::Object(body.variables.unwrap_or_default());
-    let mut query = Query::new(body.query).variables(Variables::from_json(variables));
-    query.operation_name = body.operation;
-    if let Some(key) = parts.extensions.get::<KeyName>() {
-        query = query.data(key.clone());
-    }
     let text = TextLeft {
         bytes: AtomicU64::new(TEXT_BYTES_MAX),
         turns: Semaphore::new(FILES_AT_ONCE),
     };
-    let query = query.data(text).data(LookupsLeft::default()).data(call);
-    Ok(response::no_store(response::json(
-        &SCHEMA.execute(query).await,
-    )))
-}
-
-fn decompressed(headers: &HeaderMap, body: &[u8]) -> Result<Vec<u8>, Problem> {
-    let encoding = headers.get(header::CONTENT_ENCODING);
-    match encoding.map_or(&b""[..], |encoding| encoding.as_bytes()) {
-        b"" | b"identity" => Ok(body.to_vec()),
-        b"gzip" => {
-            let mut text = Vec::new();
-            let mut decoder = GzDecoder::new(body).take(BODY_BYTES_MAX as u64 + 1);
-            let read = decoder.read_to_end(&mut text);
-            read.map_err(|_| Problem::bad_request("the body is not gzip"))?;
-            if text.len() > BODY_BYTES_MAX {
-                let detail = format!("the body exceeds {BODY_BYTES_MAX} bytes");
-                return Err(Problem::too_large(detail));
-            }
-            Ok(text)
-        }
-        _ => Err(Problem::unsupported("the body must be plain or gzip")),
-    }
+    let prepare = |query: Query| query.data(text).data(LookupsLeft::default()).data(call);
+    run(&SCHEMA, request, prepare).await
 }
 
 struct Root;

@@ -91,7 +91,10 @@ fn an_item_has_fragments_with_offsets_of_bytes_and_lines() {
         }])
     );
     let contents = contents.strip_prefix(host).unwrap();
-    assert_eq!(site.get(contents).json()["sha"], item["sha"]);
+    let file = site.get(contents).json();
+    assert_eq!(file["path"], item["path"]);
+    // As `git hash-object` prints it.
+    assert_eq!(file["sha"], "7a62c73f4350f5fca811ca1a315e85e9c6f1c47c");
 }
 
 #[test]
@@ -348,11 +351,31 @@ fn commits_are_paged() {
         (ids.collect::<Vec<_>>(), commits)
     };
     let (ids, commits) = page("per_page=10&page=2");
-    assert_eq!(ids, (10..20).rev().map(commit_id).collect::<Vec<_>>());
+    let ids_of =
+        |numbers: std::ops::Range<usize>| -> Vec<String> { numbers.rev().map(commit_id).collect() };
+    assert_eq!(ids, ids_of(10..20));
     let commit = &commits[0]["commit"];
     assert_eq!(commit["message"], "project: change 19\n\nWhy.\n");
     assert_eq!(commit["author"]["date"], "2023-11-14T22:13:39Z");
     assert_eq!(page("per_page=10&page=4").0.len(), 0);
+    let answer = site.get("/repos/pkg/project/commits?per_page=10");
+    assert!(
+        answer
+            .header("link")
+            .contains("page=2&per_page=10>; rel=\"next\"")
+    );
+    assert_eq!(page("since=2023-11-14T22:13:48Z").0, ids_of(28..30));
+    assert_eq!(
+        page("until=2023-11-14T22:13:21Z&author=nobody-like-it")
+            .0
+            .len(),
+        0
+    );
+    check_problem(
+        &site.get("/repos/pkg/project/commits?since=x"),
+        422,
+        "is not a time",
+    );
     assert_eq!(page("per_page=10&page=4000000000").0.len(), 0);
 }
 
@@ -398,20 +421,227 @@ fn clients_learn_about_the_server() {
             .header("x-oauth-scopes")
             .contains("repo")
     );
-    let others = site.post("/api/graphql", &[], br#"{"query": "{repository{id}}"}"#);
+    check_problem(&site.post("/api/graphql", &[], b"{"), 422, "malformed JSON");
+    let long = vec![b' '; 257 << 10];
+    let long = site.post("/api/graphql", &[], &long);
+    check_problem(&long, 413, "the body exceeds");
+    for (path, says) in [
+        (
+            "/search/issues?q=x",
+            "searches code and repositories, not issues",
+        ),
+        ("/api/v3/search/commits?q=x", "not commits"),
+    ] {
+        check_problem(&site.get(path), 422, says);
+    }
+    for (path, says) in [
+        ("/repos/pkg/many/zipball/main", "has no zipball/main"),
+        ("/api/v3/repos/pkg/many/issues", "has no issues"),
+    ] {
+        check_problem(&site.get(path), 404, says);
+    }
+}
+
+#[test]
+fn repositories_are_listed_and_searched() {
+    let site = site();
+    let full_names = |list: &Value| -> Vec<String> {
+        let names = list.as_array().unwrap().iter();
+        names
+            .map(|it| it["full_name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let all = ["acme/widget", "pkg/i3-wm_4.22", "pkg/many"];
+    for path in ["/user/repos", "/api/v3/repositories"] {
+        assert_eq!(full_names(&site.get(path).json()), all, "{path}");
+    }
+    let first = site.get("/user/repos?per_page=2&page=1");
+    assert_eq!(full_names(&first.json()), all[..2]);
     assert!(
-        others.json()["errors"][0]["message"]
-            .as_str()
-            .unwrap()
-            .contains("/search/code")
+        first
+            .header("link")
+            .contains("/user/repos?page=2&per_page=2>; rel=\"next\"")
     );
-    check_problem(&site.post("/api/graphql", &[], b"{"), 422, "malformed body");
-    let long = vec![b' '; 65 << 10];
+    assert_eq!(full_names(&site.get("/orgs/ACME/repos").json()), all[..1]);
+    assert_eq!(full_names(&site.get("/users/pkg/repos").json()), all[1..]);
     check_problem(
-        &site.post("/api/graphql", &[], &long),
-        413,
-        "the body exceeds",
+        &site.get("/orgs/none/repos"),
+        404,
+        "no repository belongs to none",
     );
+    assert_eq!(site.get("/users/pkg").json()["public_repos"], 2);
+    assert_eq!(site.get("/users/anonymous").json()["login"], "anonymous");
+    check_problem(
+        &site.get("/orgs/none"),
+        404,
+        "no repository belongs to none",
+    );
+    for (q, expected) in [
+        ("widget+in:name", &all[..1]),
+        ("", &all[..]),
+        ("m+org:pkg", &all[1..]),
+        ("i3-wm", &all[1..2]),
+        ("none", &[]),
+    ] {
+        let found = site.get(&format!("/search/repositories?q={q}+is:public"));
+        let found = found.json();
+        assert_eq!(found["total_count"], json!(expected.len()), "{q}");
+        let mut names = full_names(&found["items"]);
+        names.sort();
+        assert_eq!(names, expected, "{q}");
+    }
+    let found = site
+        .get("/api/v3/search/repositories?q=m+stars:%3E1")
+        .json();
+    assert_eq!(
+        found["notices"],
+        json!(["stars:>1 is ignored: the index does not know it"])
+    );
+    check_problem(&site.get("/search/repositories"), 422, "q is missing");
+}
+
+#[test]
+fn blobs_are_found_by_their_ids() {
+    let site = site();
+    let at = "/repos/pkg/i3-wm_4.22";
+    let top = site.get(&format!("{at}/git/trees/HEAD")).json();
+    assert_eq!(
+        (&top["tree"][0]["path"], &top["tree"][0]["type"]),
+        (&json!("src"), &json!("tree"))
+    );
+    let found = site.get("/search/code?q=needle+repo:pkg/i3-wm_4.22");
+    let found = found.json();
+    let blob = found["items"][0]["sha"].as_str().unwrap();
+    let blob = site.get(&format!("{at}/git/blobs/{blob}")).json();
+    let content = blob["content"].as_str().unwrap().replace('\n', "");
+    let text = String::from_utf8(BASE64.decode(content).unwrap()).unwrap();
+    assert!(text.contains("needle(a)"), "{text}");
+    check_problem(
+        &site.get(&format!("{at}/git/blobs/12")),
+        404,
+        "no file with the id 12",
+    );
+    let lost = site.get(&format!("{at}/git/trees/{}", "0".repeat(40)));
+    assert!(lost.status == 200 || lost.status == 404, "{}", lost.text());
+    assert_eq!(site.get(&format!("{at}/languages")).status, 200);
+    check_problem(&site.get(&format!("{at}/readme")), 404, "has no README");
+    let html = [("accept", "application/vnd.github.html+json")];
+    let html = site.send(Method::GET, &format!("{at}/contents/src/a%20b.c"), &html);
+    check_problem(&html, 415, "not rendered to HTML");
+    let object = [("accept", "application/vnd.github.object+json")];
+    let object = site
+        .send(Method::GET, &format!("{at}/contents/src"), &object)
+        .json();
+    assert_eq!(
+        (&object["type"], &object["entries"][0]["path"]),
+        (&json!("dir"), &json!("src/a b.c"))
+    );
+}
+
+#[test]
+fn a_package_outside_of_git_has_one_branch() {
+    let site = site();
+    let at = "/api/v3/repos/pkg/many";
+    let branches = site.get(&format!("{at}/branches")).json();
+    assert_eq!(branches[0]["name"], "main");
+    let id = branches[0]["commit"]["sha"].as_str().unwrap();
+    assert_eq!(
+        site.get(&format!("{at}/branches/main")).json()["commit"]["sha"],
+        id
+    );
+    assert_eq!(site.get(&format!("{at}/tags")).json(), json!([]));
+    for refs in ["git/refs", "git/matching-refs/heads/ma"] {
+        let refs = site.get(&format!("{at}/{refs}")).json();
+        assert_eq!(refs[0]["ref"], "refs/heads/main");
+    }
+    assert_eq!(
+        site.get(&format!("{at}/git/matching-refs/tags")).json(),
+        json!([])
+    );
+    check_problem(
+        &site.get(&format!("{at}/branches/none")),
+        404,
+        "no revision none",
+    );
+}
+
+fn graphql(site: &Site, query: &str) -> Value {
+    let body = json!({"query": query}).to_string();
+    site.post("/api/graphql", &[], body.as_bytes()).json()
+}
+
+#[test]
+fn graphql_shows_repositories_and_files() {
+    let site = site();
+    let query = r#"{ repository(owner: "deep/acme", name: "widget") {
+        nameWithOwner owner { login } defaultBranchRef { name } isPrivate
+        file: object(expression: "HEAD:main.c") { oid ... on Blob { text byteSize } }
+        top: object(expression: "main:") { ... on Tree { entries { name type } } }
+    } }"#;
+    let expected = json!({"data": {"repository": {
+        "nameWithOwner": "acme/widget",
+        "owner": {"login": "acme"},
+        "defaultBranchRef": {"name": "main"},
+        "isPrivate": false,
+        "file": {
+            "oid": "8385947963017ff1332cf5f0be747f5c4faddf13",
+            "text": "a needle\n",
+            "byteSize": 9,
+        },
+        "top": {"entries": [{"name": "main.c", "type": "blob"}]},
+    }}});
+    assert_eq!(graphql(&site, query), expected);
+    let query = r#"{ repositoryOwner(login: "pkg") { repositories(first: 1) {
+        totalCount nodes { name } pageInfo { hasNextPage endCursor } } } }"#;
+    let owned = graphql(&site, query);
+    let owned = &owned["data"]["repositoryOwner"]["repositories"];
+    let expected = json!({
+        "totalCount": 2,
+        "nodes": [{"name": "i3-wm_4.22"}],
+        "pageInfo": {"hasNextPage": true, "endCursor": "1"},
+    });
+    assert_eq!(*owned, expected);
+    let unknown = graphql(&site, r#"{ organization(login: "none") { login } }"#);
+    assert_eq!(unknown, json!({"data": {"organization": null}}));
+    let query = r#"{ search(query: "many", type: REPOSITORY, first: 5) {
+        repositoryCount nodes { ... on Repository { name } } } }"#;
+    let found = &graphql(&site, query)["data"]["search"];
+    assert_eq!(
+        *found,
+        json!({"repositoryCount": 1, "nodes": [{"name": "many"}]})
+    );
+}
+
+#[test]
+fn graphql_refuses_what_is_not_known_or_too_much() {
+    let site = site();
+    let many: String = (0..30)
+        .map(|number| format!("a{number}: object(expression: \"HEAD:main.c\") {{ oid }} "))
+        .collect();
+    let many = format!("{{ repository(owner: \"deep/acme\", name: \"widget\") {{ {many} }} }}");
+    for (query, says) in [
+        (
+            r#"{ repository(owner: "a", name: "b") { name } }"#,
+            "there is no repository a/b",
+        ),
+        (
+            r#"{ repository(owner: "a", name: "many") { issues { totalCount } } }"#,
+            "Unknown field",
+        ),
+        (
+            r#"{ search(query: "x", type: ISSUE) { repositoryCount } }"#,
+            "only repositories",
+        ),
+        (
+            "query($x: [Nope!] = 1) { viewer { login } }",
+            "Unknown type \"Nope\"",
+        ),
+        (&many, "too complex"),
+    ] {
+        let answer = graphql(&site, query);
+        let message = answer["errors"][0]["message"].as_str().unwrap();
+        assert!(message.contains(says), "{message}");
+    }
 }
 
 #[test]
@@ -437,6 +667,15 @@ fn links_of_pages_lead_to_ours() {
     ] {
         assert_eq!(location(path), expected);
     }
+    for rev in ["HEAD", "main", "refs/heads/main"] {
+        let raw = format!("/raw/pkg/many/{rev}/00.c");
+        assert_eq!(location(&raw), "/raw/p/many/00.c");
+    }
+    let git = site.get("/pkg/many.git/info/refs?service=git-upload-pack");
+    assert_eq!(
+        (git.status, git.header("content-type")),
+        (404, "text/plain; charset=utf-8")
+    );
     for path in ["/search?type=code&q=", "/search?type=code&q=/(/"] {
         assert_eq!(site.get_without_following(path).status, 400, "{path}");
     }
