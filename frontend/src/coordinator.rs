@@ -334,7 +334,7 @@ impl Coordinator {
         self.find(&interest.query, &interest.generation, caller)
     }
 
-    /// Search with this id. Reruns the query if its result was evicted.
+    /// Reruns the query if its result was evicted.
     pub async fn get_or_rerun(
         &self,
         scope: &Scope,

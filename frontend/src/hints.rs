@@ -119,7 +119,7 @@ impl Hints {
         self.secret.as_ref().map(HintSecret::hash_key)
     }
 
-    /// Hints for these keys of a kind, in their order.
+    /// In the order of `keys`.
     pub async fn get(&self, kind: &'static str, keys: &[Vec<u8>]) -> Vec<Option<Hint>> {
         let asked = keys.iter().take(KEYS_MAX);
         let sealed: Vec<_> = asked.map(|key| Sealed::new(kind, key)).collect();

@@ -26,7 +26,7 @@ const TIME_MAX: Duration = Duration::from_millis(200);
 const LETTER: &str = r"[^\x00-/:-@\[-\^`\x7b-\x7f]";
 
 impl Coordinator {
-    /// Returns near words, most frequent first. Empty if `pattern` is not a word.
+    /// Most frequent first. Empty if `pattern` is not a word.
     pub async fn near_words(&self, scope: &Scope, client: u64, pattern: &Pattern) -> Vec<String> {
         let found = timeout(TIME_MAX, matches(self, scope, client, pattern)).await;
         let found = found.ok().flatten().unwrap_or_default();

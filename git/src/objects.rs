@@ -158,7 +158,7 @@ impl<'r> Objects<'r> {
         Ok(found)
     }
 
-    /// Passes entries of a tree to `take` until it returns `false`.
+    /// Stops once `take` returns false.
     pub(crate) fn children(
         &self,
         tree: ObjectId,

@@ -137,15 +137,14 @@ impl SegmentBuilder {
         segment
     }
 
-    /// True while the current document is short enough to have symbols, so that it is in memory,
-    /// and so are its pairs.
+    /// True while the document is short enough for symbols: it and its pairs are in memory.
     fn is_kept(&self) -> bool {
         self.segment.text_bytes() - self.document_offset <= TEXT_BYTES_MAX as u64
             && (self.segment.blocks.len() as u32) - self.first_block < DOCUMENT_BLOCKS_MAX
     }
 
-    /// Lexes the current document, whose blocks are closed, and adds the words that it defines to
-    /// the pairs. Returns its encoded symbols.
+    /// Lexes the current document, its blocks closed, and adds its defined words to the pairs.
+    /// Returns encoded symbols.
     fn take_symbols(&mut self, language: Option<&Language>) -> Vec<u8> {
         if !self.is_kept() {
             return symbols::encode(&Symbols::of_long_text(language));

@@ -129,7 +129,6 @@ pub fn anonymous(directory: &Path) -> io::Result<File> {
 
 const TEMPORARY_SUFFIX: &str = ".tmp";
 
-/// Whether `name` is temporary for an [`AtomicFile`].
 pub fn is_temporary(name: &str) -> bool {
     name.ends_with(TEMPORARY_SUFFIX)
 }

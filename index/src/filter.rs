@@ -130,7 +130,6 @@ impl FilterExpr {
         }
     }
 
-    /// True for a condition on language or class.
     pub fn reads_languages(&self) -> bool {
         match self {
             FilterExpr::Predicate(test) => {

@@ -52,7 +52,7 @@ pub fn build(
 }
 
 /// Updates or builds the index in `out`. Packages and versions not given stay unless `changes` drop
-/// them. Other options cause a rebuild. New shards take the newest codec by default.
+/// them. Other options cause a rebuild.
 pub fn update(
     sources: Vec<Source>,
     changes: &Changes,

@@ -52,7 +52,7 @@ use zerocopy::little_endian::U64;
 /// Enough for the length of a list.
 const LENGTH_BYTES_MAX: u64 = 5;
 
-/// An open shard. Clones share the file.
+/// Clones share the file.
 #[derive(Clone)]
 pub struct Shard {
     file: Arc<ShardFile>,
@@ -212,7 +212,7 @@ impl Shard {
         self.file.intact()
     }
 
-    /// Whether [`intact`](Self::intact) or a page checksum has failed. Reopening may find a new
+    /// True once [`intact`](Self::intact) or a page checksum has failed. Reopening may find a new
     /// file.
     pub fn is_damaged(&self) -> bool {
         self.file.is_damaged()

@@ -111,13 +111,13 @@ impl ShardWriter {
         self.skipped.extend_from_slice(reason.as_bytes());
     }
 
-    /// Adds a document with a text number from [`segment`](Self::segment). Its opaque `tag` is
-    /// returned in shard order.
+    /// `text` is a number from [`segment`](Self::segment). The opaque `tag` is returned in shard
+    /// order.
     pub(crate) fn document(&mut self, name: &DocumentName, text: u32, tag: u32) -> io::Result<()> {
         self.tables.document(name, text, tag)
     }
 
-    /// Appends new texts, blocks and sorted runs. Returns the text number of each document.
+    /// Returns the text number of each document.
     pub(crate) fn segment(&mut self, segment: &Segment) -> io::Result<Vec<u32>> {
         let base = self.block_count()?;
         let mut texts = Vec::with_capacity(segment.documents.len());

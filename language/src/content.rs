@@ -13,7 +13,6 @@ use crate::table::{Language, by_extension, by_whole_name, template};
 pub const HEAD_BYTES: usize = 4 << 10;
 
 impl Language {
-    /// Language of a document.
     pub fn of(path: &[u8], text: &[u8]) -> Option<&'static Language> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let head = &text[..text.len().min(HEAD_BYTES)];

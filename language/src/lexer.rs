@@ -53,7 +53,7 @@ pub trait Tokens {
     fn sign(&mut self, _at: usize, _sign: u8) {}
 }
 
-/// Coloured parts of a line, ascending.
+/// Ascending.
 pub type ColouredParts = Vec<(Range<usize>, Colour)>;
 
 impl Tokens for ColouredParts {
@@ -116,11 +116,9 @@ pub enum LineState {
         /// Element that it opens.
         is_raw: Option<RawElement>,
     },
-    /// Text of an element.
     RawText(RawElement),
 }
 
-/// Element of raw text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawElement {
     /// `<script>`

@@ -41,7 +41,7 @@ pub const VERSION: u32 = 6;
 pub const TEXT_BYTES_MAX: usize = 32 << 20;
 
 impl Symbols {
-    /// Lexes a text. Without a language, all of it is [`Class::Text`].
+    /// Without a language, all text is [`Class::Text`].
     pub fn of(language: Option<&Language>, text: &[u8]) -> Symbols {
         let syntax = language.and_then(|language| Syntax::of(language.name));
         let Some((language, syntax)) = language.zip(syntax) else {
@@ -63,7 +63,6 @@ impl Symbols {
         }
     }
 
-    /// Symbols of a longer text.
     pub fn of_long_text(language: Option<&Language>) -> Symbols {
         let class = language.and_then(|language| Syntax::of(language.name));
         Symbols {

@@ -12,12 +12,11 @@ use rows::{Keys, LANGUAGES};
 use std::sync::LazyLock;
 
 impl Language {
-    /// All languages, by name.
+    /// By name.
     pub fn all() -> &'static [Language] {
         LANGUAGES
     }
 
-    /// Language of a path.
     pub fn of_path(path: &[u8]) -> Option<&'static Language> {
         let (_, name) = split_name(path);
         // `Makefile.linux`
@@ -37,7 +36,7 @@ impl Language {
         self.is_code
     }
 
-    /// Canonical language name of a path.
+    /// Canonical.
     pub fn name_of(path: &[u8]) -> Option<&'static str> {
         Language::of_path(path).map(|language| language.name)
     }
@@ -78,7 +77,6 @@ impl Syntax {
     }
 }
 
-/// True for paths of code.
 pub fn is_code(path: &[u8]) -> bool {
     // `.inc` may be C++, PHP, Assembly or Pascal.
     let is_inc = |extension: &[u8]| extension.eq_ignore_ascii_case(b"inc");

@@ -74,11 +74,10 @@ impl Compat {
     }
 }
 
-/// File with matches.
 pub(crate) struct FoundFile {
     /// At least one, by line.
     pub(crate) matches: Vec<Match>,
-    /// Number of all its matches, if counted.
+    /// All its matches, if counted.
     pub(crate) total: Option<u64>,
 }
 
@@ -107,7 +106,7 @@ impl Files {
         self.range.is_empty()
     }
 
-    /// The rest, with at most `matches_max` matches in all.
+    /// The rest, with at most `matches_max` matches.
     #[cfg(feature = "graphql")]
     pub(crate) async fn all(mut self, mut matches_max: usize) -> Result<Vec<FoundFile>, Problem> {
         let mut files = Vec::new();
@@ -154,7 +153,7 @@ fn batch(
     Ok((left, files))
 }
 
-/// Number of the first documents with at most so many matches, or one.
+/// First documents with at most `matches_max` matches; at least one.
 fn fitting(documents: &[DocumentGroup], matches_max: u64) -> usize {
     let mut left = Some(matches_max);
     let fits = |it: &&DocumentGroup| {

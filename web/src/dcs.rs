@@ -3,11 +3,10 @@
 //! Names, shapes, status codes and the query dialect are the same. Links redirect to our page for
 //! the query. Three faults of its server are not repeated: a malformed query is 400 instead of 500,
 //! packages are ordered by their best match, and incomplete answers have the header
-//! `X-Codesearch-Complete: false`. Event streams, numbered result files and registration of keys
-//! are missing.
+//! `X-Codesearch-Complete: false`. Missing: event streams, numbered result files, registration of
+//! keys.
 //!
 //! `/search` and `/show` are addresses of both servers: `literal`, `perpkg` and `file` mark theirs.
-//! Our addresses have the query in our language.
 
 mod api;
 mod lists;

@@ -1,7 +1,6 @@
-//! HTTP, without any interface: connections (`server`), limits and checks of requests
-//! (`request_*`, `hosts`, `guard`, `watched`), parts of responses (`response`,
-//! `compression`, `stream_body`), values of pages (`site`), and addresses that all interfaces share
-//! (`assets`, `links`).
+//! HTTP, without any interface: connections (`server`), checks of requests (`request_*`, `hosts`,
+//! `guard`, `watched`), responses (`response`, `compression`, `stream_body`), values of pages
+//! (`site`), and shared addresses (`assets`, `links`).
 
 pub(crate) mod assets;
 pub(crate) mod compression;
@@ -43,8 +42,8 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
     joined(tokio::task::spawn_blocking(work)).await
 }
 
-/// Permits for half of the processors. Any number of streamed bodies may be rendered or compressed
-/// at a time, but each piece waits for a permit, so that light answers find a processor.
+/// Permits for half of the processors. Each rendered or compressed piece waits for one, so that
+/// light answers find a processor.
 #[derive(Clone)]
 pub(crate) struct BodyWorkers(Arc<Semaphore>);
 

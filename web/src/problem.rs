@@ -210,9 +210,8 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Retries a request once if its result is unreadable, which alone has this status: spool files may
-/// be truncated, removed or overwritten. The damaged result is not shared any more, so the retry
-/// searches again.
+/// Retries a request once if its result is unreadable, which alone has this status. The damaged
+/// result is no longer shared, so the retry searches again.
 pub(crate) async fn search_again(request: Request, next: Next) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return next.run(request).await;

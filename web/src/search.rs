@@ -20,8 +20,8 @@ const SEARCHES: [&str; 4] = [
     "/.api/search",
 ];
 
-/// Counts the git look-ups of a search request. Matches come with their commits, so the number does
-/// not depend on the number of matches.
+/// Counts the git look-ups of a search request. Matches come with their commits, so their number
+/// has no effect.
 pub(crate) async fn count_lookups(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_search = SEARCHES.iter().any(|search| path.starts_with(search));

@@ -1,6 +1,5 @@
-//! Corpus as one caller sees it, and alternatives to names and words without a match: similar
-//! words, packages and files, the versions of a package, and the reason for a file outside of the
-//! index.
+//! Corpus as one caller sees it, and alternatives to names without a match: similar words, packages
+//! and files, versions of a package, and reasons for skipped files.
 
 use crate::model::LeftOut;
 use crate::problem::Problem;

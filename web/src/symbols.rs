@@ -2,8 +2,7 @@
 //! ([`definitions`], [`references`]).
 //!
 //! Places of a symbol that a SCIP file resolved are [`precise`]. Other names are searched as words
-//! of code, so places may belong to other symbols of that name.
-//! [`PlaceReason`](crate::model::PlaceReason) orders them.
+//! of code, and may be other symbols. [`PlaceReason`](crate::model::PlaceReason) orders them.
 //!
 //! **Invariant:** at most a search everywhere and one for each reason, with a limit.
 

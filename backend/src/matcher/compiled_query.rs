@@ -29,7 +29,7 @@ pub struct CompiledQuery {
     pub defined_words: Option<DefinedWords>,
     /// Report documents by name instead of lines.
     pub finds_names: bool,
-    /// A document query for each pattern.
+    /// One per pattern.
     pub pattern_plans: Vec<DocumentQuery>,
     /// Phrase as typed. Its lines come first.
     pub phrase: Option<Phrase>,

@@ -426,7 +426,7 @@ pub(crate) fn positive_patterns(expr: &Expr, negated: bool) -> Vec<&Pattern> {
     }
 }
 
-/// Numbers of the positive patterns among all.
+/// Numbers among all patterns.
 fn positive_numbers(expr: &Expr) -> Vec<usize> {
     let positive = positive_patterns(expr, false);
     let is_positive = |it: &&Pattern| positive.iter().any(|other| std::ptr::eq(*it, *other));

@@ -27,7 +27,6 @@ pub struct TextSymbols {
 }
 
 impl TextSymbols {
-    /// Range of the name of a definition's parent.
     pub fn parent(&self, definition: &Definition) -> Option<Range<u32>> {
         match &definition.parent {
             Parent::None => None,

@@ -186,7 +186,7 @@ pub struct Refused {
 }
 
 impl Breaker {
-    /// Creates a closed breaker for `calls_max` concurrent calls. `dependency` names it in metrics.
+    /// Starts closed. `dependency` names it in metrics.
     pub fn new(dependency: &'static str, calls_max: usize) -> Arc<Breaker> {
         Breaker::with_open_max(dependency, calls_max, OPEN_MAX)
     }

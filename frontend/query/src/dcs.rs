@@ -14,7 +14,6 @@ use super::re2;
 use super::source_text::{SourceMap, SourceText};
 use schema::message::{ATOMS_MAX, Expr, Field, Filter, Pattern, Reading, Syntax};
 
-/// File types, and their extensions.
 const TYPES: [(&str, &str); 15] = [
     ("c", "c h"),
     // Debian Code Search omits `.cc` and `.hh`.

@@ -205,8 +205,8 @@ impl QueryInput<'_> {
         choose("mode=", self.mode.unwrap_or("keyword"), &modes)
     }
 
-    /// Parses the native language. Signs of a query that would only exclude are text, even with
-    /// filter parameters: `-Wall`, `NOT NULL`.
+    /// Signs of a query that would only exclude are text, even with filter parameters: `-Wall`,
+    /// `NOT NULL`.
     fn native_ast(&self) -> Result<Ast, BadQuery> {
         let ast = parse::parse(self.q, false)?;
         let defaults = self.defaults(&ast.options)?;

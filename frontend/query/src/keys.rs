@@ -87,7 +87,6 @@ pub(super) enum Prefix<'a> {
     Known(&'a str, Key),
     /// An unknown word before a colon.
     Unknown(&'a str),
-    /// Neither.
     None,
 }
 

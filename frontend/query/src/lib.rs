@@ -1,12 +1,11 @@
 //! Queries: from typed text to a checked expression, or an error that says what to change.
 //!
-//! [`Query::parse`] reads a [`QueryInput`] in the native language, [`dcs::parse`] and the like the
-//! languages of other products. `parse` (with `lex`) makes a syntax tree, `input` lowers it to an
-//! expression, and `checked` makes a [`Query`]. `phrase` chooses preferred lines; `forms` adds
-//! other spellings of a text; `render` writes native text.
+//! [`Query::parse`] reads a [`QueryInput`] in the native language, [`dcs::parse`] and the like
+//! those of other products. `parse` (with `lex`) makes a syntax tree, `input` lowers it to an
+//! expression, `checked` makes a [`Query`]. `phrase` chooses preferred lines; `forms` adds other
+//! spellings; `render` writes native text.
 //!
-//! A backend may still refuse a query; [`ParsedQuery::locate`] finds the
-//! position of that [`BadQuery`].
+//! A backend may still refuse a query; [`ParsedQuery::locate`] finds the position of the error.
 //!
 //! A [`Scope`] is what a caller may see; it is part of the identity of an execution. Pure.
 //!

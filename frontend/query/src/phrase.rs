@@ -1,7 +1,7 @@
 //! Phrase of a query: patterns of lines that have its words side by side, as typed.
 //!
 //! They only affect the order: `return NULL;` finds lines with both words first. One pattern is the
-//! typed text; the other has the words in order, with quotes and parentheses between them.
+//! typed text; the other allows quotes and parentheses between the words.
 //!
 //! **Invariant:** a run of blanks equals one blank.
 

@@ -1,8 +1,8 @@
 //! Values of `rev:` and `branch:`: a branch or tag name, short or full, a prefix of a commit id, or
 //! a glob. `HEAD` is the default revision.
 //!
-//! Neither regular expressions nor revision expressions (`HEAD~25`): filters select indexed
-//! revisions. Characters that Git forbids in names are refused with a hint.
+//! Filters select indexed revisions: neither regular expressions nor `HEAD~25` are allowed.
+//! Characters that Git forbids in names are refused with a hint.
 
 use super::error::BadQuery;
 use super::lex::Lexer;

@@ -95,7 +95,6 @@ impl Scope {
         is_undecided.then(|| (DECIDER.to_owned(), UNDECIDED.to_owned()))
     }
 
-    /// True if no package is visible.
     pub fn is_empty(&self) -> bool {
         let visible = self.0.as_ref();
         visible.is_some_and(|visible| visible.numbers.is_empty())
@@ -114,7 +113,7 @@ impl Scope {
         })
     }
 
-    /// True if everything visible in `other` is visible here.
+    /// True if `other` sees nothing more.
     pub fn covers(&self, other: &Scope) -> bool {
         match &other.0 {
             _ if self == other || self.is_everything() => true,
@@ -127,7 +126,6 @@ impl Scope {
         }
     }
 
-    /// True if the package with this name is visible.
     pub fn sees_name(&self, name: &[u8]) -> bool {
         self.0.as_ref().is_none_or(|visible| {
             let number = position(&visible.names, name);
@@ -183,7 +181,6 @@ impl PackageNames {
         self.names.len()
     }
 
-    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -251,7 +248,6 @@ impl NameSet {
         ones.sum()
     }
 
-    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }

@@ -1,5 +1,4 @@
-//! Unescaped text with the places of its pieces in the input, to locate errors,
-//! including those of backends.
+//! Unescaped text with the places of its pieces in the input, to locate errors.
 //!
 //! **Invariant:** the pieces of a text begin at 0 and ascend, unless it is empty.
 

@@ -24,7 +24,7 @@ use super::error::BadQuery;
 use super::input::check_length;
 use lower::Lowering;
 
-/// Parses a query, in which `patterntype:` overrides the type.
+/// `patterntype:` overrides `default`.
 pub fn parse(query: &str, default: PatternType) -> Result<Search, BadQuery> {
     check_length(query)?;
     let pattern_type = key::pattern_type(query)?.unwrap_or(default);

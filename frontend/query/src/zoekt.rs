@@ -43,7 +43,7 @@ const RESULT_TYPES: [(&str, ResultType); 4] = [
     ("repo", ResultType::Repositories),
 ];
 
-/// Parses a query; an empty one matches every file. The matches have at least `context_lines`.
+/// An empty query matches every file. Matches have at least `context_lines`.
 pub fn parse(typed: &str, context_lines: u32) -> Result<ZoektQuery, BadQuery> {
     let tree = tree(typed)?;
     if tree.has_inner_subquery() {
@@ -72,7 +72,7 @@ pub fn tree(typed: &str) -> Result<QueryTree, BadQuery> {
     Ok(QueryTree(Node::List(list)))
 }
 
-/// `None` if no file can match, for no reason that is worth an error.
+/// `None` if no file can match, without a reason to report.
 pub fn check(tree: &QueryTree, context_lines: u32) -> Result<Option<ZoektQuery>, BadQuery> {
     let (terms, bytes) = tree.0.size();
     if terms > ATOMS_MAX {
@@ -144,7 +144,7 @@ impl Parser<'_> {
         next(self.typed, self.at)
     }
 
-    /// Parses an expression; `None` for a directive, which goes into the list.
+    /// `None` for a directive, which goes into the list.
     fn expr(&mut self, list: &mut List) -> Result<Option<Node>, BadQuery> {
         let (mut sign, mut negated) = (None, false);
         loop {

@@ -88,7 +88,7 @@ impl Document {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContextLine {
-    /// Line number, from 1.
+    /// From 1.
     pub line: u32,
     /// Line without its end; empty for a long line.
     pub text: Vec<u8>,

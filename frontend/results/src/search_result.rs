@@ -242,7 +242,7 @@ impl SearchResult {
         (CHUNK_BYTES / (MATCH_BYTES + spooled)).max(CHUNK_LEN_MIN)
     }
 
-    /// Reads at most `most` first matches of a package, with copies.
+    /// At most `most` first matches, with copies.
     pub fn matches_of(
         &self,
         package: &PackageGroup,

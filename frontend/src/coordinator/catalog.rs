@@ -42,7 +42,6 @@ pub struct BackendStatus {
 }
 
 impl BackendStatus {
-    /// Returns true if its shards are searched.
     pub fn is_searched(&self) -> bool {
         self.reason.is_none()
     }

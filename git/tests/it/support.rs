@@ -55,7 +55,7 @@ impl Worktree {
         text
     }
 
-    /// Runs `git`, and returns its output and error.
+    /// Returns output and error.
     pub(crate) fn try_git<A: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,

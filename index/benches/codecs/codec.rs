@@ -305,7 +305,6 @@ impl<'a> Partitions<'a> {
         }
     }
 
-    /// Next partition with a last id that is `wanted`.
     fn next(&mut self, wanted: impl Fn(u32) -> bool) -> Option<Part<'a>> {
         while self.n > 0 {
             let (n, base) = (self.n.min(PARTITION as u32), self.base);

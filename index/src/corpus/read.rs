@@ -186,7 +186,6 @@ fn fill(reader: &mut impl Read, chunk: &mut [u8], expected: u64) -> io::Result<u
     Ok(filled)
 }
 
-/// Conversion from bytes to text.
 enum Form {
     AsIs,
     Utf16 {

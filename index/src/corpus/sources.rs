@@ -135,7 +135,7 @@ fn why_beside(entry: &fs::DirEntry, rules: Option<&Rules>) -> Option<SkipReason>
     }
 }
 
-/// Whether anything but directories is below, outside of `.git`. Stops at the first.
+/// True if anything but a directory is below, outside of `.git`.
 fn holds_file(directory: &Path) -> bool {
     let mut pending = vec![directory.to_owned()];
     while let Some(directory) = pending.pop() {

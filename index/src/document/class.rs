@@ -33,7 +33,6 @@ impl Class {
         Class::ALL.into_iter().find(explains)
     }
 
-    /// Class by a noted language.
     pub(crate) fn in_language(self, path: &[u8], language: &str) -> Class {
         let (directories, _) = split_name(path);
         let is_by_path = matches!(self, Class::Tests | Class::Vendored)
@@ -79,8 +78,7 @@ pub fn classify_as(path: &[u8], is_foreign: Option<bool>) -> Class {
     Class::Documentation
 }
 
-/// Whether lines of a document may define names. Excludes patches, quilt copies (`.pc`) and
-/// documentation.
+/// False for patches, quilt copies (`.pc`) and documentation.
 pub fn may_define(path: &[u8]) -> bool {
     let (directories, name) = split_name(path);
     let is_left_out = has_component(directories, &[".pc"])

@@ -114,7 +114,7 @@ impl OpenRepository {
         hasher.finish()
     }
 
-    /// Lists the files of all revisions in shard order, without blob sizes.
+    /// In shard order, without blob sizes.
     pub(super) fn items(&self) -> Result<Vec<SourceItem>, LookupError> {
         let revisions = &self.selection.revisions;
         let trees: Vec<String> = revisions.iter().map(|it| it.commit.tree.clone()).collect();

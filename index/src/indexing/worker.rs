@@ -114,7 +114,7 @@ fn sink_error(package: &InputPackage) -> impl Fn(io::Error) -> BuildError + Copy
 /// Bytes of blobs read concurrently: git decodes objects whole.
 const BLOB_BYTES_AT_ONCE: u64 = 16 << 20;
 
-/// Reads an item into the builder, or returns why it is skipped.
+/// Returns the reason if the item is skipped.
 fn read_item(
     package: &InputPackage,
     item: SourceItem,

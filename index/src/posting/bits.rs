@@ -133,7 +133,6 @@ impl<'a> BitReader<'a> {
         ones
     }
 
-    /// The same, within this word.
     fn skip_zeros_in_word(&mut self, zeros: u32) -> u32 {
         let mut ones = 0;
         // The last zero precedes the first one bit with at least `zeros` zeros before it.

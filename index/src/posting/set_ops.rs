@@ -90,7 +90,7 @@ pub(crate) fn retain_common(ids: &mut Vec<u32>, others: &[u32]) {
 
 type Ids<E> = Result<Option<Vec<u32>>, E>;
 
-/// Ascending ids of all `parts`. `None`, of a part too, means all ids.
+/// Ascending ids that all `parts` have. `None`, also from `ids_of`, means all ids.
 pub(crate) fn common<P, E>(parts: &[P], mut ids_of: impl FnMut(&P) -> Ids<E>) -> Ids<E> {
     let mut left: Option<Vec<u32>> = None;
     for part in parts {
@@ -106,7 +106,7 @@ pub(crate) fn common<P, E>(parts: &[P], mut ids_of: impl FnMut(&P) -> Ids<E>) ->
     Ok(left)
 }
 
-/// Like [`common`], of any of `parts`.
+/// Like [`common`], of any part.
 pub(crate) fn united<P, E>(parts: &[P], mut ids_of: impl FnMut(&P) -> Ids<E>) -> Ids<E> {
     let mut all = Vec::new();
     for part in parts {

@@ -46,7 +46,6 @@ impl<'t> Columns<'t> {
         Some((u32::try_from(start).ok()?, &line[start..end]))
     }
 
-    /// Bytes of the first units.
     fn bytes_of(&self, text: &[u8], units: u32) -> Option<usize> {
         let (mut rest, mut left) = (text, units);
         while left > 0 {
@@ -63,7 +62,7 @@ impl<'t> Columns<'t> {
     }
 }
 
-/// Bytes of the first character; an invalid byte is one.
+/// An invalid byte counts as one.
 fn character_bytes(text: &[u8]) -> Option<usize> {
     let bytes = match text.first()? {
         0..0x80 => 1,

@@ -70,8 +70,8 @@ impl RevisionRef<'_> {
         short_name(self.name)
     }
 
-    /// Whether `name` is its full name (with or without `refs/`), short name, commit id prefix, or
-    /// `HEAD` for the default.
+    /// Accepts its full name (with or without `refs/`), short name, commit id prefix, and `HEAD`
+    /// for the default.
     pub fn is_named(&self, name: &[u8]) -> bool {
         self.named_by(name).is_some()
     }
@@ -95,14 +95,14 @@ impl RevisionRef<'_> {
     }
 }
 
-/// Whether a commit id begins with these digits, if they suffice.
+/// True if `id` begins with enough digits.
 fn is_commit(id: &str, digits: &[u8]) -> bool {
     let beginning = id.as_bytes().get(..digits.len());
     digits.len() >= COMMIT_DIGITS_MIN
         && beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(digits))
 }
 
-/// Revisions of a document; empty for directories and without a table.
+/// Empty for directories and without a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DocumentRevisions<'a>(Option<(&'a Revisions, u32)>);
 
@@ -200,7 +200,7 @@ impl Revisions {
         Ok(number)
     }
 
-    /// Whether a set has the default revision. Fails on an unrecorded revision.
+    /// Fails on an unrecorded revision.
     fn has_default(&self, package: u32, set: u32) -> Result<bool, TableError> {
         let unknown = TableError {
             offset: 0,

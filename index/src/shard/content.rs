@@ -164,8 +164,7 @@ impl Shard {
         Ok(place)
     }
 
-    /// Decodes `range`, starting in block `first`, into `out`; returns the decoded range, maybe
-    /// larger.
+    /// `range` starts in block `first`. Returns the decoded range, maybe larger.
     fn decode(
         &self,
         first: u32,

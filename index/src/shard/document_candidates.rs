@@ -115,7 +115,7 @@ impl Shard {
         Ok(texts)
     }
 
-    /// Accepted documents of `texts` and their texts; `None` if stopped.
+    /// Accepted documents and their texts; `None` if stopped.
     fn accepted_documents(
         &self,
         texts: Vec<Range<u32>>,

@@ -1,6 +1,5 @@
 //! Classes of bytes.
 
-/// Class of a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Class {
     /// Code, with directives.

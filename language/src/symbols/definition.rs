@@ -64,7 +64,6 @@ pub enum Parent {
     Name(Range<u32>),
 }
 
-/// Symbols of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Symbols {
     /// Definitions, ascending by name.

@@ -17,7 +17,6 @@ const CONTINUED: &str = "{ where -> : throws extends implements =>";
 const SIGNS: [char; 9] = ['/', '*', '!', '#', ';', '-', '%', '<', '"'];
 
 impl Symbols {
-    /// Class of a byte.
     pub fn class_at(&self, byte: usize) -> Class {
         let after = (self.runs).partition_point(|run| run.range.end as usize <= byte);
         let run = self.runs.get(after);

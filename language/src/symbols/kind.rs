@@ -9,7 +9,6 @@ fn type_bits() -> u32 {
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident: $name:literal;)*) => {
-        /// Kind of a definition.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Kind {
@@ -17,7 +16,7 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// All kinds, by number.
+            /// By number.
             pub const ALL: [Kind; [$($name),*].len()] = [$(Kind::$kind),*];
 
             /// Name in queries.
@@ -80,7 +79,6 @@ kinds! {
 }
 
 impl Kind {
-    /// Bits of all kinds.
     pub const ALL_BITS: u32 = (1 << Kind::ALL.len()) - 1;
 
     /// Bits of the kinds with a name: `type` names all types.

@@ -52,7 +52,7 @@ use ml::Ml;
 use schema::Schema;
 use style::Style;
 
-/// Parser of a language. `None`: it has no definitions.
+/// `None`: no definitions.
 pub(super) fn of(language: &Language) -> Option<Box<dyn Parser>> {
     let parser: Box<dyn Parser> = match language.name {
         "Python" | "Meson" => Box::new(Indented::new(indented::Dialect::Python)),

@@ -19,7 +19,7 @@ pub use rustls::pki_types::InvalidDnsNameError;
 
 const HANDSHAKE_MAX: Duration = Duration::from_secs(2);
 
-/// Configuration of a client of backends. Requires backend certificates of `backend_ca`.
+/// Requires backend certificates of `backend_ca`.
 pub fn backend(identity: Identity, backend_ca: PathBuf) -> Result<Current<ClientConfig>, BadFile> {
     followed(identity, Side::Client, Some(backend_ca), |key, roots| {
         let client = ClientConfig::builder_with_provider(provider());

@@ -42,8 +42,7 @@ pub enum HandshakeError {
     Refused(String),
 }
 
-/// Configuration of a listener that requires no certificates. Of a client's `protocols`, the first
-/// of these is taken.
+/// Requires no certificates. Prefers the earlier of `protocols`.
 pub fn public(
     identity: Identity,
     protocols: &'static [&'static str],
@@ -60,7 +59,7 @@ pub fn public(
     })
 }
 
-/// Configuration of a backend. Requires client certificates of `client_ca`.
+/// Requires client certificates of `client_ca`.
 pub fn backend(identity: Identity, client_ca: PathBuf) -> Result<Current<ServerConfig>, BadFile> {
     followed(identity, Side::Server, Some(client_ca), |key, roots| {
         let server = ServerConfig::builder_with_provider(provider());

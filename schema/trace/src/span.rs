@@ -163,7 +163,6 @@ impl TraceSpan {
         self.change(|record| record.failure = Some(reason));
     }
 
-    /// Links to a span of another trace.
     pub fn link(&self, other: &TraceSpan) {
         let Some(context) = other.context().filter(|_| other.is_recorded()) else {
             return;

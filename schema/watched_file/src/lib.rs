@@ -213,7 +213,7 @@ impl BadFile {
     }
 }
 
-/// Reads a text of at most `bytes_max` bytes. Errors call it `what`.
+/// Errors call it `what`.
 pub fn read_text(path: &Path, what: &'static str, bytes_max: u64) -> Result<String, BadFile> {
     let mut text = String::new();
     let file = File::open(path);

@@ -294,7 +294,6 @@ fn last_request_of_every_seed_succeeds() {
     }
 }
 
-/// Pages escape the query.
 #[test]
 fn every_documented_route_is_requested() {
     let get = |path: &str| site().ask(Request::get(path).body(Body::empty()).expect("a path"));

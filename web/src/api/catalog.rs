@@ -1,7 +1,6 @@
 //! Indexed packages and directories, files left out, and backends.
 //!
-//! `next` of a part is the value of `after` for the rest. As a name, it stays valid while entries
-//! change. The state of a file or package is indexed, left out, or unknown. The latter needs
+//! `next` of a part is a name, valid as `after` while entries change. The state "unknown" needs
 //! replies of all backends.
 
 use super::call::Call;

@@ -1,5 +1,4 @@
-//! `/api/v1/search` and `/api/v1/searchperpackage`: all matches in one response, written in a fixed
-//! amount of memory.
+//! `/api/v1/search` and `/api/v1/searchperpackage`: all matches in one response, in bounded memory.
 //!
 //! Errors are lines of text. Cross-origin requests are allowed only if keys are required; otherwise
 //! foreign pages could read a user's private sources. Keys of `/api/v2` are valid too, and required

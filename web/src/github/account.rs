@@ -60,7 +60,7 @@ pub(super) async fn rate_limit() -> Response {
     response::json(&json!({"resources": resources, "rate": rate}))
 }
 
-/// Searches of what Trawl does not have.
+/// Searches for objects that Trawl does not have.
 pub(super) async fn no_search(uri: Uri) -> Problem {
     let of = uri.path().rsplit('/').next().unwrap_or_default();
     Problem::bad_request(format!("Trawl searches code and repositories, not {of}"))

@@ -14,7 +14,6 @@ pub(super) const PREFIX: &str = "/api/v3";
 #[derive(Clone, Debug)]
 pub(super) struct Addresses {
     site: String,
-    /// Path of the request.
     path: String,
 }
 

@@ -40,7 +40,7 @@ const ENTRIES_MAX: u32 = 1000;
 
 const TREE_FILES_MAX: u64 = 10_000;
 
-/// Every name in a deep path is an entry.
+/// Bounds deep paths, in which every directory is an entry.
 const TREE_BYTES_MAX: usize = 4 << 20;
 
 const BASE64_LINE: usize = 60;
@@ -136,7 +136,7 @@ async fn raw(asked: &Asked, path: &[u8], rev: &str, method: Method) -> Result<Re
             Problem::bad_request(format!("{path} is no path of a file"))
         })?;
     let app = State(asked.call.app.clone());
-    // Conditions are about the JSON.
+    // Conditional headers refer to the JSON.
     let headers = HeaderMap::new();
     pages::raw(app, asked.call.viewer.clone(), method, uri, headers).await
 }
@@ -291,7 +291,7 @@ async fn directory(
     Ok(response::json(&out))
 }
 
-/// File with an id that a search, tree or directory gave.
+/// File by an id of an earlier answer.
 pub(super) async fn blob(
     asked: Asked,
     method: Method,
@@ -317,7 +317,7 @@ pub(super) async fn blob(
     Ok(response::json(&with_content(out, &reply)))
 }
 
-/// Tree of a revision, or of a directory with an id that a tree gave.
+/// Tree of a revision, or of a directory by its id.
 pub(super) async fn tree(asked: Asked) -> Result<Response, Problem> {
     let named = checked(&asked.rest)?;
     let mut at = (named.to_owned(), Vec::new());
@@ -372,7 +372,7 @@ async fn entries(asked: &Asked, (rev, directory): &Place) -> Result<(Entries, bo
     Ok((entries, is_cut))
 }
 
-/// Revision and directory of a tree's id: ours, or git's of a late commit.
+/// Revision and directory of a tree's id: ours, or git's of a recent commit.
 async fn place_of(asked: &Asked, id: &str) -> Result<Option<Place>, Problem> {
     let (files, _) = all_files(asked, "").await?;
     let mut directories = files.into_keys().filter(|path| path.ends_with(b"/"));

@@ -58,7 +58,7 @@ pub(super) async fn directory(
     ))
 }
 
-/// File by its address on the host of raw files.
+/// File by its path on GitHub's raw host.
 pub(super) async fn raw(
     call: Call,
     Path((owner, repo, rest)): Path<Names>,

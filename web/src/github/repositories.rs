@@ -33,7 +33,7 @@ pub(super) async fn all(call: &Call, scope: &Scope) -> Result<Vec<ListEntry>, Pr
     Ok(found)
 }
 
-/// Adds what only their git repositories know.
+/// Adds data of their git repositories.
 pub(super) async fn load(
     call: &Call,
     scope: &Scope,
@@ -167,7 +167,6 @@ pub(super) async fn search(call: Call, addresses: Addresses) -> Result<Response,
     Ok(response)
 }
 
-/// Query for repositories.
 #[derive(Debug, Default)]
 pub(super) struct RepositoryQuery {
     /// Parts of the name, in lower case.

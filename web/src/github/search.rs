@@ -23,7 +23,7 @@ const FILES_MAX: usize = 1000;
 const UNKNOWN_REPOSITORY: &str = "The listed users and repositories cannot be searched either \
     because the resources do not exist or you do not have permission to view them.";
 
-/// The member, for clients that do not show it.
+/// Notices, for clients that do not show the member.
 const NOTICES: HeaderName = HeaderName::from_static("x-trawl-notices");
 
 const NOTICES_BYTES_MAX: usize = 1 << 10;

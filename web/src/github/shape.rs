@@ -11,7 +11,7 @@ use axum::response::Response;
 use serde_json::json;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// With those that are refused.
+/// Addresses of searches, also refused ones.
 pub(super) const SEARCHES: [&str; 7] = [
     "code",
     "repositories",

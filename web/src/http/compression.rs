@@ -1,8 +1,8 @@
 //! Compression of responses.
 //!
-//! A body in memory is compressed by the task of its connection. A streamed one may be an export of
-//! any length, so blocking threads compress it: connections share few threads, and the light
-//! answers among them would wait. **Invariant:** [`CompressionLayer`] never polls a streamed body.
+//! The task of a connection compresses bodies in memory. A streamed one may have any length, so
+//! blocking threads compress it: connections share few threads, and light answers would wait.
+//! **Invariant:** [`CompressionLayer`] never polls a streamed body.
 
 use crate::http::BodyWorkers;
 use axum::body::{Body, Bytes};

@@ -80,8 +80,7 @@ pub(crate) fn count_refused(is_wrong: bool) {
     metrics::counter!("trawl_http_keys_refused_total", "reason" => reason).increment(1);
 }
 
-/// Refuses a request without its key or cookie. Adds the name of the key to the request's
-/// extensions.
+/// Refuses a request without its key or cookie. Adds the key's name to its extensions.
 pub(crate) async fn check(
     State(access): State<Arc<Access>>,
     mut request: Request,

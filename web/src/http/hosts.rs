@@ -1,9 +1,9 @@
 //! Checks of the requested host and of the sending page.
 //!
 //! A foreign page can point its own host name at this machine and read answers as its own (DNS
-//! rebinding). So a server on loopback answers only to names of this machine, and those that the
-//! operator lists. Foreign pages may read answers only from origins set by the operator. Cookies
-//! are for our own pages, so credentials are not allowed. Foreign scripts send a key.
+//! rebinding). So a server on loopback answers only to names of this machine and listed ones.
+//! Foreign pages read answers only from origins set by the operator. Cookies are for our own pages,
+//! so credentials are not allowed. Foreign scripts send a key.
 
 use crate::problem::Problem;
 use axum::extract::{Request, State};
@@ -57,7 +57,7 @@ impl HostNames {
     }
 }
 
-/// Returns true for names of this machine, in lower case.
+/// `host` is in lower case.
 fn is_loopback(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
     let bare = host
@@ -144,7 +144,7 @@ fn is_host(text: &str) -> bool {
         && digits.is_some_and(|digits| digits.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// Returns true for requests from our own pages, or from no page.
+/// True for requests from no page, too.
 pub(crate) fn is_from_own_page(headers: &HeaderMap) -> bool {
     let text = |name: &HeaderName| Some(headers.get(name)?.to_str().unwrap_or_default());
     let host = text(&header::HOST).unwrap_or_default();
@@ -171,7 +171,6 @@ const EXPOSED: [HeaderName; 9] = [
     HeaderName::from_static("x-trawl-total-bytes"),
 ];
 
-/// Not an origin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is not an origin: expected https://host, https://host:port, or *")]
 pub struct BadOrigin(String);

@@ -2,8 +2,8 @@
 //! its trace span. The log also has the trace id.
 //!
 //! A proxy or client may choose the id (`x-request-id`), unless it could forge a log line or fill
-//! the log, and send a trace to continue (`traceparent`). The span has the route, never the
-//! address, since that has the search terms.
+//! the log, and continue a trace (`traceparent`). The span has the route, not the address with its
+//! search terms.
 
 use crate::http::kept_body::KeptBody;
 use axum::body::Body;

@@ -2,7 +2,7 @@
 //! `Cache-Control` and `Server-Timing`.
 //!
 //! A complete answer is fixed while the shards are: a client with its tag gets 304 without a
-//! search. The tag is weak, since a page also shows its duration.
+//! search. The tag is weak, since a page shows its duration.
 //!
 //! **Invariant:** only complete answers have a tag.
 

@@ -70,7 +70,7 @@ pub(crate) fn describe() {
     metrics::describe_gauge!("trawl_http_connections", "Open connections");
 }
 
-/// Accepts connections and serves `router`, forever.
+/// Never returns.
 pub async fn serve(listener: TcpListener, router: Router, limits: ConnectionLimits) {
     let (_, serving) = watch::channel(Serving::Open);
     serve_until_drained(listener, router, limits, None, serving).await;

@@ -61,8 +61,8 @@ impl askama::Values for Site {
     }
 }
 
-/// Colours chosen by the user: a cookie set by our script. The server marks the page, so that its
-/// first paint has these colours. Without the cookie the system decides.
+/// Colours of a cookie set by our script, so that the first paint of a page has them. Without it
+/// the system decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Theme {
     Light,

@@ -1,8 +1,7 @@
 //! Response body of any length, rendered in pieces as the client takes them.
 //!
-//! Matches are rendered on blocking threads; a task, not a thread, waits for the client. The source
-//! reads ahead for a fast client, and drops that when the client becomes slow. [`LongLine`] fetches
-//! lines that are too long for the result.
+//! Matches are rendered on blocking threads; a task, not a thread, waits for the client. Data is
+//! read ahead only for a fast client. [`LongLine`] fetches lines that are too long for the result.
 //!
 //! **Invariant:** a slow client holds at most [`EXPORT_BYTES`] and one export permit, until its
 //! response ends or its connection closes.

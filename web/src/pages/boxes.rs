@@ -1,7 +1,7 @@
 //! Boxes: the matches of one file on a page of results.
 //!
-//! Grouped by file, a box has the lines of several matches, ascending, with gaps between them. In
-//! other groups it has one match. No line appears twice.
+//! Grouped by file, a box has several matches, ascending, with gaps; otherwise one. No line appears
+//! twice.
 
 use super::filters;
 use super::form::Form;

@@ -1,5 +1,5 @@
-//! Pages of a commit (message, author, date and changed files) and of a history: the commits that
-//! changed a repository, file or directory, newest first.
+//! Pages of a commit (message, author, date and changed files) and of the history of a repository,
+//! file or directory.
 
 use super::file::FileView;
 use super::filters::{self, signed};

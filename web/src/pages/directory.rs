@@ -1,8 +1,8 @@
 //! Page of a directory, or of a package with its data: size, other versions, revisions, skipped
 //! files and README.
 //!
-//! The address is `/p/PACKAGE/` or `/p/PACKAGE/DIR/`, with `?rev=NAME` of a git repository. Without
-//! a version, the newest is shown.
+//! Addresses: `/p/PACKAGE/` or `/p/PACKAGE/DIR/`, with `?rev=NAME` of a git repository. Without a
+//! version, the newest is shown.
 
 use super::form::Form;
 use super::tree::{self, Place, TreeView};

@@ -1,8 +1,8 @@
-//! Facets of a page of results: matches per package, language, kind, kind of symbol and directory.
+//! Facets of a page of results.
 //!
 //! Counts of an answer are exact. Those of a running search cover the matches so far, and the
-//! script reloads them ([`fragment`]). A list with selected values lacks the other values, which
-//! the answer filters out; [`fragment`] counts them by a search without the filters of that list.
+//! script reloads them ([`fragment`]). Unselected values of a list are counted by a search without
+//! the filters of that list.
 
 use super::form::{Form, FormFilter};
 use super::selected::{Selection, Ticked, exactly, parameter};

@@ -19,15 +19,12 @@ pub(crate) struct Form {
     pub(super) case: Option<Case>,
     pub(super) word: bool,
     pub(super) exact: bool,
-    /// `None` for the default.
     pub(super) group: Option<Group>,
-    /// `None` for the default.
     pub(super) copies: Option<Copies>,
     pub(super) filters: Vec<FormFilter>,
     /// Other parameters of the search: [`SEARCH`].
     pub(super) search: Vec<(&'static str, String)>,
     pub(super) generation: Option<String>,
-    /// `None` for the default.
     pub(super) per_page: Option<usize>,
     pub(super) per_package: Option<String>,
     pub(super) per_document: Option<String>,

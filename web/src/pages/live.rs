@@ -1,8 +1,8 @@
 //! Events of a running search for its page: progress, best matches, end.
 //!
-//! `progress` and `done` are JSON for the page's script; programs use `/api/v2/events`. `boxes`
-//! carries HTML. A client that reconnects, even after a restart, follows the same search or a new
-//! one.
+//! `progress` and `done` are JSON for the page's script, `boxes` is HTML. Programs use
+//! `/api/v2/events`. A client that reconnects, even after a restart, follows the same search or a
+//! new one.
 
 use super::boxes::fragment;
 use super::form::{Form, GROUP_DEFAULT};

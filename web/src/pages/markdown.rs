@@ -4,8 +4,7 @@
 //! Markdown keeps only text, images and line breaks. Headings nest below those of the page.
 //!
 //! **Invariants:** addresses are the caller's, or lead to other sites on a click only; images come
-//! from this site; only the attributes `href`, `title`, `id`, `src` and `alt` have text of the
-//! file.
+//! from this site; only `href`, `title`, `id`, `src` and `alt` have text of the file.
 
 mod html;
 mod targets;

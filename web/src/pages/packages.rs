@@ -1,6 +1,6 @@
 //! Lists of packages, by name, and of files left out of the index, with counts of the reasons.
 //!
-//! Backends send the latter in parts without counts, so a bounded number of parts is counted here.
+//! Backends send parts without counts, so a bounded number of parts is counted here.
 
 use super::directory::{after, find, words};
 use super::form::Form;

@@ -2,7 +2,7 @@
 //! `/raw/g/{repository}/{revision}/{path}`.
 //!
 //! The first prefers the indexed text, the second the bytes in the repository; either falls back to
-//! the other. A file is sent in pieces, as its client takes them.
+//! the other.
 //!
 //! **Invariant:** no browser executes a raw file: the type is text, bytes or a recognised image, it
 //! is not sniffed, and the policy forbids everything.

@@ -1,7 +1,7 @@
 //! Page of a finished search: counts, missing parts, and matches in boxes.
 //!
 //! A page has ten files by default, each with its best lines. An answer with a single file lists
-//! its lines in order, a hundred a page; "more in this file" leads there.
+//! its lines in order, a hundred a page.
 
 use super::boxes::{BoxView, CopiesView, More};
 use super::facets::FacetsView;

@@ -1,8 +1,8 @@
 //! Facet values that a query selects or excludes, by parameters or typed filters, and addresses of
 //! the query with one filter more or less.
 //!
-//! Exact values of a field are alternatives: each has a box that can be ticked beside others, and
-//! one that must stand alone replaces the others.
+//! Exact values of a field are alternatives with boxes; one that must stand alone replaces the
+//! others.
 
 use super::form::{Form, FormFilter};
 use super::parts;

@@ -1,6 +1,6 @@
 //! Pages about the server: the start page with example queries, its description for browsers
-//! (OpenSearch 1.1), the status: indexed data and its age, backends, and query times; and help, in
-//! which every example is a link, and every key has a line.
+//! (OpenSearch 1.1), the status (indexed data and its age, backends, query times), and help with
+//! every key.
 //!
 //! Times of all callers need full access, since they reveal the amount of data.
 

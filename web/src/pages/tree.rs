@@ -1,5 +1,5 @@
-//! Place of a file or directory, with links to its parents, and the entries of a directory as
-//! links: beside a file, and as a page.
+//! Links to the parents of a file or directory, and to the entries of a directory: beside a file,
+//! and as a page.
 //!
 //! Directories come before files. A long directory is shown in parts.
 
@@ -25,7 +25,7 @@ pub(super) struct TreeItem {
     pub(super) entry: ListEntry,
 }
 
-/// Lists a directory after the name `after`. `current` is the shown file.
+/// `current` is the shown file.
 pub(super) async fn list(
     corpus: Corpus<'_>,
     (package, revision): (&[u8], &str),

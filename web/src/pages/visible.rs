@@ -195,7 +195,7 @@ fn escape(character: char) -> Option<String> {
 }
 
 /// True for C1 controls, direction marks and overrides, and characters of no width: they make text
-/// look like other text. Soft hyphens and emoji joiners are better seen in source code.
+/// look like other text. Soft hyphens and emoji joiners stay.
 fn is_deceptive(character: char) -> bool {
     matches!(character,
         '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'

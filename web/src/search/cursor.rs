@@ -30,8 +30,8 @@ const HEAD_BYTES: usize = 26;
 
 const ROUTE_LEN: usize = 8;
 
-/// Key by which a proxy chooses a frontend, equal for a search and all its pages: CRC-32C of the
-/// query as typed, which proxies can compute. Only speed depends on it.
+/// Key by which a proxy chooses a frontend, equal for all pages of a search: CRC-32C of the query
+/// as typed. Only speed depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Route(pub(crate) u32);
 
@@ -61,7 +61,6 @@ pub(crate) enum BadCursor {
 }
 
 impl Cursor {
-    /// Cursor before item `offset`.
     pub(crate) fn new(
         answer: &SearchResult,
         group: Group,
@@ -86,8 +85,7 @@ impl Cursor {
         format!("{:016x}", self.generation)
     }
 
-    /// Returns whether the cursor was made for this answer. An incomplete answer may have been
-    /// replaced.
+    /// False if an incomplete answer was replaced.
     pub(crate) fn is_of(&self, answer: &SearchResult) -> bool {
         let of_answer = Cursor::new(answer, self.group, self.copies, self.offset as usize);
         *self == of_answer.by(self.route)
@@ -115,7 +113,7 @@ impl Cursor {
     }
 }
 
-/// Returns the signature of a cursor of this version, and the bytes that it covers.
+/// Signature, and the bytes that it covers.
 fn signed(text: &str) -> Option<([u8; SIGNATURE_BYTES], Vec<u8>)> {
     let (route, rest) = text.split_at_checked(ROUTE_LEN)?;
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);

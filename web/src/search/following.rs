@@ -1,10 +1,9 @@
-//! Server-sent events to a client that follows a search, the schedule of its progress reports, the
-//! estimated remaining time, and the best matches or files before the search has ended.
+//! Server-sent events to a client that follows a search: progress reports, the estimated remaining
+//! time, and the best items before the end.
 //!
 //! Reports are sent a few times a second, less often without changes, and at once for the first
-//! matches or final best ones. A [`Report`] is JSON for programs, boxes for a page. For the best
-//! items, a second search stops as soon as no other match can be better. The first one counts all
-//! matches.
+//! matches or final best ones. A [`Report`] is JSON for programs, boxes for a page. A second search
+//! finds the best items: it stops once no other match can be better.
 
 use crate::http::watched::Watched;
 use crate::problem::Problem;

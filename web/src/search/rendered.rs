@@ -2,8 +2,7 @@
 //! disk, with single flight.
 //!
 //! Only complete answers are cached; they are fixed for query, scope and generation. The response
-//! adds the id, which is private to a client. Above a limit renderings are refused, to protect
-//! light queries.
+//! adds the client's id. Above a limit renderings are refused, to protect light queries.
 
 use crate::http::response::{KnownTags, is_whole};
 use crate::http::{blocking, rendering};

@@ -1,8 +1,7 @@
 //! Starts the search of a request, and reads its [`View`]: a page of the answer.
 //!
-//! The JSON API and the pages start new searches here. Searches without timeout and generation
-//! (`dcs`, tools of agents, suggestions) call the coordinator. `api::call` and `pages::search`
-//! resume searches themselves.
+//! The JSON API and the pages start searches here. Others (`dcs`, tools of agents, suggestions)
+//! call the coordinator.
 
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
@@ -81,7 +80,6 @@ pub(crate) async fn finished(
     finished.map_err(|error| located(error, parsed))
 }
 
-/// Locates a backend's error in the typed query.
 pub(crate) fn located(error: SearchError, parsed: Option<&ParsedQuery>) -> Problem {
     let located = match (error, parsed) {
         (SearchError::BadQuery(bad), Some(parsed)) => SearchError::BadQuery(parsed.locate(bad)),

@@ -1,8 +1,8 @@
 //! Colours of source text in pages: classes of CSS, and a cache of lexer states at line starts,
 //! since results show lines from the middle of files.
 //!
-//! A file is lexed once for all its pages and all callers of a scope, by the hash of its text.
-//! Entries are small: the lines that begin inside a comment or a string.
+//! A file is lexed once for all its pages and callers of a scope, by the hash of its text. Entries
+//! are small: the lines that begin inside a comment or a string.
 //!
 //! **Invariant:** colours never fail a page nor delay it for long. Files that are too large, late
 //! or many are lexed from their shown lines alone.

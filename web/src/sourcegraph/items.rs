@@ -20,7 +20,7 @@ pub(super) struct StreamItems {
     first: HashSet<Place>,
 }
 
-/// Line of a document, and the start in it.
+/// Document, line, and start in it.
 type Place = (Arc<Document>, u32, usize);
 
 fn place(found: &Match) -> Place {
@@ -43,7 +43,7 @@ impl StreamItems {
         }
     }
 
-    /// Items of the best matches, which [`of`](Self::of) leaves out later.
+    /// Items of the best matches; [`of`](Self::of) leaves these out.
     pub(super) fn first(&mut self, mut matches: Vec<Match>) -> Vec<Value> {
         matches.truncate(usize::try_from(self.sent_max).unwrap_or(usize::MAX));
         let places: Vec<Place> = matches.iter().map(place).collect();
@@ -62,7 +62,7 @@ impl StreamItems {
         items
     }
 
-    /// Matches to read for what may still be sent, at most so many.
+    /// Matches to read for unsent items, at most `most`.
     pub(super) fn matches_left(&self, most: usize) -> usize {
         if !matches!(self.view.show, Show::Matches | Show::Symbols) {
             return most;

@@ -30,7 +30,7 @@ pub(crate) async fn search_page(call: &Call) -> Response {
     }
 }
 
-/// The search, with names of repositories for predicates.
+/// Search, with the repositories of its predicates.
 async fn search_of(call: &Call) -> Result<Search, Problem> {
     let mut search = query::parse(&call.params)?;
     if search.predicates.is_empty() {

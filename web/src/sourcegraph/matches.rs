@@ -294,7 +294,6 @@ pub(super) fn line_matches(found: &Match) -> Vec<LineMatch> {
     lines
 }
 
-/// Text with `?` for each invalid byte.
 pub(super) fn text(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

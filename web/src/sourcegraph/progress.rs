@@ -104,7 +104,7 @@ pub(super) fn progress(matches: u64, repositories: usize, elapsed_ms: u64) -> Va
     })
 }
 
-/// Terms that narrow the query, with their counts. Blocks on the disk.
+/// Terms that narrow the query, with counts. Reads from disk.
 pub(super) fn filters(answer: &SearchResult) -> Result<Vec<Value>, SpoolError> {
     let Some(facets) = run::facets(answer)? else {
         return Ok(Vec::new());

@@ -22,7 +22,7 @@ pub(super) const PARTS_MAX: usize = 64;
 
 const CONTEXT_LINES_MAX: u32 = 10;
 
-/// Files that are read for the containers of their symbols.
+/// Files read for containers of symbols.
 const CONTAINER_FILES_MAX: usize = 500;
 
 const CONTAINER_WAIT: Duration = Duration::from_millis(200);
@@ -69,7 +69,7 @@ pub(super) fn parse(params: &Params) -> Result<Search, Problem> {
     Ok(sourcegraph::parse(query, pattern_type(params)?)?)
 }
 
-/// The search in the repositories that its predicates select.
+/// Restricts the search to the repositories of its predicates.
 pub(super) async fn narrowed(
     call: &Call,
     scope: &Scope,

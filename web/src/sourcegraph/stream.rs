@@ -223,7 +223,7 @@ impl Report for Follower {
 }
 
 impl Follower {
-    /// True once the best matches are known, and not sent.
+    /// True if the best matches are known and unsent.
     fn has_best(&self) -> bool {
         let is_known = |proof: &Proof| proof.best().is_some() || self.handle.top_matches().is_final;
         self.proof.as_ref().is_some_and(is_known)
@@ -236,7 +236,7 @@ impl Follower {
             Some(best) => best.matches(0..best.len().min(BEST_MAX)),
             None => handle.best(),
         });
-        // The end reads them again, and tells the error.
+        // The end reads them again and reports the error.
         let matches = read.await.unwrap_or_default();
         let items = self.items.first(matches);
         send_matches(&self.events, items).await

@@ -6,8 +6,7 @@ use crate::source::file_range::Fetched;
 use crate::suggest::Corpus;
 use schema::message::{FileDefinition, FileRange, FileRequest};
 
-/// Lists the definitions of a file, as far as a backend sends them. The range of the request has
-/// no effect.
+/// Definitions that a backend sends. The range of the request has no effect.
 pub async fn outline(corpus: Corpus<'_>, file: FileRequest) -> Result<FileOutline, Problem> {
     let request = FileRequest {
         range: NOTHING,

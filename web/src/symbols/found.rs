@@ -25,7 +25,7 @@ pub async fn definitions(
     places(corpus, request, &[Role::Definition]).await
 }
 
-/// Finds the lines that use a name in code, or define it if `definitions`, of each file together.
+/// Finds the lines that use a name in code, or define it if `definitions`, by file.
 pub async fn references(
     corpus: Corpus<'_>,
     request: &SymbolRequest,

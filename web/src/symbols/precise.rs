@@ -11,7 +11,6 @@ use std::collections::HashSet;
 use std::iter;
 use std::sync::Arc;
 
-/// Place, and its document.
 pub(super) type Found = (SymbolPlace, Arc<Document>);
 
 /// Replies of a list. Each has hundreds of places.

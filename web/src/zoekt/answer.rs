@@ -53,7 +53,6 @@ async fn piece(rest: Rest) -> io::Result<Option<(Vec<u8>, Rest)>> {
 
 struct Text {
     bytes: Vec<u8>,
-    /// The next file is the first.
     is_first: bool,
 }
 

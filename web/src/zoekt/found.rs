@@ -1,4 +1,4 @@
-//! Searches, and files with their matches within the limits of a request, in batches.
+//! Searches, and their files in batches, within the limits of a request.
 
 use super::links::Links;
 use super::request::SearchOptions;
@@ -35,7 +35,6 @@ static LARGE: Semaphore = Semaphore::const_new(4);
 /// Whole files of an answer.
 const WHOLE_BYTES_MAX: u64 = 32 << 20;
 
-/// Files of a query within the limits of a request, in batches.
 pub(super) struct Found {
     pub(super) call: Call,
     pub(super) scope: Scope,
@@ -43,26 +42,26 @@ pub(super) struct Found {
     files: Files,
     limits: Limits,
     writer: Writer,
-    /// Files, without their matches.
+    /// Links of the files read so far.
     result: SearchResult,
     links: Links,
     begun: Instant,
     is_late: bool,
     /// Backends and shards that are missing in a subquery.
     missing: u64,
-    /// Of an answer with several batches.
+    /// Held by an answer in batches.
     export: Option<Export>,
 }
 
 struct Limits {
     lines_of_match: usize,
     matches_left: usize,
-    /// Reached by what is shown: nothing is skipped.
+    /// Limits of the display: files beyond are not skipped.
     are_of_display: bool,
     per_repository: Option<usize>,
     counts: HashMap<Vec<u8>, usize>,
     whole_left: Option<u64>,
-    /// Files that the answer lists, and those that were read whole.
+    /// Files to list; `read` were read whole.
     wanted: u64,
     read: u64,
 }
@@ -103,7 +102,7 @@ impl Limits {
         self.matches_left.min(LINES_AT_ONCE / self.lines_of_match)
     }
 
-    /// Leaves out files of a repository once it has its matches.
+    /// False once the repository has its matches.
     fn admit(&mut self, file: &FoundFile) -> bool {
         let matches = file.matches.len();
         if let Some(most) = self.per_repository {
@@ -151,7 +150,7 @@ pub(super) async fn search(
     Ok(answer)
 }
 
-/// Answer of which the files are read on, or one without files.
+/// Answer: its files, or only counts.
 pub(super) enum Begun {
     Files(Box<Found>),
     Counts(Box<SearchResult>),
@@ -216,7 +215,7 @@ impl Found {
         self.limits.matches_left == 0 || self.files.is_at_end()
     }
 
-    /// First files of an answer that is sent in batches.
+    /// First batch.
     pub(super) async fn first(&mut self) -> Result<Vec<FileMatch>, Problem> {
         let files = self.next().await?;
         if !self.is_at_end() {
@@ -225,7 +224,7 @@ impl Found {
         Ok(files.unwrap_or_default())
     }
 
-    /// Next files; `None` at the end.
+    /// Next batch; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Vec<FileMatch>>, Problem> {
         if self.limits.matches_left == 0 {
             return Ok(None);
@@ -256,7 +255,7 @@ impl Found {
         Ok(Some(files))
     }
 
-    /// Answer without its files.
+    /// Counts and links, without files.
     pub(super) fn end(&mut self) -> SearchResult {
         let stats = self.stats();
         SearchResult {

@@ -159,7 +159,7 @@ async fn prepare(
     let query = request.query.filter(|it| it.query.is_some());
     let query = query.ok_or_else(|| Problem::bad_request("missing query"))?;
     let mut options = SearchOptions::from(request.opts.unwrap_or_default());
-    // What is found by then is sent.
+    // Leaves time to send.
     let in_time = time.map(|time| time - time / 10);
     options.timeout = options.timeout.into_iter().chain(in_time).min();
     let tree = tree::read(call, query).await?;
@@ -167,7 +167,7 @@ async fn prepare(
     Ok((prepared, options))
 }
 
-/// Messages with some of the files each. The last has the counts.
+/// Messages of a stream. The last has the counts.
 struct Chunks {
     begun: Begun,
     files: vec::IntoIter<shape::FileMatch>,
@@ -210,7 +210,6 @@ impl Chunks {
         Ok(Some((message, (!is_last).then_some(chunks))))
     }
 
-    /// Files of a message, and the counts if it is the last.
     async fn read(&mut self) -> Result<(Vec<FileMatch>, Option<Stats>), Problem> {
         let found = match &mut self.begun {
             Begun::Files(found) => found,

@@ -1,7 +1,7 @@
 //! Matches of a file as zoekt's chunks or lines, with byte offsets in the file.
 //!
-//! A match has its offset; the lengths of lines around it give theirs. Of a long line only a part
-//! is known; it stands alone, without context.
+//! Offsets of lines around a match follow from their lengths. A long line, known only in part,
+//! stands alone, without context.
 
 use super::shape::{Bytes, ChunkMatch, LineFragment, LineMatch, Location, Range, Symbol};
 use frontend::{ContextLine, Match};
@@ -39,7 +39,7 @@ fn runes(bytes: &[u8]) -> u64 {
     counts.sum::<usize>() as u64
 }
 
-/// Lines of a file that are known, by number.
+/// Known lines of a file, by number.
 pub(super) struct FileLines<'a> {
     matches: &'a [Match],
     lines: BTreeMap<u32, Line<'a>>,
@@ -104,7 +104,7 @@ impl<'a> FileLines<'a> {
         self.lines.entry(line.line).or_insert(line_of);
     }
 
-    /// Number of the line that is `count` lines from `number`, or of the last known one before it.
+    /// Line `count` lines from `number`, or the last known one before it.
     fn reach(&self, number: u32, count: u32, step: fn(u32, u32) -> Option<u32>) -> u32 {
         let is_part = |number: u32| self.lines.get(&number).is_none_or(|it| it.part.is_some());
         if is_part(number) {
@@ -115,7 +115,7 @@ impl<'a> FileLines<'a> {
         known.last().unwrap_or(number)
     }
 
-    /// True if the text of the lines is one part of the file.
+    /// True if no bytes are missing between the lines.
     fn is_gapless(&self, first: u32, last: u32) -> bool {
         (first..last).all(|number| {
             let (line, next) = (self.lines.get(&number), self.lines.get(&(number + 1)));
@@ -237,7 +237,7 @@ impl<'a> FileLines<'a> {
     }
 }
 
-/// Names that are definitions, if these are searched for.
+/// Definitions, in a search for them.
 fn symbols(matches: &[Match]) -> Option<Vec<Symbol>> {
     let is_symbol = matches.iter().any(|found| found.kinds != 0);
     let each = matches

@@ -52,7 +52,7 @@ impl Links {
         self.to(&format!("/commit?repo={}&rev={version}", encode(package)))
     }
 
-    /// Template for files of a repository. Clients only replace the names.
+    /// Clients only replace the names.
     pub(super) fn file_template(&self, package: &[u8]) -> String {
         let repository = self.repository(package);
         format!("{repository}{{{{.Path}}}}?rev={{{{.Version}}}}")

@@ -30,11 +30,10 @@ const NEVER: &str = "0001-01-01T00:00:00Z";
 #[derive(Default)]
 pub(super) struct FoundRepositories {
     pub(super) entries: Vec<ListEntry>,
-    /// Backends and shards that are missing.
     pub(super) missing: u64,
 }
 
-/// Checks a query, with the answers of its subqueries.
+/// Runs the subqueries of a query, and checks it.
 pub(super) async fn prepare(
     call: &Call,
     mut tree: QueryTree,

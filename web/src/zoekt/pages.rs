@@ -121,7 +121,7 @@ struct BranchRow {
     url: String,
 }
 
-/// True for an address of its results. Our pages have none of these parameters.
+/// True for zoekt's results: our pages have none of these parameters.
 pub(crate) fn is_search(params: &Params) -> bool {
     is_json(params)
         || ["num", "ctx"]
@@ -307,7 +307,6 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// `/print`: one file.
 pub(super) async fn print(
     State(app): State<App>,
     viewer: Viewer,

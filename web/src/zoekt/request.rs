@@ -15,7 +15,6 @@ const BODY_BYTES_MAX: usize = 1 << 20;
 /// Shorter times are seconds, which some clients send. Zoekt takes nanoseconds.
 const NANOSECONDS_MIN: f64 = 1e6;
 
-/// Object with names in any case.
 pub(super) struct Body(Map<String, Value>);
 
 impl Body {

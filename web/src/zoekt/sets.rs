@@ -9,7 +9,7 @@ use schema::message::Field;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Names that are filters. Larger sets are compared without versions.
+/// Names of the largest set that becomes filters.
 const FILTERS_MAX: usize = 32;
 
 pub(super) struct Prepared {
@@ -49,7 +49,7 @@ fn with_filters(tree: QueryTree, sets: Vec<Vec<String>>) -> QueryTree {
     QueryTree::all(std::iter::once(tree).chain(filters))
 }
 
-/// Packages of a scope that are in all sets: the scope itself if these have all of it.
+/// Packages of `scope` in all `sets`, compared by name without version.
 fn within(names: &Arc<PackageNames>, scope: &Scope, sets: &[Vec<String>]) -> Scope {
     let without_version = |name: &'_ String| names.name_of(name.as_bytes()).to_vec();
     let sets = sets.iter().map(|set| set.iter().map(without_version));

@@ -1,5 +1,5 @@
-//! Shapes of zoekt's JSON API. Every field is present, with an empty list or object where zoekt
-//! writes `null` or leaves it out: some clients need that, and none minds.
+//! Shapes of zoekt's JSON API. Every field is present, with an empty list or object where zoekt has
+//! `null` or nothing: some clients need that.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -17,7 +17,6 @@ impl Serialize for Bytes {
     }
 }
 
-/// Object without members.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Empty {}
 

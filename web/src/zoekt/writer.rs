@@ -14,10 +14,9 @@ use std::sync::Arc;
 pub(super) struct Writer {
     options: SearchOptions,
     names: NameRanges,
-    /// Only names are wanted.
     pub(super) names_only: bool,
     ranges_left: usize,
-    /// Matches and ranges that were written.
+    /// Written matches.
     pub(super) lines: u64,
     pub(super) ranges: u64,
     score: f64,
@@ -36,7 +35,7 @@ impl Writer {
         }
     }
 
-    /// `None` once the ranges that may be shown are used up.
+    /// `None` once the ranges are used up.
     pub(super) fn file(&mut self, file: FoundFile) -> Option<FileMatch> {
         let FoundFile { mut matches, .. } = file;
         let document = Arc::clone(&matches[0].document);
@@ -81,7 +80,6 @@ impl Writer {
         }
     }
 
-    /// Cuts the matches at the limit.
     fn limit(&mut self, matches: &mut Vec<Match>) {
         let mut keep = 0;
         for found in matches.iter_mut() {

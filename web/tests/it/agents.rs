@@ -20,7 +20,7 @@ fn search(id: u64, query: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
-/// A site with a search that waits for its backend, once `begin` has been called.
+/// Site with a search that waits for its backend after `begin`.
 fn waiting(begin: impl FnOnce(&Site)) -> (Site, Arc<Fake>) {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::with(vec![fake.backend()], |config| {

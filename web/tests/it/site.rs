@@ -55,7 +55,6 @@ pub(crate) struct Site {
     sent: AtomicUsize,
 }
 
-/// Names of panicked threads.
 static PANICS: LazyLock<Arc<Mutex<Vec<String>>>> = LazyLock::new(|| {
     let names = Arc::<Mutex<Vec<String>>>::default();
     let (report, noted) = (std::panic::take_hook(), Arc::clone(&names));

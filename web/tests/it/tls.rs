@@ -21,7 +21,6 @@ const SHORT: Duration = Duration::from_millis(300);
 /// More than the buffers of two sockets.
 const LARGE: usize = 32 << 20;
 
-/// Beginnings of a handshake.
 const UNFINISHED: [&[u8]; 3] = [b"", b"\x16", b"\x16\x03\x01\x02\x00\x01"];
 
 struct Server {

@@ -65,7 +65,6 @@ impl Parser<'_> {
         Ok((text, syntax, Flags::default(), is_whole))
     }
 
-    /// `in:comment`
     pub(super) fn classes(&mut self, at: usize, negated: bool) -> Result<(), Fault> {
         let (value, _) = self.lexer.bare(false);
         let Some(bits) = class_bits(value.as_str()) else {
@@ -107,7 +106,6 @@ impl Parser<'_> {
         Err(bad.at(at).into())
     }
 
-    /// `parent:NAME`
     pub(super) fn parent(&mut self, at: usize, signed: Option<usize>) -> Result<(), Fault> {
         if signed.is_some() {
             return Err(BadQuery::new("parent: cannot be negated").at(at).into());

@@ -95,7 +95,7 @@ impl Lowering {
         })
     }
 
-    /// Searches for the repositories among those that `expr` names.
+    /// Searches for repositories, among those that `expr` names.
     fn predicates(
         &mut self,
         typed: Vec<(bool, Tree)>,

@@ -9,7 +9,7 @@ use schema::name::package_name;
 use std::collections::BTreeSet;
 
 impl Search {
-    /// Narrows the search to the repositories found by each predicate, by directory.
+    /// `found`: directories of repositories, by predicate.
     pub fn narrowed(&self, found: &[Vec<Vec<u8>>]) -> Result<Search, BadQuery> {
         let found = self.predicates.iter().zip(found);
         let mut narrowed = self.clone();
@@ -41,7 +41,7 @@ impl Search {
 }
 
 fn one_of(directories: &[Vec<u8>]) -> Expr {
-    // A directory has a version behind its name, or not.
+    // Directories may end in a version.
     let names = directories.iter().flat_map(|it| [package_name(it), it]);
     let names: BTreeSet<String> = names.map(escaped).collect();
     let names: Vec<String> = names.into_iter().collect();

@@ -21,10 +21,10 @@ pub struct Predicate {
     pub(super) negated: bool,
 }
 
-/// Negated conditions on repositories are true.
+/// Conditions on repositories; true if negated.
 type Conditions = Vec<(bool, Tree)>;
 
-/// Splits a query into its conditions on repositories and the rest.
+/// Returns the rest, and the conditions on repositories.
 pub(super) fn split(node: Option<Tree>) -> Result<(Option<Tree>, Conditions), BadQuery> {
     let parts = match node {
         Some(Tree::All(parts)) => parts,

@@ -56,7 +56,7 @@ fn filter(field: Field, reading: Reading, text: &str) -> Expr {
     })
 }
 
-/// Regular expression of a value, or the text that alone it matches.
+/// Regular expression of a value, or its only match as text.
 struct Regexp {
     text: SourceText,
     literal: Option<String>,

@@ -6,7 +6,7 @@ use crate::source_text::SourceText;
 use schema::message::Field;
 use std::mem;
 
-/// Value of `type:`. Of several in a list, the first of these counts.
+/// Value of `type:`. In a list with several, the first variant counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ResultType {
     Matches,
@@ -113,7 +113,7 @@ impl QueryTree {
         Some((QueryTree(inner), Subquery(node)))
     }
 
-    /// Takes the sets of packages with more than `most` names of which a match needs one each.
+    /// Takes sets of more than `most` packages; a match is in each set.
     pub fn take_sets(&mut self, most: usize) -> Vec<Vec<String>> {
         let mut sets = Vec::new();
         self.0.take_sets(most, &mut sets);
@@ -216,7 +216,7 @@ impl List {
         self.shown().unwrap_or(ResultType::Matches)
     }
 
-    /// Type of a list, or of the only part that shows more than names.
+    /// Type of a list, or of the parts of its only alternative.
     fn shown(&self) -> Option<ResultType> {
         match (self.results, &self.alternatives[..]) {
             (Some(results), _) => Some(results),

@@ -149,8 +149,8 @@ impl Blob {
         }
     }
 
-    /// Reads from `offset` on. Returns the bytes read, fewer than `space` only at the end. `held`
-    /// keeps the file open for further reads.
+    /// Returns the bytes read, fewer than `space` only at the end. `held` keeps the file open for
+    /// further reads.
     pub fn read_at(
         &self,
         space: &mut [u8],
@@ -160,7 +160,7 @@ impl Blob {
         Ok(self.read(space, offset, held)?.0)
     }
 
-    /// Reads all of `space`; a shorter file is corrupt.
+    /// A shorter file is corrupt.
     pub(crate) fn read_all(
         &self,
         space: &mut [u8],

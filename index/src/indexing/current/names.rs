@@ -14,7 +14,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Whether the index was built from versioned siblings of `directory`.
+/// True if the index has versioned siblings of `directory`.
 fn is_inside_each(recorded: &Recorded, directory: &Path) -> bool {
     let parent = directory.parent().map(|it| it.as_os_str().as_bytes());
     recorded.sources.iter().any(|source| {

@@ -98,7 +98,7 @@ fn blocks_of(candidates: Candidates) -> Vec<u32> {
     }
 }
 
-/// All combinations of a package, path and language filter, negated or not; empty for none.
+/// Combinations of filters, negated or not; empty for none.
 fn all_filters(packages: &[&str], paths: &[&str], languages: &[&str]) -> Vec<Filters> {
     let mut all = Vec::new();
     for (package, path) in packages

@@ -18,7 +18,7 @@ pub trait Storage: Debug + Send + Sync {
     /// `None` if missing.
     fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>>;
 
-    /// Writes the bytes from `offset` on to `out`. Returns whether the object exists.
+    /// Writes from `offset` on; false without the object.
     fn download(&self, name: &str, offset: u64, out: &mut dyn Write) -> Result<bool>;
 
     fn upload(&self, name: &str, from: &mut dyn Read, bytes: u64) -> Result<()>;

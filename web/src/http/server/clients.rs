@@ -61,7 +61,7 @@ struct Counts {
     clients: HashMap<Client, [usize; 2]>,
 }
 
-/// Counted until it is dropped.
+/// Connection, counted until dropped.
 #[derive(Debug)]
 pub(super) struct Held {
     clients: Arc<Clients>,
@@ -137,7 +137,6 @@ impl TrustedProxies {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// Returns whether a trusted proxy reports https.
     pub(super) fn is_https(&self, peer: IpAddr, headers: &HeaderMap) -> bool {
         let protocol = headers.get(FORWARDED_PROTO);
         self.contains(peer) && protocol.is_some_and(|it| it.as_bytes() == b"https")

@@ -49,7 +49,6 @@ enum Waiting {
     First,
     /// A request is being answered.
     No,
-    /// The rest of a head.
     Head,
     Next,
 }

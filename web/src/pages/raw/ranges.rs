@@ -3,8 +3,7 @@
 //!
 //! As the standard allows, `Range` is ignored if it is malformed, names another unit, or has
 //! overlapping ranges or more than [`RANGES_MAX`]. The tag is strong: the hash of the sent bytes.
-//! Files have no dates: conditions on dates are ignored, and an `If-Range` with one selects the
-//! whole file.
+//! Conditions on dates are ignored; an `If-Range` with one selects the whole file.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use std::ops::Range;
@@ -107,7 +106,7 @@ pub(super) fn tag(hash: &[u8]) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{digits}\"")).expect("digits are ASCII")
 }
 
-/// Returns true if the whole file may be unnecessary.
+/// True if the whole file may be unnecessary.
 pub(super) fn has_conditions(headers: &HeaderMap) -> bool {
     let names = [header::IF_MATCH, header::IF_NONE_MATCH, header::RANGE];
     names.iter().any(|name| headers.contains_key(name))
@@ -131,7 +130,7 @@ pub(super) fn allow_ranges(headers: &HeaderMap, tag: &HeaderValue) -> bool {
     values.all(|value| value.as_bytes().trim_ascii() == tag.as_bytes())
 }
 
-/// Looks for the tag or `*`. Weak tags count if `weak` is true.
+/// Accepts the tag or `*`; weak tags if `weak`.
 fn lists(headers: &HeaderMap, name: HeaderName, tag: &HeaderValue, weak: bool) -> bool {
     let values = headers.get_all(name).into_iter();
     let mut tags = values

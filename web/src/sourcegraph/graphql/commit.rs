@@ -46,7 +46,7 @@ impl Commit {
         }
     }
 
-    /// Looks the commit up; `None` without a git repository, or if it cannot be read.
+    /// `None` outside git, or if unreadable.
     async fn details(&self, ctx: &Context<'_>) -> Option<Arc<Details>> {
         let call: &Call = ctx.data_unchecked();
         let Repository { package, .. } = &self.repository;
@@ -61,7 +61,7 @@ impl Commit {
             .ok()
     }
 
-    /// Looks up the history of a path, the commit first.
+    /// History of a path, this commit first.
     async fn history(&self, call: &Call, count: u32, path: String) -> Result<Vec<Commit>, Problem> {
         let package = &self.repository.package;
         let (name, id) = (text(package), self.id());

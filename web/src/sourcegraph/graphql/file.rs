@@ -44,7 +44,7 @@ impl File {
         FileRequest::new(&repository.package, &self.path, revision, range)
     }
 
-    /// Looks the file up. A directory has no revisions: any stands for its files.
+    /// A package outside git has no revisions: any name stands for it.
     pub(super) async fn find(call: &Call, commit: Commit, path: Vec<u8>) -> Result<File, Problem> {
         let mut file = File { commit, path };
         let nothing = FileRange::Bytes {

@@ -66,7 +66,7 @@ impl Lsif {
 }
 
 impl Lsif {
-    /// Places of the name; none if there is no name. `character` counts UTF-16 units.
+    /// Places of the name, if any. `character` counts UTF-16 units.
     async fn places(
         &self,
         call: &Call,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 const REPOSITORIES_DEFAULT: usize = 1000;
 
-/// Refuses references of references, of which each has up to 64.
+/// Each list has up to 64 references, so nested ones are refused.
 const REFS_COST: usize = 16;
 
 #[derive(SimpleObject)]
@@ -154,7 +154,7 @@ impl Repository {
         }
     }
 
-    /// By name, before which a remote's address may have a host and an owner.
+    /// A host and an owner may precede the name, as in a remote's address.
     pub(super) async fn find(call: &Call, name: &str) -> Result<Option<Repository>, Problem> {
         let suffixes = name.match_indices('/').map(|(at, _)| &name[at + 1..]);
         for suffix in [name]

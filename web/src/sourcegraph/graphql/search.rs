@@ -17,7 +17,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Matches without `count:`, and at most.
+/// Matches without `count:`.
 const COUNT_DEFAULT: u64 = 500;
 const COUNT_MAX: u64 = 20_000;
 
@@ -107,7 +107,7 @@ struct SymbolLocation {
     url: String,
 }
 
-/// No search finds one: clients name its fields.
+/// Never found, but clients name its fields.
 #[derive(SimpleObject)]
 struct CommitSearchResult {
     commit: Commit,
