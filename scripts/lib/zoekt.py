@@ -50,13 +50,13 @@ class Zoekt:
     def __str__(self) -> str:
         return "%s:%d" % self.address
 
-    def all(self, mode: str, text: str) -> tuple[float, int]:
-        """Returns the seconds that all matches take, and the number of lines."""
+    def all(self, mode: str, text: str, also: str = "") -> tuple[float, int]:
+        """Returns the seconds that all matches take, and the number of lines. The query ends with `also`."""
         pattern = text if mode == "regexp" else escape(text)
         pattern = pattern.replace("\\", "\\\\").replace('"', '\\"')
         limits = ("ShardMaxMatchCount", "TotalMaxMatchCount", "ShardRepoMaxMatchCount", "MaxDocDisplayCount")
         options = dict.fromkeys(limits, UNLIMITED) | {"MaxWallTime": 600 * 10**9}
-        body = json.dumps({"Q": f'case:yes content:"{pattern}"', "Opts": options}).encode()
+        body = json.dumps({"Q": f'case:yes content:"{pattern}"{also}', "Opts": options}).encode()
         started = time.perf_counter()
         answer = self.connection.pieces("/api/search", body)
         elapsed = time.perf_counter() - started

@@ -2,7 +2,8 @@
 
 Each query has another filter each time, which leaves nothing out, so that none is answered from a result that is kept.
 Answers have the first 50 files with their matches (GitHub's: at most two fragments of each); the counts of all must be
-equal. Then all interfaces are asked at once, 50 times a second each.
+equal. Then all interfaces are asked at once, 50 times a second each. If zoekt is installed, the same requests fetch all
+matches of the queries of `bench server` from its server and from this one.
 """
 
 import itertools
@@ -17,7 +18,8 @@ from collections.abc import Callable
 from .. import servers, tools
 from ..connection import Connection
 from ..table import Goals, Wrong, interleaved, medians, quantiles
-from . import binaries, indexes
+from ..zoekt import Zoekt, zoekt_server
+from . import SERVED, binaries, indexes
 
 QUERIES = ("TCP_NODELAY", "curl_easy_setopt", "mutex_lock", "printf", "return")
 LIGHT = QUERIES[:2]
@@ -43,6 +45,13 @@ def main(directory: str, runs: int = 9) -> int:
                           at_most=FIRST_EVENT_MS)
             with table.rows("at once"):
                 at_once(table, server)
+            with zoekt_server(directory, work) as zoekt:
+                if zoekt is None:
+                    print("left out: zoekt is not installed")
+                else:
+                    for mode, text in SERVED:
+                        with table.rows(text):
+                            of_zoekt(table, server, zoekt, mode, text, runs)
     return table.finish()
 
 
@@ -107,6 +116,19 @@ def streamed(connection: Connection, word: str, number: int) -> tuple[float, flo
     if b"event: done" not in last:
         raise Wrong(f"{word}: the stream ends with {last!r}")
     return times[0] * 1000, times[-1] * 1000
+
+
+def of_zoekt(table: Goals, server: servers.Server, zoekt: Zoekt, mode: str, text: str, runs: int) -> None:
+    ours = Zoekt(server.connection, server.address)
+
+    def asked(of: Zoekt) -> Callable[[], tuple[float, int]]:
+        return lambda: of.all(mode, text, f" -f:no.such.{next(NUMBERS)}")
+
+    contenders = {"ours": asked(ours), "zoekt": asked(zoekt)}
+    results = {name: medians(each) for name, each in interleaved(contenders, runs).items()}
+    (time_ours, lines_ours), (time_zoekt, lines_zoekt) = results["ours"], results["zoekt"]
+    table.row(f"{text}: zoekt/trawl, all matches", time_zoekt / time_ours, "{:.2f}",
+              note=f"{1e3 * time_ours:.1f} ms, {lines_ours:,.0f} lines; zoekt {lines_zoekt:,.0f}")
 
 
 def sourcegraph(connection: Connection, word: str, number: int) -> tuple[float, int]:
