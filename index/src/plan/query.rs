@@ -76,6 +76,20 @@ impl TrigramQuery {
         }
     }
 
+    /// True if the text has the trigrams.
+    pub(crate) fn is_in(&self, text: &[u8]) -> bool {
+        match self {
+            TrigramQuery::All => true,
+            TrigramQuery::None => false,
+            TrigramQuery::Trigram(trigram) => {
+                let mut windows = text.windows(3);
+                windows.any(|three| Trigram::of([three[0], three[1], three[2]]) == Some(*trigram))
+            }
+            TrigramQuery::And(parts) => parts.iter().all(|part| part.is_in(text)),
+            TrigramQuery::Or(parts) => parts.iter().any(|part| part.is_in(text)),
+        }
+    }
+
     pub(crate) fn has_definitions(&self) -> bool {
         match self {
             TrigramQuery::All | TrigramQuery::None => false,

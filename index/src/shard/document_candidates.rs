@@ -37,7 +37,7 @@ impl Shard {
         let scope = self.texts_of_accepted(filters, stop)?;
         let blocks = self.blocks_of_all(&scope)?;
         let evaluator = Evaluator::new(self, &blocks, stop);
-        let texts = match self.texts_with(query, &scope, &evaluator)? {
+        let texts = match self.texts_with(query, filters, &evaluator)? {
             None => scope.into_owned(),
             Some(texts) => posting::joined(texts),
         };
@@ -63,7 +63,7 @@ impl Shard {
     fn texts_with(
         &self,
         query: &DocumentQuery,
-        scope: &[Range<u32>],
+        filters: &Filters,
         evaluator: &Evaluator<'_>,
     ) -> Result<Option<Vec<u32>>> {
         match query {
@@ -74,30 +74,30 @@ impl Shard {
             }
             DocumentQuery::Path(query) => {
                 let documents = self.documents_of_paths(query)?;
-                let texts = documents.map(|documents| self.texts_of_documents(documents, scope));
+                let texts = documents.map(|it| self.texts_of_documents(it, query, filters));
                 texts.transpose()
             }
             DocumentQuery::And(parts) => {
-                posting::common(parts, |part| self.texts_with(part, scope, evaluator))
+                posting::common(parts, |part| self.texts_with(part, filters, evaluator))
             }
             DocumentQuery::Or(parts) => {
-                posting::united(parts, |part| self.texts_with(part, scope, evaluator))
+                posting::united(parts, |part| self.texts_with(part, filters, evaluator))
             }
         }
     }
 
-    /// Texts in `scope`, ascending.
+    /// Texts of accepted documents whose path satisfies `query`, ascending. Other documents must
+    /// not count: callers who cannot see them would notice.
     fn texts_of_documents(
         &self,
         documents: Vec<Range<u32>>,
-        scope: &[Range<u32>],
+        query: &TrigramQuery,
+        filters: &Filters,
     ) -> Result<Vec<u32>> {
         let mut texts = Vec::new();
-        for id in documents.into_iter().flatten() {
-            let text = self.text_of_document(DocId(id))?.0;
-            let within = scope.partition_point(|range| range.end <= text);
-            if scope.get(within).is_some_and(|range| range.start <= text) {
-                texts.push(text);
+        for id in documents.into_iter().flatten().map(DocId) {
+            if query.is_in(self.document(id)?.path) && self.is_accepted(filters, id)? {
+                texts.push(self.text_of_document(id)?.0);
             }
         }
         texts.dedup();

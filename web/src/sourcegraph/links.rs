@@ -71,7 +71,7 @@ async fn href(call: Result<Call, Problem>, uri: &Uri) -> Result<Option<String>, 
     let address = FileAddress::current(package, &name).at(revision);
     Ok(match kind {
         _ if package.is_empty() => None,
-        "" if split.is_none() && !is_repository(call?, package).await? => None,
+        "" if split.is_none() && !is_repository(call?, package).await => None,
         "" if split.is_some() => None,
         "blob" | "raw" if name.is_empty() => None,
         "blob" => Some(address.show_href(line(uri.query().unwrap_or_default()))),
@@ -93,9 +93,13 @@ async fn href(call: Result<Call, Problem>, uri: &Uri) -> Result<Option<String>, 
     })
 }
 
-async fn is_repository(call: Call, package: &[u8]) -> Result<bool, Problem> {
-    let scope = call.viewer.scope_with(package).await?;
-    Ok(!call.corpus(&scope).versions(package).await?.is_empty())
+/// False also if it cannot be looked up.
+async fn is_repository(call: Call, package: &[u8]) -> bool {
+    let Ok(scope) = call.viewer.scope_with(package).await else {
+        return false;
+    };
+    let versions = call.corpus(&scope).versions(package).await;
+    versions.is_ok_and(|versions| !versions.is_empty())
 }
 
 fn directory(package: &[u8], revision: &str, path: &[u8]) -> String {

@@ -168,6 +168,33 @@ fn limits_cut_what_is_shown_but_not_the_counts() {
 }
 
 #[test]
+fn an_answer_of_several_batches_has_every_line() {
+    let lines = vec!["needle"; 1000];
+    let documents = (0..30).map(|number| document("zoo", &format!("{number}.c"), &lines));
+    let fake = Fake::new("one", vec![(1, documents.collect())]);
+    let site = Site::new(vec![fake.backend()]);
+    let found = |options: Value| {
+        let result = search(&site, "content:needle", options);
+        let files = result["Files"].as_array().unwrap().clone();
+        let lines = |file: &Value| file["LineMatches"].as_array().unwrap().len();
+        let lines: Vec<_> = files.iter().map(lines).collect();
+        assert_eq!(
+            (&result["MatchCount"], &result["FileCount"]),
+            (&json!(30_000), &json!(30))
+        );
+        assert!(result["RepoURLs"]["zoo"].is_string(), "{result}");
+        (lines, result["FilesSkipped"].as_u64().unwrap())
+    };
+    assert_eq!(found(json!({})), (vec![1000; 30], 0));
+    let (lines, skipped) = found(json!({"TotalMaxMatchCount": 25_500}));
+    assert_eq!((lines.len(), lines[25], skipped), (26, 500, 5));
+    let (lines, skipped) = found(json!({"MaxMatchDisplayCount": 25_500}));
+    assert_eq!((lines.len(), lines[25], skipped), (26, 500, 0));
+    let (lines, skipped) = found(json!({"MaxDocDisplayCount": 24}));
+    assert_eq!((lines, skipped), (vec![1000; 24], 0));
+}
+
+#[test]
 fn only_names_are_shown_with_type_file() {
     let result = search(
         &site(),
