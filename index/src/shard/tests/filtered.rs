@@ -177,14 +177,28 @@ fn documents(shard: &Shard, query: &DocumentQuery, filters: &Filters) -> Vec<u32
 }
 
 #[test]
-fn path_queries_select_groups_of_documents_in_scope() {
+fn path_queries_select_documents_in_scope() {
     let whole = open(&shard_bytes(&FILTERED, 16)).unwrap();
     let path = |path| DocumentQuery::Path(plan_name(path, true).unwrap());
     for dead in [vec![], vec![1], vec![0, 2]] {
         let shard = whole.with_dead(dead).unwrap();
         for filters in all_filters(&["", "a"], &["", "^src/"], &[""]) {
             let all = documents(&shard, &DocumentQuery::ALL, &filters);
-            assert_eq!(documents(&shard, &path("MAI"), &filters), all);
+            let has_main = |id: &u32| {
+                let document = shard.document(DocId(*id)).unwrap();
+                document.path.windows(3).any(|three| three == b"mai")
+            };
+            // Copies of a text come with it.
+            let found = documents(&shard, &path("MAI"), &filters);
+            assert!(
+                all.iter()
+                    .filter(|id| has_main(id))
+                    .all(|id| found.contains(id))
+            );
+            assert!(
+                found.len() < all.len() || all.iter().all(has_main),
+                "{found:?}"
+            );
             assert_eq!(documents(&shard, &path("m.*"), &filters), all);
             assert_eq!(documents(&shard, &path("absent"), &filters), []);
             let int = DocumentQuery::Block(plan("int b", false).unwrap());
@@ -192,7 +206,9 @@ fn path_queries_select_groups_of_documents_in_scope() {
             let either = DocumentQuery::Or(vec![path("absent"), int.clone()]);
             assert_eq!(documents(&shard, &either, &filters), expected);
             let both = DocumentQuery::And(vec![path("main"), int]);
-            assert_eq!(documents(&shard, &both, &filters), expected);
+            let found = documents(&shard, &both, &filters);
+            let mut main = expected.iter().filter(|id| has_main(id));
+            assert!(main.all(|id| found.contains(id)), "{found:?} {expected:?}");
         }
     }
 }
