@@ -4,6 +4,7 @@ Ids, cursors and generations keep their lengths. Of events only the last of each
 depends on time.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable
 
@@ -16,7 +17,7 @@ TIMES = (
     (re.compile(rb'"(\w*_ms|milliseconds|age_s|indexed|updated|fetched|backend_ms)":(?:[\d.]+|null)'), rb'"\1":0'),
     # Of zoekt, in nanoseconds, and of Sourcegraph.
     (re.compile(rb'"(Duration|Wait|MatchTree\w+|durationMs|elapsedMilliseconds)":\d+'), rb'"\1":0'),
-    (re.compile(rb'"(IndexTime|LatestCommitDate)":"[^"]*"'), rb'"\1":""'),
+    (re.compile(rb'"(IndexTime|LatestCommitDate|(?:created|updated|pushed)_at)":"[^"]*"'), rb'"\1":""'),
     (re.compile(rb"(?<=127\.0\.0\.1:)\d+"), b"0"),
     (re.compile(rb"<time>[^<]*</time>"), b"<time></time>"),
     (re.compile(rb"\b\d+ (?:second|minute|hour)s? ago\b"), b"0 seconds ago"),
@@ -64,14 +65,30 @@ def same_length(letter: bytes) -> Callable[[re.Match[bytes]], bytes]:
 
 
 def last_events(body: bytes) -> bytes:
-    """Returns the last event of each kind, in their order, without progress and boxes so far: they depend on time."""
+    """Returns the last event of each kind, in their order, without progress and boxes so far: they depend on time.
+
+    So does how Sourcegraph's matches are grouped: they are listed by place.
+    """
     events: dict[bytes, bytes] = {}
+    places: list[bytes] = []
     for event in body.split(b"\n\n"):
         kind = event.split(b"\n", 1)[0]
-        if kind.startswith(b"event: ") and kind not in (b"event: progress", b"event: boxes"):
+        if event.startswith(b"event: matches\ndata: ["):
+            places += matched(event.split(b"\n", 1)[1].removeprefix(b"data: "))
+        elif kind.startswith(b"event: ") and kind not in (b"event: progress", b"event: boxes"):
             events.pop(kind, None)
             events[kind] = event
-    return b"\n\n".join(events.values())
+    return b"\n\n".join([*events.values(), *sorted(places)])
+
+
+def matched(data: bytes) -> list[bytes]:
+    """Returns the places of a list of matches."""
+    places = []
+    for item in json.loads(data):
+        chunks = item.pop("chunkMatches", [])
+        lines = item.pop("lineMatches", []) + [found for chunk in chunks for found in chunk["ranges"]]
+        places += [json.dumps([item, line], sort_keys=True).encode() for line in lines or [None]]
+    return places
 
 
 def difference(one: Masked, other: Masked) -> str | None:
