@@ -52,7 +52,7 @@ pub(super) async fn search(call: Call) -> Result<Response, Problem> {
             following::respond_silently(|events| async move {
                 let handle = Arc::new(handle);
                 let items = StreamItems::new(&search, &params);
-                // What is sent within a limit does not depend on time.
+                // Matches within a limit must not depend on time.
                 let shows_best = search.show == Show::Matches && params.display == u64::MAX;
                 let proof = shows_best.then(|| {
                     let (coordinator, client) = (Arc::clone(&call.coordinator), call.params.client);
