@@ -58,7 +58,7 @@ const LINES: &[&str] = &[
     "--files -L",
     "--files -0",
     "--files -q",
-    "--files --sort none -g main.c",
+    "--files --sort none -g config.h",
     "--files --sortr path",
     "--files --sort created -g none",
     "--files --path-separator + src",
@@ -236,9 +236,21 @@ fn home() -> Home {
     home.write("w/packed.gz", include_bytes!("grep.gz"));
     symlink("src-old", home.path("w/link")).unwrap();
     symlink("absent", home.path("w/broken")).unwrap();
-    for (age, path) in ["src/main.c", "src-old/main.c", "build/out.c"]
-        .iter()
-        .enumerate()
+    // Files of one tick of the clock would have any order.
+    for (age, path) in [
+        "UPPER.C",
+        "kept.log",
+        "excluded.c",
+        "src/generated.c",
+        "src/na.txt",
+        "src/deep/er/list.H",
+        "src/config.h",
+        "src/main.c",
+        "src-old/main.c",
+        "build/out.c",
+    ]
+    .iter()
+    .enumerate()
     {
         let file = File::options()
             .append(true)
@@ -328,7 +340,7 @@ fn prints_what_ripgrep_prints() {
     let expected = fs::read_to_string(&golden).unwrap();
     let printed = of_trawl(&home);
     let differ = expected.lines().zip(printed.lines()).find(|(a, b)| a != b);
-    assert!(printed == expected, "first {differ:?} in:\n{printed}");
+    assert!(printed == expected, "{printed}\nfirst difference: {differ:?}");
 }
 
 #[test]
