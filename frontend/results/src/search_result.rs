@@ -311,7 +311,7 @@ impl SearchResult {
     }
 
     /// Reads the best `most` matches of listed documents, each document's by line. Reads the order
-    /// up to the last of them.
+    /// from the first to the last of them.
     pub fn matches_of_documents(
         &self,
         documents: &[DocumentGroup],
@@ -324,7 +324,9 @@ impl SearchResult {
         let wanted = documents.iter().map(|it| it.total.unwrap_or(u64::MAX));
         let wanted = wanted.fold(0, u64::saturating_add).min(most as u64) as usize;
         let mut found: Vec<(usize, Pointer)> = Vec::new();
-        for start in (0..self.len()).step_by(POINTERS_AT_ONCE) {
+        let before = documents.iter().map(|it| it.first[0]).min();
+        let before = before.map_or(self.len(), |first| first as usize);
+        for start in (before..self.len()).step_by(POINTERS_AT_ONCE) {
             let end = self.len().min(start + POINTERS_AT_ONCE);
             let pointers = self.pointers(start..end)?.into_iter();
             let of_document = |it: Pointer| Some((*numbers.get(&key(&it))?, it));

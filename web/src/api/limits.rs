@@ -3,9 +3,10 @@
 use super::call::BODY_BYTES_MAX;
 use super::openapi::described as doc;
 use super::{commits, file};
-use crate::http::request_limits::{ADDRESS_BYTES_MAX, HEADERS_BYTES_MAX};
+use crate::http::request_limits::ADDRESS_BYTES_MAX;
 use crate::http::response;
 use crate::http::server::BodyTime;
+use crate::http::server::HEADERS_BYTES_MAX;
 use crate::model::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
 use crate::problem::Problem;
 use crate::search::params::{PARAMETERS_MAX, Params};

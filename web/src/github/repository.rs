@@ -263,7 +263,7 @@ impl Repository {
         Ok(Repository { entry, scope, git })
     }
 
-    /// Revision in the index; empty for the default.
+    /// Indexed revision; empty: the default one.
     pub(super) fn revision<'a>(&self, rev: &'a str) -> &'a str {
         let is_only = self.git.is_none() && (BRANCHES.contains(&rev) || rev == self.id());
         if is_only || rev == "HEAD" { "" } else { rev }

@@ -1,7 +1,7 @@
 //! Limits of all requests: the lengths of address and headers, and no body with GET. The HTTP
 //! library has higher limits, with a bare status.
 
-use crate::http::server::BodyTime;
+use crate::http::server::{BodyTime, HEADERS_BYTES_MAX};
 use crate::problem::Problem;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
@@ -12,9 +12,6 @@ use bytes::Bytes;
 
 /// Patterns and filters have 4 KiB, tripled by percent-encoding. Longer queries need a body.
 pub(crate) const ADDRESS_BYTES_MAX: usize = 32 << 10;
-
-/// The longest are foreign cookies of the same host.
-pub(crate) const HEADERS_BYTES_MAX: usize = 32 << 10;
 
 pub(crate) async fn check(request: Request, next: Next) -> Result<Response, Problem> {
     let uri = request.uri();

@@ -50,6 +50,9 @@ pub const PROTOCOLS: &[&str] = if cfg!(feature = "grpc") {
     &["http/1.1"]
 };
 
+/// The longest are foreign cookies of the same host.
+pub(crate) const HEADERS_BYTES_MAX: usize = 32 << 10;
+
 /// Connections for [`ALWAYS_SERVED`] only, beyond the limit.
 const RESERVED: usize = 16;
 

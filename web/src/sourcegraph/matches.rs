@@ -10,7 +10,6 @@ use frontend::query::sourcegraph::Show;
 use frontend::{Document, Match};
 use language::symbols::Kind;
 use serde_json::{Map, Value, json};
-use std::ops::Range;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ItemView {
@@ -74,7 +73,8 @@ pub(super) struct Symbol {
     /// With a leading slash.
     pub(super) url: String,
     pub(super) line: u32,
-    pub(super) columns: Range<usize>,
+    #[cfg(feature = "graphql")]
+    pub(super) columns: std::ops::Range<usize>,
 }
 
 pub(super) fn symbols_of<'a>(
@@ -101,6 +101,7 @@ pub(super) fn symbols_of<'a>(
             container: container.clone(),
             url: file_url(&found.document) + &place,
             line,
+            #[cfg(feature = "graphql")]
             columns,
         }
     })

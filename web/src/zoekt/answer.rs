@@ -2,7 +2,8 @@
 //! bounded memory. A failure after the first batch aborts the transfer.
 
 use super::found::{Begun, Found};
-use super::shape::{FileMatch, SearchResult};
+use super::shape::SearchResult;
+use super::writer::LimitedFile;
 use crate::http::blocking;
 use crate::http::watched::Watched;
 use crate::problem::Problem;
@@ -24,31 +25,30 @@ pub(super) async fn respond(begun: Begun) -> Result<Response, Problem> {
 
 async fn body(mut found: Box<Found>) -> Result<Body, Problem> {
     let watched = Watched::new(&found.call.coordinator, &found.call.viewer, &found.scope);
-    let mut text = Text::new(BEGIN.to_vec(), true);
-    text = text.with(found.first().await?).await;
+    let text = Text::new(BEGIN.to_vec(), true);
+    let files = found.first().await?;
     if found.is_at_end() {
-        text.bytes.extend(end(&found.end()));
-        return Ok(Body::from(text.bytes));
+        let bytes = text.with(files).await.bytes;
+        return Ok(Body::from([bytes, end(&found.end())].concat()));
     }
-    let pieces = stream::try_unfold(Some((text, found)), piece);
+    let pieces = stream::try_unfold(Some((text, files, found)), piece);
     Ok(watched.guard(Body::from_stream(pieces), None))
 }
 
-type Rest = Option<(Text, Box<Found>)>;
+type Rest = Option<(Text, Vec<LimitedFile>, Box<Found>)>;
 
-/// Sends what is rendered, and renders the next files.
+/// Writes files while the next are read.
 async fn piece(rest: Rest) -> io::Result<Option<(Vec<u8>, Rest)>> {
-    let Some((text, mut found)) = rest else {
+    let Some((text, files, mut found)) = rest else {
         return Ok(None);
     };
-    let files = found.next().await;
-    let files = files.map_err(|problem| io::Error::other(problem.to_string()))?;
-    let Some(files) = files else {
-        let last = [text.bytes, end(&found.end())].concat();
-        return Ok(Some((last, None)));
-    };
-    let next = Text::new(Vec::new(), text.is_first);
-    Ok(Some((text.bytes, Some((next.with(files).await, found)))))
+    let (mut text, next) = tokio::join!(text.with(files), found.next());
+    let next = next.map_err(|problem| io::Error::other(problem.to_string()))?;
+    if next.is_none() {
+        text.bytes.extend(end(&found.end()));
+    }
+    let rest = next.map(|files| (Text::new(Vec::new(), text.is_first), files, found));
+    Ok(Some((text.bytes, rest)))
 }
 
 struct Text {
@@ -61,13 +61,14 @@ impl Text {
         Text { bytes, is_first }
     }
 
-    async fn with(mut self, files: Vec<FileMatch>) -> Text {
+    async fn with(mut self, files: Vec<LimitedFile>) -> Text {
         blocking(move || {
             for file in files {
                 if !std::mem::take(&mut self.is_first) {
                     self.bytes.push(b',');
                 }
-                serde_json::to_writer(&mut self.bytes, &file).expect("shapes are plain data");
+                serde_json::to_writer(&mut self.bytes, &file.write())
+                    .expect("shapes are plain data");
             }
             self
         })

@@ -4,7 +4,7 @@ use super::links::Links;
 use super::request::SearchOptions;
 use super::sets::Prepared;
 use super::shape::{Bytes, FileMatch, SearchResult, Stats};
-use super::writer::Writer;
+use super::writer::{LimitedFile, Writer};
 use crate::compat::{Files, FoundFile};
 use crate::http::rendering;
 use crate::http::stream_body::Export;
@@ -204,7 +204,8 @@ pub(super) async fn whole(
     let _permit = found.limits.bound(found.answer.len()).await;
     let mut files = Vec::new();
     while let Some(batch) = found.next().await? {
-        files.extend(batch);
+        let write = || batch.into_iter().map(LimitedFile::write).collect();
+        files.append(&mut rendering(&found.answer, write).await);
     }
     let end = found.end();
     Ok(SearchResult { files, ..end })
@@ -216,7 +217,7 @@ impl Found {
     }
 
     /// First batch.
-    pub(super) async fn first(&mut self) -> Result<Vec<FileMatch>, Problem> {
+    pub(super) async fn first(&mut self) -> Result<Vec<LimitedFile>, Problem> {
         let files = self.next().await?;
         if !self.is_at_end() {
             self.export = Some(self.call.exports.begin()?);
@@ -225,7 +226,7 @@ impl Found {
     }
 
     /// Next batch; `None` at the end.
-    pub(super) async fn next(&mut self) -> Result<Option<Vec<FileMatch>>, Problem> {
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<LimitedFile>>, Problem> {
         if self.limits.matches_left == 0 {
             return Ok(None);
         }
@@ -233,13 +234,8 @@ impl Found {
             return Ok(None);
         };
         found.retain(|file| self.limits.admit(file));
-        let mut writer = mem::take(&mut self.writer);
-        let write = move || {
-            let files = found.into_iter().filter_map(|file| writer.file(file));
-            (files.collect::<Vec<_>>(), writer)
-        };
-        let (mut files, writer) = rendering(&self.answer, write).await;
-        self.writer = writer;
+        let files = found.into_iter().filter_map(|file| self.writer.file(file));
+        let mut files: Vec<_> = files.collect();
         if let Some(left) = &mut self.limits.whole_left {
             let missing = add_contents(self.call.corpus(&self.scope), &mut files, left).await;
             self.limits.read = self.limits.read.saturating_sub(missing);
@@ -250,7 +246,7 @@ impl Found {
             ..
         } = &mut self.result;
         for file in &files {
-            self.links.add(&file.repository, urls, line_fragments);
+            self.links.add(&file.head.repository, urls, line_fragments);
         }
         Ok(Some(files))
     }
@@ -299,12 +295,12 @@ impl Found {
 }
 
 /// Reads whole files. Those that cannot be read, or exceed the limit, are left out and counted.
-async fn add_contents(corpus: Corpus<'_>, files: &mut Vec<FileMatch>, left: &mut u64) -> u64 {
+async fn add_contents(corpus: Corpus<'_>, files: &mut Vec<LimitedFile>, left: &mut u64) -> u64 {
     let count = files.len();
     for mut file in mem::take(files) {
-        if let Some(text) = content(corpus, &file, *left).await {
+        if let Some(text) = content(corpus, &file.head, *left).await {
             *left -= text.len() as u64;
-            file.content = Bytes(text);
+            file.head.content = Bytes(text);
             files.push(file);
         }
     }

@@ -11,7 +11,8 @@ use super::found::Begun;
 use super::links::Links;
 use super::request::{SearchOptions, message};
 use super::sets::Prepared;
-use super::shape::{self, MinimalEntry, Stats};
+use super::shape::{MinimalEntry, Stats};
+use super::writer::LimitedFile;
 use super::{found, list};
 use crate::http::request_limits::read_body;
 use crate::problem::Problem;
@@ -170,7 +171,7 @@ async fn prepare(
 /// Messages of a stream. The last has the counts.
 struct Chunks {
     begun: Begun,
-    files: vec::IntoIter<shape::FileMatch>,
+    files: vec::IntoIter<LimitedFile>,
 }
 
 impl Chunks {
@@ -219,7 +220,7 @@ impl Chunks {
         while bytes < CHUNK_BYTES_MAX
             && let Some(file) = self.files.next()
         {
-            let file = FileMatch::from(file);
+            let file = FileMatch::from(file.write());
             bytes += file.encoded_len();
             files.push(file);
         }

@@ -7,7 +7,6 @@ use super::shape::{Bytes, ChunkMatch, LineFragment, LineMatch, Location, Range, 
 use frontend::{ContextLine, Match};
 use language::symbols::Kind;
 use language::words::is_word;
-use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug)]
 struct Line<'a> {
@@ -32,6 +31,31 @@ fn last_line(found: &Match) -> u32 {
     found.line.saturating_add(found.lines.max(1) - 1)
 }
 
+fn lines_of(found: &Match) -> impl Iterator<Item = (u32, Line<'_>)> {
+    let part = found.window.map(|window| window.start);
+    let lines = (found.line..).zip(found.text.split(|&byte| byte == b'\n'));
+    lines.scan(
+        found.offset + part.unwrap_or(0),
+        move |next, (number, text)| {
+            let start = *next;
+            *next += text.len() as u64 + 1;
+            Some((number, Line { start, text, part }))
+        },
+    )
+}
+
+fn context_line(line: &ContextLine, start: u64) -> (u32, Line<'_>) {
+    let text = &line.text[..];
+    (
+        line.line,
+        Line {
+            start,
+            text,
+            part: None,
+        },
+    )
+}
+
 /// Counts like Go: each byte that is not UTF-8 is one.
 fn runes(bytes: &[u8]) -> u64 {
     let chunks = bytes.utf8_chunks();
@@ -39,10 +63,10 @@ fn runes(bytes: &[u8]) -> u64 {
     counts.sum::<usize>() as u64
 }
 
-/// Known lines of a file, by number.
 pub(super) struct FileLines<'a> {
     matches: &'a [Match],
-    lines: BTreeMap<u32, Line<'a>>,
+    /// Known lines, by number.
+    lines: Vec<(u32, Line<'a>)>,
     context_lines: u32,
 }
 
@@ -51,62 +75,55 @@ impl<'a> FileLines<'a> {
     pub(super) fn new(matches: &'a [Match], context_lines: u32) -> FileLines<'a> {
         let mut file = FileLines {
             matches,
-            lines: BTreeMap::new(),
+            lines: matches.iter().flat_map(lines_of).collect(),
             context_lines,
         };
-        for found in matches {
-            file.add_match(found);
-        }
-        for found in matches.iter().filter(|found| found.window.is_none()) {
-            file.add_context(found);
+        file.sort();
+        let whole = matches.iter().filter(|found| found.window.is_none());
+        let context: Vec<_> = whole.flat_map(|found| file.context(found)).collect();
+        if !context.is_empty() {
+            file.lines.extend(context);
+            file.sort();
         }
         file
     }
 
-    fn add_match(&mut self, found: &'a Match) {
-        let part = found.window.map(|window| window.start);
-        let mut start = found.offset + part.unwrap_or(0);
-        for (number, text) in (found.line..).zip(found.text.split(|&byte| byte == b'\n')) {
-            let line = Line { start, text, part };
-            self.lines.entry(number).or_insert(line);
-            start += text.len() as u64 + 1;
-        }
+    /// Keeps the first of each number.
+    fn sort(&mut self) {
+        self.lines.sort_by_key(|line| line.0);
+        self.lines.dedup_by_key(|line| line.0);
     }
 
-    fn add_context(&mut self, found: &'a Match) {
+    fn index(&self, number: u32) -> usize {
+        self.lines.partition_point(|line| line.0 < number)
+    }
+
+    fn line(&self, number: u32) -> Option<&Line<'a>> {
+        let line = self.lines.get(self.index(number));
+        line.filter(|it| it.0 == number).map(|it| &it.1)
+    }
+
+    fn context(&self, found: &'a Match) -> impl Iterator<Item = (u32, Line<'a>)> + use<'a> {
         let whole = |line: &&ContextLine| line.window.is_none();
-        let mut start = found.offset;
-        for line in found.before.iter().rev().take_while(whole) {
-            let bytes = line.text.len() as u64 + 1;
-            let Some(before) = start.checked_sub(bytes) else {
-                break;
-            };
-            start = before;
-            self.add(line, start);
-        }
-        let last = last_line(found);
-        let Some(line) = self.lines.get(&last) else {
-            return;
-        };
-        let mut start = line.start + line.text.len() as u64 + 1;
-        for line in found.after.iter().take_while(whole) {
-            self.add(line, start);
-            start += line.text.len() as u64 + 1;
-        }
-    }
-
-    fn add(&mut self, line: &'a ContextLine, start: u64) {
-        let line_of = Line {
-            start,
-            text: &line.text,
-            part: None,
-        };
-        self.lines.entry(line.line).or_insert(line_of);
+        let before = found.before.iter().rev().take_while(whole);
+        let before = before.scan(found.offset, |start, line| {
+            *start = start.checked_sub(line.text.len() as u64 + 1)?;
+            Some(context_line(line, *start))
+        });
+        let last = self.line(last_line(found));
+        let after = found.after.iter().take_while(whole);
+        let end = last.map(|line| line.start + line.text.len() as u64 + 1);
+        let after = after.scan(end, |next, line| {
+            let start = (*next)?;
+            *next = Some(start + line.text.len() as u64 + 1);
+            Some(context_line(line, start))
+        });
+        before.chain(after)
     }
 
     /// Line `count` lines from `number`, or the last known one before it.
     fn reach(&self, number: u32, count: u32, step: fn(u32, u32) -> Option<u32>) -> u32 {
-        let is_part = |number: u32| self.lines.get(&number).is_none_or(|it| it.part.is_some());
+        let is_part = |number: u32| self.line(number).is_none_or(|it| it.part.is_some());
         if is_part(number) {
             return number;
         }
@@ -118,7 +135,7 @@ impl<'a> FileLines<'a> {
     /// True if no bytes are missing between the lines.
     fn is_gapless(&self, first: u32, last: u32) -> bool {
         (first..last).all(|number| {
-            let (line, next) = (self.lines.get(&number), self.lines.get(&(number + 1)));
+            let (line, next) = (self.line(number), self.line(number + 1));
             let (Some(line), Some(next)) = (line, next) else {
                 return false;
             };
@@ -128,9 +145,11 @@ impl<'a> FileLines<'a> {
     }
 
     fn content(&self, first: u32, last: u32) -> Bytes {
-        let mut bytes = Vec::new();
-        let lines = (first <= last).then(|| self.lines.range(first..=last));
-        for (_, line) in lines.into_iter().flatten() {
+        let lines = &self.lines[self.index(first)..];
+        let lines = lines.iter().take_while(|line| line.0 <= last);
+        let len = lines.clone().map(|line| line.1.text.len() + 1).sum();
+        let mut bytes = Vec::with_capacity(len);
+        for (_, line) in lines {
             bytes.extend_from_slice(line.text);
             if line.part.is_none() {
                 bytes.push(b'\n');
@@ -169,7 +188,7 @@ impl<'a> FileLines<'a> {
             let first = self.reach(first, self.context_lines, u32::checked_sub);
             let last = self.reach(last, self.context_lines, u32::checked_add);
             let best = matches.iter().max_by(|a, b| a.rank.total_cmp(&b.rank));
-            let start = self.lines.get(&first).map(|it| it.location(first, 0));
+            let start = self.line(first).map(|it| it.location(first, 0));
             ChunkMatch {
                 content: self.content(first, last),
                 ranges: matches.iter().flat_map(|it| self.ranges(it)).collect(),
@@ -191,7 +210,7 @@ impl<'a> FileLines<'a> {
             let before = text.split(|&byte| byte == b'\n');
             let start = before.take((number - found.line) as usize);
             let start = start.map(|line| line.len() + 1).sum::<usize>();
-            let line = self.lines.get(&number);
+            let line = self.line(number);
             line.map(|line| line.location(number, at - start))
         };
         let ranges = found.ranges.iter();
@@ -210,7 +229,7 @@ impl<'a> FileLines<'a> {
     fn line_match(&self, found: &Match) -> LineMatch {
         let last = last_line(found);
         let content = self.content(found.line, last);
-        let start = self.lines.get(&found.line).map_or(0, |line| line.start);
+        let start = self.line(found.line).map_or(0, |line| line.start);
         let has_context = self.context_lines > 0;
         let first = self.reach(found.line, self.context_lines, u32::checked_sub);
         let after = self.reach(last, self.context_lines, u32::checked_add);

@@ -1,7 +1,7 @@
 //! Shapes of zoekt's JSON API. Every field is present, with an empty list or object where zoekt has
 //! `null` or nothing: some clients need that.
 
-use base64::Engine;
+use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub(super) struct Bytes(pub(super) Vec<u8>);
 
 impl Serialize for Bytes {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&STANDARD.encode(&self.0))
+        to.collect_str(&Base64Display::new(&self.0, &STANDARD))
     }
 }
 

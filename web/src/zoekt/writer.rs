@@ -36,12 +36,12 @@ impl Writer {
     }
 
     /// `None` once the ranges are used up.
-    pub(super) fn file(&mut self, file: FoundFile) -> Option<FileMatch> {
+    pub(super) fn file(&mut self, file: FoundFile) -> Option<LimitedFile> {
         let FoundFile { mut matches, .. } = file;
         let document = Arc::clone(&matches[0].document);
         let best = matches.iter().map(|found| f64::from(found.rank));
         self.score = best.fold(f64::MIN, f64::max).min(self.score);
-        let mut written = self.head(&document);
+        let mut head = self.head(&document);
         if self.names_only || matches[0].is_name() {
             if self.ranges_left == 0 {
                 return None;
@@ -49,20 +49,20 @@ impl Writer {
             let mut ranges = self.names.find(&document.path);
             ranges.truncate(self.ranges_left);
             self.count(1, ranges.len());
-            name_match(&document, &ranges, self.options.chunks, &mut written);
-            return Some(written);
-        }
-        self.limit(&mut matches);
-        if matches.is_empty() {
-            return None;
-        }
-        let lines = FileLines::new(&matches, self.options.context_lines);
-        if self.options.chunks {
-            written.chunk_matches = lines.chunks();
+            name_match(&document, &ranges, self.options.chunks, &mut head);
+            matches.clear();
         } else {
-            written.line_matches = lines.line_matches();
+            self.limit(&mut matches);
+            if matches.is_empty() {
+                return None;
+            }
         }
-        Some(written)
+        Some(LimitedFile {
+            head,
+            matches,
+            chunks: self.options.chunks,
+            context_lines: self.options.context_lines,
+        })
     }
 
     fn head(&self, document: &Document) -> FileMatch {
@@ -105,6 +105,30 @@ impl Writer {
         } else {
             lines
         };
+    }
+}
+
+/// A file within the limits, whose lines are not written yet.
+pub(super) struct LimitedFile {
+    pub(super) head: FileMatch,
+    matches: Vec<Match>,
+    chunks: bool,
+    context_lines: u32,
+}
+
+impl LimitedFile {
+    pub(super) fn write(self) -> FileMatch {
+        let mut file = self.head;
+        if self.matches.is_empty() {
+            return file;
+        }
+        let lines = FileLines::new(&self.matches, self.context_lines);
+        if self.chunks {
+            file.chunk_matches = lines.chunks();
+        } else {
+            file.line_matches = lines.line_matches();
+        }
+        file
     }
 }
 

@@ -11,15 +11,6 @@ use testkit::backend::{Document, Fake, FakeRepository, Fault, commit_id};
 use ureq::http::Method;
 use web::{Access, ApiKeys, CookieSecret, NewKey, Options};
 
-fn document(package: &str, path: &str, lines: &[&str]) -> Document {
-    Document {
-        package: package.into(),
-        path: path.into(),
-        lines: lines.iter().map(|line| line.as_bytes().to_vec()).collect(),
-        split: false,
-    }
-}
-
 fn site_of(documents: Vec<Document>) -> Site {
     Site::new(vec![Fake::new("one", vec![(1, documents)]).backend()])
 }
@@ -28,10 +19,10 @@ fn site_of(documents: Vec<Document>) -> Site {
 fn site() -> Site {
     let text = ["#include <x>", "\t/* größe */ needle(a);", "", "end"];
     let mut all = vec![
-        document("i3-wm_4.22", "src/a b.c", &text),
-        document("deep/acme/widget", "main.c", &["a needle"]),
+        Document::new("i3-wm_4.22", "src/a b.c", &text),
+        Document::new("deep/acme/widget", "main.c", &["a needle"]),
     ];
-    let many = (0..40).map(|number| document("many", &format!("{number:02}.c"), &["needles"]));
+    let many = (0..40).map(|number| Document::new("many", &format!("{number:02}.c"), &["needles"]));
     all.extend(many);
     site_of(all)
 }
@@ -145,7 +136,7 @@ fn links_lead_through_the_pages() {
 
 #[test]
 fn only_a_thousand_files_can_be_paged_to() {
-    let files = (0..1010).map(|number| document("many", &format!("{number}.c"), &["needle"]));
+    let files = (0..1010).map(|number| Document::new("many", &format!("{number}.c"), &["needle"]));
     let site = site_of(files.collect());
     let answer = site.get("/search/code?q=needle&per_page=100&page=10");
     assert_eq!(answer.json()["total_count"], 1010);
@@ -337,7 +328,10 @@ fn files_and_directories_are_read() {
 
 #[test]
 fn commits_are_paged() {
-    let fake = Fake::new("one", vec![(1, vec![document("project", "a.c", &["x"])])]);
+    let fake = Fake::new(
+        "one",
+        vec![(1, vec![Document::new("project", "a.c", &["x"])])],
+    );
     *fake.repositories.lock().unwrap() = vec![FakeRepository::new("project", 30)];
     let site = Site::new(vec![fake.backend()]);
     let page = |query: &str| {
@@ -365,12 +359,7 @@ fn commits_are_paged() {
             .contains("page=2&per_page=10>; rel=\"next\"")
     );
     assert_eq!(page("since=2023-11-14T22:13:48Z").0, ids_of(28..30));
-    assert_eq!(
-        page("until=2023-11-14T22:13:21Z&author=nobody-like-it")
-            .0
-            .len(),
-        0
-    );
+    assert_eq!(page("until=2023-11-14T22:13:21Z&author=nobody").0.len(), 0);
     check_problem(
         &site.get("/repos/pkg/project/commits?since=x"),
         422,

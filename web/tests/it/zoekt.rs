@@ -9,20 +9,11 @@ use web::Options;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-fn document(package: &str, path: &str, lines: &[&str]) -> Document {
-    Document {
-        package: package.into(),
-        path: path.into(),
-        lines: lines.iter().map(|line| line.as_bytes().to_vec()).collect(),
-        split: false,
-    }
-}
-
 fn site() -> Site {
     let documents = vec![
-        document("zoo_1.0", "src/a b.c", &["", "int needle = needle;", "x"]),
-        document("zoo_1.0", "src/b.c", &["needle", "needle", "needle"]),
-        document("yak", "needle.c", &["a needle"]),
+        Document::new("zoo_1.0", "src/a b.c", &["", "int needle = needle;", "x"]),
+        Document::new("zoo_1.0", "src/b.c", &["needle", "needle", "needle"]),
+        Document::new("yak", "needle.c", &["a needle"]),
     ];
     Site::new(vec![Fake::new("one", vec![(1, documents)]).backend()])
 }
@@ -170,7 +161,7 @@ fn limits_cut_what_is_shown_but_not_the_counts() {
 #[test]
 fn an_answer_of_several_batches_has_every_line() {
     let lines = vec!["needle"; 1000];
-    let documents = (0..30).map(|number| document("zoo", &format!("{number}.c"), &lines));
+    let documents = (0..30).map(|number| Document::new("zoo", &format!("{number}.c"), &lines));
     let fake = Fake::new("one", vec![(1, documents.collect())]);
     let site = Site::new(vec![fake.backend()]);
     let found = |options: Value| {

@@ -22,6 +22,15 @@ pub struct Document {
 }
 
 impl Document {
+    pub fn new(package: &str, path: &str, lines: &[&str]) -> Document {
+        Document {
+            package: package.into(),
+            path: path.into(),
+            lines: lines.iter().map(|line| line.as_bytes().to_vec()).collect(),
+            split: false,
+        }
+    }
+
     /// Only packages have regular expressions.
     pub(crate) fn passes(&self, expr: &Expr) -> bool {
         let filter = match expr {

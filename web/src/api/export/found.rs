@@ -1,7 +1,7 @@
 //! Export in the order of finding.
 //!
-//! A part is read only after the client has taken the previous one: a slow client costs the memory
-//! of a part and a document, and no thread.
+//! A part is read only after the client has taken the previous one: a slow client costs memory for a
+//! part and a document, and no thread.
 //!
 //! **Invariant:** a client with a clean end has all matches, or a list of missing ones.
 
