@@ -317,19 +317,24 @@ impl SearchResult {
         documents: &[DocumentGroup],
         most: usize,
     ) -> Result<Vec<Vec<Match>>, SpoolError> {
-        let key = |pointer: &Pointer| (pointer.hash(), pointer.package);
-        let firsts: Vec<u64> = documents.iter().map(|it| it.first[0]).collect();
-        let firsts = self.pointers_at(&firsts)?;
-        let numbers: FxHashMap<_, usize> = firsts.iter().map(key).zip(0..).collect();
+        let mut firsts: Vec<_> = documents.iter().map(|it| it.first[0]).zip(0..).collect();
+        firsts.sort_unstable();
+        let before = firsts.first().map_or(self.len(), |first| first.0 as usize);
+        let mut firsts = firsts.into_iter().peekable();
         let wanted = documents.iter().map(|it| it.total.unwrap_or(u64::MAX));
         let wanted = wanted.fold(0, u64::saturating_add).min(most as u64) as usize;
+        let mut numbers = FxHashMap::default();
         let mut found: Vec<(usize, Pointer)> = Vec::new();
-        let before = documents.iter().map(|it| it.first[0]).min();
-        let before = before.map_or(self.len(), |first| first as usize);
         for start in (before..self.len()).step_by(POINTERS_AT_ONCE) {
             let end = self.len().min(start + POINTERS_AT_ONCE);
-            let pointers = self.pointers(start..end)?.into_iter();
-            let of_document = |it: Pointer| Some((*numbers.get(&key(&it))?, it));
+            let pointers = (start as u64..).zip(self.pointers(start..end)?);
+            let of_document = |(position, pointer): (u64, Pointer)| {
+                let key = (pointer.hash(), pointer.package);
+                if let Some((_, number)) = firsts.next_if(|first| first.0 == position) {
+                    numbers.insert(key, number);
+                }
+                Some((*numbers.get(&key)?, pointer))
+            };
             found.extend(pointers.filter_map(of_document).take(wanted - found.len()));
             if found.len() == wanted {
                 break;
