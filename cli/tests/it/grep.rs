@@ -236,7 +236,7 @@ fn home() -> Home {
     home.write("w/packed.gz", include_bytes!("grep.gz"));
     symlink("src-old", home.path("w/link")).unwrap();
     symlink("absent", home.path("w/broken")).unwrap();
-    // Files of one tick of the clock would have any order.
+    // Files of one clock tick have any order.
     for (age, path) in [
         "UPPER.C",
         "kept.log",

@@ -6,8 +6,8 @@ use crate::http::links::Path;
 use crate::http::response::{self, KnownTags, no_store};
 use crate::http::{blocking, rendering};
 use crate::model::{
-    MatchGroup, Missing, Notice, Overlaps, Page, Progress, Reached, Results, SearchState, Timings,
-    TotalRelation, notices,
+    IndexUse, MatchGroup, Missing, Notice, Overlaps, Page, Progress, Reached, Results, SearchState,
+    Timings, TotalRelation, notices,
 };
 use crate::problem::Problem;
 use crate::search::choice::{Copies, Group};
@@ -274,7 +274,7 @@ fn done(
         results,
         timings: request.link.is_none().then_some(timings),
         progress: None,
-        explain: request.explain.then(|| answer.explain().into()),
+        explain: request.explain.then(|| IndexUse::of(answer)),
     };
     let rendered = Rendered::json(&page, timings);
     metrics::rendered(started);

@@ -12,7 +12,7 @@ mod http2;
 mod timed_stream;
 
 pub use clients::{BadNetwork, Client, ConnectionLimits, TrustedProxies};
-pub(crate) use clients::{BodyTime, IsHttps};
+pub(crate) use clients::{BodyTime, HEADERS_BYTES_MAX, IsHttps};
 
 use crate::http::kept_body::KeptBody;
 use crate::problem::{Problem, RETRY_AFTER_S};
@@ -49,9 +49,6 @@ pub const PROTOCOLS: &[&str] = if cfg!(feature = "grpc") {
 } else {
     &["http/1.1"]
 };
-
-/// The longest are foreign cookies of the same host.
-pub(crate) const HEADERS_BYTES_MAX: usize = 32 << 10;
 
 /// Connections for [`ALWAYS_SERVED`] only, beyond the limit.
 const RESERVED: usize = 16;

@@ -3,7 +3,7 @@
 
 use super::bytes::hex;
 use super::matches::Results;
-use frontend::SearchResult;
+use frontend::{Scope, SearchResult};
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -265,6 +265,26 @@ impl TotalRelation {
     }
 }
 
+impl IndexUse {
+    /// With a limit, work depends on the division into shards: only callers who see all packages
+    /// learn it.
+    pub(crate) fn of(answer: &SearchResult) -> IndexUse {
+        let explain = answer.explain();
+        let sum = &explain.sum;
+        let is_told = answer.query().limit == 0 || answer.scope == Scope::everything().hash();
+        let told = |count: u64| if is_told { count } else { 0 };
+        IndexUse {
+            plan: explain.plan.clone(),
+            shards: explain.shards,
+            blocks: sum.blocks,
+            candidates: told(sum.candidates),
+            matched_blocks: told(sum.matched_blocks),
+            documents: told(sum.documents),
+            verified_bytes: told(sum.verified_bytes),
+        }
+    }
+}
+
 copied! {
     notice: frontend::query::Notice => Notice { at, reason, hint }
     reached: frontend::Reached => Reached { blocks_done, blocks_total, documents }
@@ -276,15 +296,6 @@ copied! {
     }
     skipped: frontend::Skipped => Skipped {
         count, documents: skipped.documents.iter().map(Into::into).collect()
-    }
-    explain: frontend::Explain => IndexUse {
-        plan,
-        shards,
-        blocks: explain.sum.blocks,
-        candidates: explain.sum.candidates,
-        matched_blocks: explain.sum.matched_blocks,
-        documents: explain.sum.documents,
-        verified_bytes: explain.sum.verified_bytes
     }
     answer: SearchResult => Searched {
         documents: answer.explain().shard_documents,
@@ -402,7 +413,7 @@ impl ExportEnd {
                 total: written,
                 documents: answer.documents(),
                 packages: answer.packages(),
-                explain: answer.explain().into(),
+                explain: IndexUse::of(answer),
                 notices: self::notices(notices),
             },
         }

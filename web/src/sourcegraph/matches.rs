@@ -317,7 +317,7 @@ mod tests {
         }
     }
 
-    fn found(line: u32, offset: u64, text: &[u8], ranges: &[Range<usize>]) -> Match {
+    fn found(line: u32, offset: u64, text: &[u8], ranges: &[std::ops::Range<usize>]) -> Match {
         Match {
             line,
             lines: 1 + text.iter().filter(|&&byte| byte == b'\n').count() as u32,

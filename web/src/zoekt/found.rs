@@ -32,7 +32,6 @@ const SMALL_LINES: usize = 10_000;
 
 static LARGE: Semaphore = Semaphore::const_new(4);
 
-/// Whole files of an answer.
 const WHOLE_BYTES_MAX: u64 = 32 << 20;
 
 pub(super) struct Found {
@@ -42,14 +41,12 @@ pub(super) struct Found {
     files: Files,
     limits: Limits,
     writer: Writer,
-    /// Links of the files read so far.
     result: SearchResult,
     links: Links,
     begun: Instant,
     is_late: bool,
     /// Backends and shards that are missing in a subquery.
     missing: u64,
-    /// Held by an answer in batches.
     export: Option<Export>,
 }
 
@@ -216,7 +213,6 @@ impl Found {
         self.limits.matches_left == 0 || self.files.is_at_end()
     }
 
-    /// First batch.
     pub(super) async fn first(&mut self) -> Result<Vec<LimitedFile>, Problem> {
         let files = self.next().await?;
         if !self.is_at_end() {
@@ -294,7 +290,7 @@ impl Found {
     }
 }
 
-/// Reads whole files. Those that cannot be read, or exceed the limit, are left out and counted.
+/// Those that cannot be read, or exceed the limit, are left out and counted.
 async fn add_contents(corpus: Corpus<'_>, files: &mut Vec<LimitedFile>, left: &mut u64) -> u64 {
     let count = files.len();
     for mut file in mem::take(files) {

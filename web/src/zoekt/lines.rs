@@ -10,7 +10,6 @@ use language::words::is_word;
 
 #[derive(Clone, Copy, Debug)]
 struct Line<'a> {
-    /// Offset of the text.
     start: u64,
     text: &'a [u8],
     /// Bytes of the line before the text; `None` if it is whole.
@@ -88,7 +87,6 @@ impl<'a> FileLines<'a> {
         file
     }
 
-    /// Keeps the first of each number.
     fn sort(&mut self) {
         self.lines.sort_by_key(|line| line.0);
         self.lines.dedup_by_key(|line| line.0);

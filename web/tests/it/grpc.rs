@@ -449,7 +449,6 @@ fn a_stream_that_is_not_read_ends_its_connection() {
             let path = "/api/v2/export?q=arse&context=0&format=text";
             let request = client.request(path).method("GET").body(()).unwrap();
             let answer = client.runtime.block_on(async {
-                // A slow machine may reach the end of the time here.
                 let mut send = client.send.clone().ready().await.ok()?;
                 send.send_request(request, true).ok()?.0.await.ok()
             });

@@ -1,7 +1,7 @@
 //! Export in the order of finding.
 //!
-//! A part is read only after the client has taken the previous one: a slow client costs memory for a
-//! part and a document, and no thread.
+//! A part is read once the client has taken the previous one: a slow client costs no thread, and
+//! memory for a part and a document.
 //!
 //! **Invariant:** a client with a clean end has all matches, or a list of missing ones.
 

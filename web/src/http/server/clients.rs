@@ -9,6 +9,9 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+/// The longest are foreign cookies of the same host.
+pub(crate) const HEADERS_BYTES_MAX: usize = 32 << 10;
+
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// `http` or `https`.

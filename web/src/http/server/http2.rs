@@ -2,8 +2,7 @@
 //!
 //! A response that is not read does not stop the connection, so each stream has its own time.
 
-use super::HEADERS_BYTES_MAX;
-use super::clients::ConnectionLimits;
+use super::clients::{ConnectionLimits, HEADERS_BYTES_MAX};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderValue, Uri, Version, header};

@@ -283,6 +283,19 @@ fn without_batches_many_private_packages_are_refused_with_the_way_out() {
 }
 
 #[test]
+fn a_search_with_a_limit_does_not_tell_its_work() {
+    let guarded = Guarded::new(|_| ());
+    for (limit, is_told) in [("", true), ("&limit=1", false)] {
+        let path = format!("/api/v2/search?q=arse&explain=true{limit}");
+        let explain = guarded.get(&path, BOB).json()["explain"].clone();
+        assert!(explain["blocks"].as_u64().unwrap() > 0, "{explain}");
+        for count in ["candidates", "documents"] {
+            assert_eq!(explain[count] != 0, is_told, "{limit} {count}: {explain}");
+        }
+    }
+}
+
+#[test]
 fn ids_and_cursors_of_other_callers_lead_nowhere() {
     let guarded = Guarded::new(|_| ());
     let page = guarded.get("/api/v2/search?q=arse&per_page=2", BOB).json();
