@@ -146,11 +146,24 @@ impl Repositories {
         })
     }
 
-    /// Up to `count_max` files that a commit changed against its first parent, by path.
-    pub fn changes(&self, repo: &str, rev: &str, count_max: usize) -> Result<ChangeList> {
+    /// Up to `count_max` files at or below `path` that differ between two revisions, by path.
+    /// An empty first revision is the other's first parent.
+    pub fn changes(
+        &self,
+        repo: &str,
+        (since, rev): (&str, &str),
+        path: &[u8],
+        count_max: usize,
+    ) -> Result<ChangeList> {
+        let path = log::split_path(path)?;
         self.look_up(repo, |_, session| {
             let commit = revision::resolve(session, rev)?;
-            changes::changes(&session.objects, &commit, count_max)
+            let since = match since {
+                "" => None,
+                since => Some(revision::resolve(session, since)?),
+            };
+            let commits = (since.as_ref(), &commit);
+            changes::changes(&session.objects, commits, &path, count_max)
         })
     }
 

@@ -340,7 +340,10 @@ fn prints_what_ripgrep_prints() {
     let expected = fs::read_to_string(&golden).unwrap();
     let printed = of_trawl(&home);
     let differ = expected.lines().zip(printed.lines()).find(|(a, b)| a != b);
-    assert!(printed == expected, "{printed}\nfirst difference: {differ:?}");
+    assert!(
+        printed == expected,
+        "{printed}\nfirst difference: {differ:?}"
+    );
 }
 
 #[test]

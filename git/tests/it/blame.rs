@@ -377,12 +377,13 @@ fn a_commit_lists_the_files_that_git_lists() {
     history.commit("b", "2\n");
     let repositories = history.root.repositories();
     for rev in ["main", "main~1", "main~2"] {
-        let found = repositories.changes("r", rev, 100).unwrap();
+        let found = repositories.changes("r", ("", rev), b"", 100).unwrap();
         let found = found.changes.iter().map(|change| {
             let kind = match change.kind {
                 ChangeKind::Added => "A",
                 ChangeKind::Removed => "D",
                 ChangeKind::Modified => "M",
+                ChangeKind::Renamed => "R",
             };
             format!("{kind}\t{}", String::from_utf8_lossy(&change.path))
         });
@@ -394,6 +395,6 @@ fn a_commit_lists_the_files_that_git_lists() {
         found.sort();
         assert_eq!(found, expected, "{rev}");
     }
-    let few = repositories.changes("r", "main", 2).unwrap();
+    let few = repositories.changes("r", ("", "main"), b"", 2).unwrap();
     assert_eq!((few.changes.len(), few.more), (2, true));
 }

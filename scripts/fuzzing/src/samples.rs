@@ -251,8 +251,14 @@ fn found() -> LookupReply {
         changes: vec![Change {
             path: b"a/b.c".to_vec(),
             kind: ChangeKind::Added,
+            was: b"a/c".to_vec(),
+            before: String::new(),
+            after: commit.id.clone(),
+            mode_before: 0,
+            mode_after: 0o100_644,
         }],
         more: false,
+        since: commit.id.clone(),
     };
     LookupReply {
         answers: vec![

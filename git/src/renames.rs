@@ -1,0 +1,157 @@
+//! Pairs removed with added files by git's rules: equal content, then the last name, then the most
+//! similar content.
+//!
+//! Beyond a bound of compared pairs, only equal content and names count.
+
+use crate::changes::Pair;
+use crate::objects::Objects;
+use crate::similar::{Content, NAMED_SCORE_MIN, SCORE_MIN, last_name, may_be_similar};
+use crate::tree::is_file;
+use gix::ObjectId;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+const COMPARED_MAX: usize = 10_000;
+
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Bytes read to find similar files.
+const READ_BYTES_MAX: u64 = 32 << 20;
+
+struct Renames<'o, 'r> {
+    objects: &'o Objects<'r>,
+    pairs: Vec<Pair>,
+    contents: HashMap<ObjectId, Option<Content>>,
+    bytes_left: u64,
+}
+
+/// A damaged or missing file is not renamed.
+pub(crate) fn joined(objects: &Objects<'_>, pairs: Vec<Pair>) -> Vec<Pair> {
+    let mut renames = Renames {
+        objects,
+        pairs,
+        contents: HashMap::new(),
+        bytes_left: READ_BYTES_MAX,
+    };
+    renames.same();
+    renames.named();
+    renames.similar();
+    let mut pairs = renames.pairs;
+    pairs.retain(|pair| pair.before.is_some() || pair.after.is_some());
+    pairs
+}
+
+impl Renames<'_, '_> {
+    fn file(entry: Option<(gix::objs::tree::EntryMode, ObjectId)>) -> Option<ObjectId> {
+        let (mode, id) = entry?;
+        is_file(mode.kind() as u16).then_some(id)
+    }
+
+    fn removed(&self) -> Vec<(usize, ObjectId)> {
+        let of = |(at, pair): (usize, &Pair)| {
+            let is_removed = pair.after.is_none() && pair.was.is_none();
+            Some((at, Self::file(pair.before).filter(|_| is_removed)?))
+        };
+        self.pairs.iter().enumerate().filter_map(of).collect()
+    }
+
+    fn added(&self) -> Vec<(usize, ObjectId)> {
+        let of = |(at, pair): (usize, &Pair)| {
+            let is_added = pair.before.is_none();
+            Some((at, Self::file(pair.after).filter(|_| is_added)?))
+        };
+        self.pairs.iter().enumerate().filter_map(of).collect()
+    }
+
+    fn name(&self, at: usize) -> Option<&[u8]> {
+        last_name(&self.pairs[at].path)
+    }
+
+    fn join(&mut self, removed: usize, added: usize) {
+        let before = self.pairs[removed].before.take();
+        let was = self.pairs[removed].path.clone();
+        self.pairs[added].before = before;
+        self.pairs[added].was = Some(was);
+    }
+
+    fn same(&mut self) {
+        let mut by_id: HashMap<ObjectId, Vec<usize>> = HashMap::new();
+        for (at, id) in self.removed() {
+            by_id.entry(id).or_default().push(at);
+        }
+        for (added, id) in self.added() {
+            let Some(removed) = by_id.get_mut(&id).filter(|removed| !removed.is_empty()) else {
+                continue;
+            };
+            let named = removed
+                .iter()
+                .position(|at| self.name(*at) == self.name(added));
+            let at = removed.remove(named.unwrap_or(0));
+            self.join(at, added);
+        }
+    }
+
+    fn named(&mut self) {
+        let mut by_name: HashMap<Vec<u8>, [Vec<(usize, ObjectId)>; 2]> = HashMap::new();
+        for (side, files) in [self.removed(), self.added()].into_iter().enumerate() {
+            for file in files {
+                let name = self.name(file.0).unwrap_or_default().to_vec();
+                by_name.entry(name).or_default()[side].push(file);
+            }
+        }
+        for [removed, added] in by_name.into_values() {
+            if let (&[(old, before)], &[(new, after)]) = (&removed[..], &added[..])
+                && self.score(before, after) >= NAMED_SCORE_MIN
+            {
+                self.join(old, new);
+            }
+        }
+    }
+
+    fn similar(&mut self) {
+        let (removed, added) = (self.removed(), self.added());
+        if removed.len().saturating_mul(added.len()) > COMPARED_MAX {
+            return;
+        }
+        let mut found = Vec::new();
+        for &(new, after) in &added {
+            for &(old, before) in &removed {
+                let score = self.score(before, after);
+                let has_name = self.name(old) == self.name(new);
+                if score >= SCORE_MIN {
+                    found.push((Reverse((score, has_name)), new, old));
+                }
+            }
+        }
+        found.sort_unstable();
+        for (_, new, old) in found {
+            if self.pairs[new].before.is_none() && self.pairs[old].before.is_some() {
+                self.join(old, new);
+            }
+        }
+    }
+
+    fn score(&mut self, before: ObjectId, after: ObjectId) -> usize {
+        let size = |id| self.objects.size(id).unwrap_or(u64::MAX);
+        if !may_be_similar(size(before), size(after)) {
+            return 0;
+        }
+        self.read(before);
+        self.read(after);
+        match (&self.contents[&before], &self.contents[&after]) {
+            (Some(before), Some(after)) => before.score(after),
+            _ => 0,
+        }
+    }
+
+    fn read(&mut self, id: ObjectId) {
+        if self.contents.contains_key(&id) {
+            return;
+        }
+        let bytes_max = FILE_BYTES_MAX.min(self.bytes_left);
+        let content = Content::read(self.objects, id, bytes_max).ok().flatten();
+        let bytes = content.as_ref().map_or(0, |content| content.bytes as u64);
+        self.bytes_left -= bytes;
+        self.contents.insert(id, content);
+    }
+}
