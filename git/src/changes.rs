@@ -4,10 +4,10 @@
 
 use crate::error::Result;
 use crate::objects::Objects;
-use crate::renames;
+use crate::renames::{self, Entry, Pair};
 use gix::ObjectId;
-use gix::objs::tree::{EntryKind, EntryMode};
-use schema::message::{Change, ChangeKind, ChangeList};
+use gix::objs::tree::EntryKind;
+use schema::message::{Change, ChangeList};
 use std::collections::BTreeMap;
 
 /// Compared tree entries. Beyond it the list is marked incomplete.
@@ -59,39 +59,6 @@ pub(crate) fn changes(
 fn is_within(path: &[u8], directory: &[u8]) -> bool {
     let rest = path.strip_prefix(directory);
     directory.is_empty() || rest.is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
-}
-
-type Entry = (EntryMode, ObjectId);
-
-/// Path with another object in one of two trees, or in both.
-pub(crate) struct Pair {
-    pub(crate) path: Vec<u8>,
-    /// Former path, if renamed.
-    pub(crate) was: Option<Vec<u8>>,
-    pub(crate) before: Option<Entry>,
-    pub(crate) after: Option<Entry>,
-}
-
-impl Pair {
-    fn change(self) -> Change {
-        let kind = match (&self.was, self.before, self.after) {
-            (Some(_), ..) => ChangeKind::Renamed,
-            (None, None, _) => ChangeKind::Added,
-            (None, _, None) => ChangeKind::Removed,
-            _ => ChangeKind::Modified,
-        };
-        let id = |entry: Option<Entry>| entry.map_or(String::new(), |(_, id)| id.to_string());
-        let mode = |entry: Option<Entry>| entry.map_or(0, |(mode, _)| mode.kind() as u16);
-        Change {
-            path: self.path,
-            kind,
-            was: self.was.unwrap_or_default(),
-            before: id(self.before),
-            after: id(self.after),
-            mode_before: mode(self.before),
-            mode_after: mode(self.after),
-        }
-    }
 }
 
 struct Comparison<'o, 'r> {

@@ -3,11 +3,12 @@
 //!
 //! Beyond a bound of compared pairs, only equal content and names count.
 
-use crate::changes::Pair;
 use crate::objects::Objects;
 use crate::similar::{Content, NAMED_SCORE_MIN, SCORE_MIN, last_name, may_be_similar};
 use crate::tree::is_file;
 use gix::ObjectId;
+use gix::objs::tree::EntryMode;
+use schema::message::{Change, ChangeKind};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -17,6 +18,39 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Bytes read to find similar files.
 const READ_BYTES_MAX: u64 = 32 << 20;
+
+pub(crate) type Entry = (EntryMode, ObjectId);
+
+/// Path with another object in one of two trees, or in both.
+pub(crate) struct Pair {
+    pub(crate) path: Vec<u8>,
+    /// Former path, if renamed.
+    pub(crate) was: Option<Vec<u8>>,
+    pub(crate) before: Option<Entry>,
+    pub(crate) after: Option<Entry>,
+}
+
+impl Pair {
+    pub(crate) fn change(self) -> Change {
+        let kind = match (&self.was, self.before, self.after) {
+            (Some(_), ..) => ChangeKind::Renamed,
+            (None, None, _) => ChangeKind::Added,
+            (None, _, None) => ChangeKind::Removed,
+            _ => ChangeKind::Modified,
+        };
+        let id = |entry: Option<Entry>| entry.map_or(String::new(), |(_, id)| id.to_string());
+        let mode = |entry: Option<Entry>| entry.map_or(0, |(mode, _)| mode.kind() as u16);
+        Change {
+            path: self.path,
+            kind,
+            was: self.was.unwrap_or_default(),
+            before: id(self.before),
+            after: id(self.after),
+            mode_before: mode(self.before),
+            mode_after: mode(self.after),
+        }
+    }
+}
 
 struct Renames<'o, 'r> {
     objects: &'o Objects<'r>,
@@ -42,7 +76,7 @@ pub(crate) fn joined(objects: &Objects<'_>, pairs: Vec<Pair>) -> Vec<Pair> {
 }
 
 impl Renames<'_, '_> {
-    fn file(entry: Option<(gix::objs::tree::EntryMode, ObjectId)>) -> Option<ObjectId> {
+    fn file(entry: Option<Entry>) -> Option<ObjectId> {
         let (mode, id) = entry?;
         is_file(mode.kind() as u16).then_some(id)
     }

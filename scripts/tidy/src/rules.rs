@@ -53,7 +53,13 @@ pub(crate) const CRATES: [Crate; 20] = [
         name: "language",
         uses: &[],
         never: HTTP_AND_GIT,
-        layers: &["content symbols", "table", "lexer path", "name", "words"],
+        layers: &[
+            "content symbols",
+            "table",
+            "lexer path",
+            "name",
+            "diff words",
+        ],
         // Each parser of a family has its own.
         shared_names: &[
             "Branches",
@@ -80,8 +86,9 @@ pub(crate) const CRATES: [Crate; 20] = [
         layers: &[
             "repositories source",
             "blame changes files selection",
+            "renames",
             "log revision tree",
-            "history repository",
+            "history repository similar",
             "tags",
             "commit names objects references",
             "attributes expression location tracked",
@@ -226,7 +233,7 @@ pub(crate) const CRATES: [Crate; 20] = [
             "dcs github sourcegraph zoekt",
             "pages",
             "state",
-            "symbols",
+            "diff symbols",
             "source",
             "repositories suggest",
             "compat search",
