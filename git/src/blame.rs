@@ -7,12 +7,12 @@
 //! **Invariant:** a look-up reads bounded commits and bytes in bounded time. Unresolved lines are
 //! marked `or_earlier`: they come from the named commit or an earlier one.
 
-mod former;
 mod lines;
 mod sliding;
 
 use crate::commit::{self, committed_seconds};
 use crate::error::{Result, refused};
+use crate::former;
 use crate::objects::Objects;
 use crate::tree::is_file;
 use clru::CLruCache;

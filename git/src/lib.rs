@@ -24,6 +24,7 @@ mod commit;
 mod error;
 mod expression;
 mod files;
+mod former;
 mod history;
 mod location;
 mod log;

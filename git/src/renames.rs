@@ -76,25 +76,20 @@ pub(crate) fn joined(objects: &Objects<'_>, pairs: Vec<Pair>) -> Vec<Pair> {
 }
 
 impl Renames<'_, '_> {
-    fn file(entry: Option<Entry>) -> Option<ObjectId> {
-        let (mode, id) = entry?;
-        is_file(mode.kind() as u16).then_some(id)
-    }
-
-    fn removed(&self) -> Vec<(usize, ObjectId)> {
-        let of = |(at, pair): (usize, &Pair)| {
-            let is_removed = pair.after.is_none() && pair.was.is_none();
-            Some((at, Self::file(pair.before).filter(|_| is_removed)?))
+    /// Removed or added entries, by position.
+    fn lone(&self, is_removed: bool) -> Vec<(usize, Entry)> {
+        let of = |(at, pair): (usize, &Pair)| match (pair.before, pair.after) {
+            (Some(entry), None) if is_removed => Some((at, entry)),
+            (None, Some(entry)) if !is_removed => Some((at, entry)),
+            _ => None,
         };
         self.pairs.iter().enumerate().filter_map(of).collect()
     }
 
-    fn added(&self) -> Vec<(usize, ObjectId)> {
-        let of = |(at, pair): (usize, &Pair)| {
-            let is_added = pair.before.is_none();
-            Some((at, Self::file(pair.after).filter(|_| is_added)?))
-        };
-        self.pairs.iter().enumerate().filter_map(of).collect()
+    fn files(&self, are_removed: bool) -> Vec<(usize, ObjectId)> {
+        let entries = self.lone(are_removed).into_iter();
+        let files = entries.filter(|(_, (mode, _))| is_file(mode.kind() as u16));
+        files.map(|(at, (_, id))| (at, id)).collect()
     }
 
     fn name(&self, at: usize) -> Option<&[u8]> {
@@ -109,12 +104,17 @@ impl Renames<'_, '_> {
     }
 
     fn same(&mut self) {
-        let mut by_id: HashMap<ObjectId, Vec<usize>> = HashMap::new();
-        for (at, id) in self.removed() {
-            by_id.entry(id).or_default().push(at);
+        // Links and submodules are no files.
+        let key = |(mode, id): Entry| (id, (!is_file(mode.kind() as u16)).then_some(mode));
+        let mut by_id: HashMap<_, Vec<usize>> = HashMap::new();
+        for (at, entry) in self.lone(true) {
+            by_id.entry(key(entry)).or_default().push(at);
         }
-        for (added, id) in self.added() {
-            let Some(removed) = by_id.get_mut(&id).filter(|removed| !removed.is_empty()) else {
+        for (added, entry) in self.lone(false) {
+            let Some(removed) = by_id
+                .get_mut(&key(entry))
+                .filter(|removed| !removed.is_empty())
+            else {
                 continue;
             };
             let named = removed
@@ -127,7 +127,10 @@ impl Renames<'_, '_> {
 
     fn named(&mut self) {
         let mut by_name: HashMap<Vec<u8>, [Vec<(usize, ObjectId)>; 2]> = HashMap::new();
-        for (side, files) in [self.removed(), self.added()].into_iter().enumerate() {
+        for (side, files) in [self.files(true), self.files(false)]
+            .into_iter()
+            .enumerate()
+        {
             for file in files {
                 let name = self.name(file.0).unwrap_or_default().to_vec();
                 by_name.entry(name).or_default()[side].push(file);
@@ -143,7 +146,7 @@ impl Renames<'_, '_> {
     }
 
     fn similar(&mut self) {
-        let (removed, added) = (self.removed(), self.added());
+        let (removed, added) = (self.files(true), self.files(false));
         if removed.len().saturating_mul(added.len()) > COMPARED_MAX {
             return;
         }

@@ -221,7 +221,10 @@ mod tests {
     fn rows_are_those_of_a_unified_diff() {
         let diff = TextDiff::of(b"a\nb\n", b"a\nc\n");
         let section = &diff.sections(3)[0];
-        let rows = diff.rows(section).into_iter().map(|row| (row.before, row.after));
+        let rows = diff
+            .rows(section)
+            .into_iter()
+            .map(|row| (row.before, row.after));
         assert_eq!(
             rows.collect::<Vec<_>>(),
             [(Some(0), Some(0)), (Some(1), None), (None, Some(1))]

@@ -22,6 +22,7 @@
 mod api;
 mod compat;
 mod dcs;
+mod diff;
 mod github;
 mod http;
 pub mod model;
@@ -184,6 +185,7 @@ fn routes(compat: Compat) -> Router<App> {
         .route("/favicon.ico", get(assets::favicon))
         .route("/packages", get(pages::packages))
         .route("/commit", get(pages::commit))
+        .route("/diff", get(pages::diff))
         .route("/log", get(pages::history))
         .route("/skipped", get(pages::skipped))
         .route("/symbol", get(pages::symbol))

@@ -143,6 +143,7 @@ fn log(
         let found = repositories.log(repository, revision, path, after.as_ref(), count)?;
         let log = CommitLog {
             commits: found.commits.into_iter().map(shortened).collect(),
+            paths: found.paths,
             next: found
                 .next
                 .map_or(Vec::new(), |next| next.to_string().into_bytes()),

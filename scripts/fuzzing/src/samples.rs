@@ -219,6 +219,7 @@ fn found() -> LookupReply {
     };
     let log = CommitLog {
         commits: vec![commit.clone()],
+        paths: vec![b"a/b.c".to_vec()],
         next: b"n".to_vec(),
     };
     let list = ReferenceList {

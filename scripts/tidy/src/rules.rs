@@ -86,8 +86,9 @@ pub(crate) const CRATES: [Crate; 20] = [
         layers: &[
             "repositories source",
             "blame changes files selection",
-            "renames",
-            "log revision tree",
+            "log renames",
+            "former",
+            "revision tree",
             "history repository similar",
             "tags",
             "commit names objects references",

@@ -133,7 +133,8 @@ class Selection {
 
 /** Goes to the file in another version; if there are several, the focus goes to the first of them. */
 function otherVersion() {
-  const links = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.versions a'));
+  const others = '.versions [open] a:not(.compare, [aria-current])';
+  const links = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(others));
   if (links.length === 1) links[0].click();
   else links[0]?.focus();
 }

@@ -3,6 +3,7 @@
 import * as boxes from './boxes.js';
 import * as complete from './complete.js';
 import * as copy from './copy.js';
+import * as diff from './diff.js';
 import * as facets from './facets.js';
 import * as file from './file.js';
 import * as findFile from './find_file.js';
@@ -36,4 +37,5 @@ copy.start();
 recent.start();
 complete.start();
 facets.start();
+diff.start();
 running.start();

@@ -22,7 +22,7 @@ const SAME_MAX: usize = 100;
 const COMPARED_MAX: usize = 200;
 
 /// Path before a commit; `None` if new, or if too much moved.
-pub(super) fn path(
+pub(crate) fn path(
     objects: &Objects<'_>,
     (before, after): (ObjectId, ObjectId),
     (now, file): (&[u8], ObjectId),
