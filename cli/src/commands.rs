@@ -1,6 +1,6 @@
 //! Subcommands and their command line.
 //!
-//! [`catalog`], [`commits`], [`diff`] and [`symbols`] share [`api_printer`]; `serve`, `frontend` and
+//! [`catalog`], [`commits`] and [`symbols`] share [`api_printer`]; `serve`, `frontend` and
 //! `backend` share [`listener`] and [`tls_flags`].
 
 mod access;

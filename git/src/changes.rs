@@ -42,7 +42,10 @@ pub(crate) fn changes(
     let path = path.join(&b'/');
     let mut changes: Vec<Change> = renames::joined(objects, comparison.found)
         .into_iter()
-        .filter(|pair| is_within(&pair.path, &path))
+        .filter(|pair| {
+            let was = pair.was.as_ref();
+            is_within(&pair.path, &path) || was.is_some_and(|was| is_within(was, &path))
+        })
         .map(Pair::change)
         .collect();
     changes.sort_by(|one, other| one.path.cmp(&other.path));

@@ -1,12 +1,11 @@
 //! Log of a revision: commits from the youngest, all or those that changed a path.
 //!
-//! Order and choice are those of `git log` and `git log -- PATH`, but a moved file is followed to its
-//! former path. A merge equal to one parent at
-//! the path is left out, and only that parent followed. Each page starts at the tip again, so
-//! cursors need no memory, and pushes change no pages.
+//! Order and choice are those of `git log` and `git log -- PATH`: a merge equal to one parent at
+//! the path is left out, and only that parent followed. Moved files are followed. Each page starts
+//! at the tip again, so cursors need no memory, and pushes change no pages.
 
+use crate::blame::former_path;
 use crate::error::{Result, refused};
-use crate::former;
 use crate::history::History;
 use crate::repository::{Repository, Session};
 use crate::tree::is_file;
@@ -21,7 +20,6 @@ pub(crate) const LOG_COUNT_MAX: usize = 1_000;
 /// Commits walked for a page, with those of earlier pages.
 const LOG_WALKED_MAX: usize = 250_000;
 
-/// Files that are compared to find a former name.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 const PATH_BYTES_MAX: usize = 4_096;
@@ -151,7 +149,6 @@ pub(crate) fn page(
     ))
 }
 
-/// Other paths than the requested one, of commits that are walked.
 struct Renames {
     asked: Vec<u8>,
     others: HashMap<ObjectId, Vec<u8>>,
@@ -176,7 +173,6 @@ impl Renames {
         }
     }
 
-    /// Path in a parent of a file that the commit moved.
     fn former(
         &self,
         session: &Session<'_>,
@@ -197,7 +193,7 @@ impl Renames {
             return Ok(None);
         }
         let now = path.join(&b'/');
-        former::path(objects, (before, tree), (&now, file), FILE_BYTES_MAX)
+        former_path(objects, (before, tree), (&now, file), FILE_BYTES_MAX)
     }
 }
 

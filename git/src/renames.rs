@@ -1,10 +1,7 @@
-//! Pairs removed with added files by git's rules: equal content, then the last name, then the most
-//! similar content.
-//!
-//! Beyond a bound of compared pairs, only equal content and names count.
+//! Pairs removed with added files by git's rules.
 
+use crate::blame::{NAMED_SCORE_MIN, Parts, SCORE_MAX, SCORE_MIN, last_name, may_be_similar};
 use crate::objects::Objects;
-use crate::similar::{Content, NAMED_SCORE_MIN, SCORE_MIN, last_name, may_be_similar};
 use crate::tree::is_file;
 use gix::ObjectId;
 use gix::objs::tree::EntryMode;
@@ -16,15 +13,12 @@ const COMPARED_MAX: usize = 10_000;
 
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Bytes read to find similar files.
 const READ_BYTES_MAX: u64 = 32 << 20;
 
 pub(crate) type Entry = (EntryMode, ObjectId);
 
-/// Path with another object in one of two trees, or in both.
 pub(crate) struct Pair {
     pub(crate) path: Vec<u8>,
-    /// Former path, if renamed.
     pub(crate) was: Option<Vec<u8>>,
     pub(crate) before: Option<Entry>,
     pub(crate) after: Option<Entry>,
@@ -52,6 +46,18 @@ impl Pair {
     }
 }
 
+struct Content {
+    bytes: usize,
+    parts: Parts,
+}
+
+impl Content {
+    fn score(&self, other: &Content) -> usize {
+        let largest = self.bytes.max(other.bytes).max(1);
+        self.parts.shared(&other.parts) * SCORE_MAX / largest
+    }
+}
+
 struct Renames<'o, 'r> {
     objects: &'o Objects<'r>,
     pairs: Vec<Pair>,
@@ -76,7 +82,6 @@ pub(crate) fn joined(objects: &Objects<'_>, pairs: Vec<Pair>) -> Vec<Pair> {
 }
 
 impl Renames<'_, '_> {
-    /// Removed or added entries, by position.
     fn lone(&self, is_removed: bool) -> Vec<(usize, Entry)> {
         let of = |(at, pair): (usize, &Pair)| match (pair.before, pair.after) {
             (Some(entry), None) if is_removed => Some((at, entry)),
@@ -186,9 +191,12 @@ impl Renames<'_, '_> {
             return;
         }
         let bytes_max = FILE_BYTES_MAX.min(self.bytes_left);
-        let content = Content::read(self.objects, id, bytes_max).ok().flatten();
-        let bytes = content.as_ref().map_or(0, |content| content.bytes as u64);
-        self.bytes_left -= bytes;
+        let text = self.objects.text(id, bytes_max).ok().flatten();
+        let content = text.map(|text| Content {
+            bytes: text.len(),
+            parts: Parts::of(&text),
+        });
+        self.bytes_left -= content.as_ref().map_or(0, |content| content.bytes as u64);
         self.contents.insert(id, content);
     }
 }

@@ -1,45 +1,35 @@
-//! Differences of two texts, by lines and within changed lines.
-//!
-//! Lines are aligned by the histogram algorithm, and blocks slid by indents, as in
-//! `git diff --histogram`. Lines count from 0.
+//! Differences of two texts by lines, as in `git diff --histogram`, and of changed lines by words.
+//! Lines count from 0.
 
 pub use gix_imara_diff::Hunk;
 
 use gix_imara_diff::{Algorithm, Diff, InternedInput};
 use std::ops::Range;
 
-/// Words of longer hunks are not compared.
 const WORDS_BYTES_MAX: usize = 16 << 10;
 
-/// Start of a text searched for a NUL, as in git.
 const BINARY_BYTES: usize = 8_000;
 
 pub struct TextDiff<'t> {
-    /// Lines with their ends.
     pub before: Vec<&'t [u8]>,
     pub after: Vec<&'t [u8]>,
-    /// Changed lines, ascending.
     pub hunks: Vec<Hunk>,
 }
 
-/// Hunks with common lines around them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     pub before: Range<u32>,
     pub after: Range<u32>,
-    /// Indexes of its hunks.
     pub hunks: Range<usize>,
 }
 
-/// Line of one text or of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct DiffRow {
     pub before: Option<u32>,
     pub after: Option<u32>,
 }
 
-/// Marked ranges of a hunk's lines, for either side.
-pub type Words = (Vec<Vec<Range<usize>>>, Vec<Vec<Range<usize>>>);
+pub type WordMarks = (Vec<Vec<Range<usize>>>, Vec<Vec<Range<usize>>>);
 
 pub fn is_binary(text: &[u8]) -> bool {
     text[..text.len().min(BINARY_BYTES)].contains(&0)
@@ -49,8 +39,6 @@ pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|&byte| byte == b'\n')
 }
 
-/// Line of the later text for one of the earlier text, and true if it is the same line. For a
-/// changed line: the start of its change.
 pub fn mapped(hunks: &[Hunk], line: u32) -> (u32, bool) {
     let after = hunks.partition_point(|hunk| hunk.before.end <= line);
     let shift = |hunk: &Hunk| hunk.after.end.wrapping_sub(hunk.before.end);
@@ -78,7 +66,6 @@ impl<'t> TextDiff<'t> {
         }
     }
 
-    /// Added and removed lines.
     pub fn counts(&self) -> (u32, u32) {
         let sum = |side: fn(&Hunk) -> &Range<u32>| {
             let lengths = self.hunks.iter().map(side);
@@ -87,7 +74,6 @@ impl<'t> TextDiff<'t> {
         (sum(|hunk| &hunk.after), sum(|hunk| &hunk.before))
     }
 
-    /// Joins hunks with at most `context` common lines around each.
     pub fn sections(&self, context: u32) -> Vec<Section> {
         let (old, new) = (self.before.len() as u32, self.after.len() as u32);
         let mut sections: Vec<Section> = Vec::new();
@@ -113,8 +99,7 @@ impl<'t> TextDiff<'t> {
         sections
     }
 
-    /// Removed lines of a hunk come before its added ones.
-    pub fn rows(&self, section: &Section) -> Vec<Row> {
+    pub fn rows(&self, section: &Section) -> Vec<DiffRow> {
         let mut rows = Vec::new();
         let (mut old, mut new) = (section.before.start, section.after.start);
         let end = section.before.end..section.after.end;
@@ -123,15 +108,15 @@ impl<'t> TextDiff<'t> {
             after: end.end..end.end,
         }]) {
             let common = (old..hunk.before.start).zip(new..hunk.after.start);
-            rows.extend(common.map(|(before, after)| Row {
+            rows.extend(common.map(|(before, after)| DiffRow {
                 before: Some(before),
                 after: Some(after),
             }));
-            rows.extend(hunk.before.clone().map(|line| Row {
+            rows.extend(hunk.before.clone().map(|line| DiffRow {
                 before: Some(line),
                 after: None,
             }));
-            rows.extend(hunk.after.clone().map(|line| Row {
+            rows.extend(hunk.after.clone().map(|line| DiffRow {
                 before: None,
                 after: Some(line),
             }));
@@ -140,8 +125,7 @@ impl<'t> TextDiff<'t> {
         rows
     }
 
-    /// Changed words of a hunk's lines. Nothing of a line without a common word is marked.
-    pub fn words(&self, hunk: &Hunk) -> Words {
+    pub fn words(&self, hunk: &Hunk) -> WordMarks {
         let of = |lines: &[&'t [u8]], range: &Range<u32>| {
             lines[range.start as usize..range.end as usize].to_vec()
         };
@@ -183,7 +167,6 @@ fn marked(lines: &[&[u8]], is_changed: impl Fn(u32) -> bool) -> Vec<Vec<Range<us
     lines.iter().map(line).collect()
 }
 
-/// Names and numbers, runs of spaces, and single signs. Bytes beyond ASCII belong to names.
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let kind = |byte: u8| match byte {
         b'_' | 0x80.. => 0,

@@ -2,7 +2,7 @@
 //!
 //! A [`Language`] is declared once, in [`table`]: names, extensions, file names, and the family
 //! that describes it to the [`lexer`]; [`content`] tells the language of a text. [`symbols`] lists
-//! the definitions of a text, and tells code from comments and strings. [`diff`] compares two texts.
+//! the definitions of a text, and tells code from comments and strings.
 //!
 //! **Invariants:** pure: no clock, file or socket. Every answer depends on the arguments alone, and
 //! hostile text costs a bounded number of reads of each byte.

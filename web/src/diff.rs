@@ -1,17 +1,11 @@
-//! Differences of two revisions, packages, directories or files, for pages and the API.
-//!
-//! [`compare`] lists changed files: two revisions of a repository by git, with renames; packages by
-//! the hashes of their documents. [`read`] fetches the texts.
-//!
-//! **Invariant:** lists and texts are bounded, and an answer says what it leaves out. Nothing of an
-//! invisible package is read.
+//! Differences of two revisions (by git) or packages (by hashes), for pages and the API.
 
 mod asked;
 mod listed;
 mod texts;
 
-pub(crate) use asked::{Asked, Comparison, Side};
-pub(crate) use texts::{Budget, Content, Texts, read, text};
+pub(crate) use asked::{AskedDiff, Comparison, Side};
+pub(crate) use texts::{Budget, FileContent, Texts, read, text};
 
 use crate::problem::Problem;
 use crate::repositories::problem;
@@ -20,8 +14,7 @@ use asked::{FILES_MAX, change};
 use frontend::LookupError;
 use schema::message::{Change, ChangeKind, LookupProblemKind};
 
-/// Lists the files that differ.
-pub(crate) async fn compare(corpus: Corpus<'_>, asked: &Asked) -> Result<Comparison, Problem> {
+pub(crate) async fn compare(corpus: Corpus<'_>, asked: &AskedDiff) -> Result<Comparison, Problem> {
     if let Some(from) = &asked.from
         && !asked.from_path.is_empty()
     {
@@ -43,7 +36,11 @@ pub(crate) async fn compare(corpus: Corpus<'_>, asked: &Asked) -> Result<Compari
     }
 }
 
-async fn by_git(corpus: Corpus<'_>, asked: &Asked, repo: &str) -> Result<Comparison, LookupError> {
+async fn by_git(
+    corpus: Corpus<'_>,
+    asked: &AskedDiff,
+    repo: &str,
+) -> Result<Comparison, LookupError> {
     let since = asked.from.as_ref().map_or("", |from| &from.revision);
     let found = corpus.coordinator.changes(
         corpus.scope,
@@ -66,7 +63,6 @@ async fn by_git(corpus: Corpus<'_>, asked: &Asked, repo: &str) -> Result<Compari
     })
 }
 
-/// True if no backend has the repository, but perhaps its index.
 fn is_absent(error: &LookupError) -> bool {
     match error {
         LookupError::NoRepositories => true,
@@ -75,7 +71,7 @@ fn is_absent(error: &LookupError) -> bool {
     }
 }
 
-fn two_files(from: &Side, asked: &Asked) -> Comparison {
+fn two_files(from: &Side, asked: &AskedDiff) -> Comparison {
     let file = Change {
         was: asked.from_path.clone(),
         ..change(&asked.path, ChangeKind::Renamed)

@@ -5,8 +5,8 @@
 //! microseconds, runs on blocking threads.
 //!
 //! The interfaces are `api`, `pages`, and those of other products (`products`). They share the
-//! modules `search`, `source`, [`symbols`], `repositories` and `suggest`, above `http`. `problem`
-//! renders errors, and [`model`] declares the JSON API's shapes.
+//! modules `search`, `source`, [`symbols`], `diff`, `repositories` and `suggest`, above `http`.
+//! `problem` renders errors, and [`model`] declares the JSON API's shapes.
 //!
 //! **Invariant:** every response forbids foreign scripts, styles and frames, and content-type
 //! sniffing; raw files are restricted further. No handler imports this file.

@@ -102,7 +102,6 @@ impl DiffArguments {
 
 struct Style {
     colours: bool,
-    /// Without escapes of control characters.
     exact: bool,
 }
 
@@ -141,7 +140,12 @@ impl Style {
                 return Ok(());
             }
             None if file.hunks.is_empty() => {}
-            None => head.extend([format!("--- {old}"), format!("+++ {new}")]),
+            None => {
+                // Git marks the end of a name with a space.
+                let tab = |name: &str| if name.contains(' ') { "\t" } else { "" };
+                let (old_tab, new_tab) = (tab(&old), tab(&new));
+                head.extend([format!("--- {old}{old_tab}"), format!("+++ {new}{new_tab}")]);
+            }
         }
         for line in head {
             self.line(BOLD, line.as_bytes(), out)?;
@@ -195,7 +199,6 @@ impl Style {
     }
 }
 
-/// Lines of a header about modes.
 fn modes(file: &DiffFile) -> Vec<String> {
     let mode = |object: &Option<DiffObject>| object.as_ref().map(|object| object.mode.clone());
     let (old, new) = (mode(&file.before), mode(&file.after));
@@ -226,7 +229,6 @@ fn index(file: &DiffFile) -> Option<String> {
     (old != new).then(|| format!("index {old}..{new}{mode}"))
 }
 
-/// Path in quotes with escapes, if it needs them, as in git.
 fn quoted(prefix: &str, path: &[u8]) -> String {
     let is_plain = |byte: &u8| (b' '..0x7f).contains(byte) && !b"\"\\".contains(byte);
     if path.iter().all(is_plain) {

@@ -190,6 +190,8 @@ fn lookups() -> LookupRequest {
             path: b"a/b.c".to_vec(),
         },
         LookupOf::Changes {
+            since: "v1".to_owned(),
+            path: b"a".to_vec(),
             revision: revision(),
             count: 9,
         },

@@ -19,6 +19,7 @@ import * as running from './running.js';
 import * as symbol from './symbol.js';
 import * as theme from './theme.js';
 import * as tree from './tree.js';
+import * as versions from './versions.js';
 
 theme.start();
 keys.start();
@@ -28,6 +29,7 @@ outline.start();
 symbol.start();
 findFile.start();
 tree.start();
+versions.start();
 marks.start();
 moreLines.start();
 options.start();

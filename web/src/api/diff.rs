@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::openapi::described as doc;
-use crate::diff::{Asked, Budget, Content, Side, Texts, compare, read};
+use crate::diff::{AskedDiff, Budget, FileContent, Side, Texts, compare, read};
 use crate::http::{blocking, response};
 use crate::model::{
     ChangedFile, Diff, DiffFile, DiffHunk, DiffLine, DiffLineKind, DiffObject, DiffSide,
@@ -11,11 +11,10 @@ use crate::model::{
 use crate::problem::Problem;
 use crate::search::params::{NEXT, position};
 use axum::response::Response;
-use language::diff::{Row, Section, TextDiff};
+use language::diff::{DiffRow, Section, TextDiff};
 use schema::message::Change;
 use std::ops::Range;
 
-/// Lines of an answer.
 const LINES_MAX: usize = 20_000;
 
 const CONTEXT: u32 = 3;
@@ -28,7 +27,7 @@ const CONTEXT: u32 = 3;
 )]
 pub(crate) async fn diff(call: Call) -> Result<Response, Problem> {
     call.expect(&[doc::DiffParams::NAMES])?;
-    let asked = Asked::new(&call.params)?;
+    let asked = AskedDiff::new(&call.params)?;
     let context = call.params.number("context", CONTEXT)?;
     let after = call.params.position("after", NEXT)?;
     let scope = asked.scope(&call.viewer).await?;
@@ -73,7 +72,7 @@ fn shown(side: &Side) -> DiffSide {
     }
 }
 
-fn file(change: &Change, content: Content, context: u32, lines_left: &mut usize) -> DiffFile {
+fn file(change: &Change, content: FileContent, context: u32, lines_left: &mut usize) -> DiffFile {
     let ChangedFile {
         path,
         path_base64,
@@ -107,9 +106,9 @@ fn file(change: &Change, content: Content, context: u32, lines_left: &mut usize)
         hunks: Vec::new(),
     };
     match content {
-        Content::Binary => file.omitted = Some("binary".to_owned()),
-        Content::Opaque(reason) => file.omitted = Some(reason),
-        Content::Texts(texts) => fill(&mut file, &texts, context, lines_left),
+        FileContent::Binary => file.omitted = Some("binary".to_owned()),
+        FileContent::Opaque(reason) => file.omitted = Some(reason),
+        FileContent::Texts(texts) => fill(&mut file, &texts, context, lines_left),
     }
     file
 }
@@ -152,7 +151,7 @@ fn lines(diff: &TextDiff<'_>, section: &Section) -> Vec<DiffLine> {
         after.extend(new);
     }
     let (mut before, mut after) = (before.into_iter(), after.into_iter());
-    let line = |row: Row| match (row.before, row.after) {
+    let line = |row: DiffRow| match (row.before, row.after) {
         (_, Some(new)) if row.before.is_some() => {
             line(diff.after[new as usize], DiffLineKind::Same, None)
         }

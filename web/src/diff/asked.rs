@@ -8,10 +8,8 @@ use access::Viewer;
 use frontend::Scope;
 use schema::message::{Change, ChangeKind};
 
-/// A backend sends at most so many of a repository.
 pub(crate) const FILES_MAX: u32 = 3000;
 
-/// Package, or revision of a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Side {
     pub(crate) package: Vec<u8>,
@@ -19,26 +17,19 @@ pub(crate) struct Side {
     pub(crate) revision: String,
 }
 
-/// Parameters of a comparison. `from` and `to` are revisions of `package`, or else packages.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct AskedDiff {
     /// `None`: the first parent of `to`.
     pub(crate) from: Option<Side>,
     pub(crate) to: Side,
-    /// File or directory; empty: everything.
     pub(crate) path: Vec<u8>,
-    /// Path of a file on the first side, if another.
     pub(crate) from_path: Vec<u8>,
 }
 
 pub(crate) struct Comparison {
-    /// Without a revision, the commit has no parent.
     pub(crate) from: Side,
-    /// Revisions are commit ids.
     pub(crate) to: Side,
-    /// By path.
     pub(crate) files: Vec<Change>,
-    /// True if more files differ.
     pub(crate) more: bool,
 }
 
@@ -47,7 +38,6 @@ impl Side {
         FileAddress::current(&self.package, path).at(&self.revision)
     }
 
-    /// `tool@v1.0`
     pub(crate) fn name(&self) -> String {
         let package = lossy(Some(&self.package));
         match &self.revision[..] {
@@ -57,7 +47,7 @@ impl Side {
     }
 }
 
-impl Asked {
+impl AskedDiff {
     pub(crate) const PARAMETERS: &[&str] = &[
         "package",
         "from",
@@ -68,7 +58,7 @@ impl Asked {
         "from_path",
     ];
 
-    pub(crate) fn new(params: &Params) -> Result<Asked, Problem> {
+    pub(crate) fn new(params: &Params) -> Result<AskedDiff, Problem> {
         let revision = |name: &str| {
             let revision = params.text(name)?.unwrap_or_default();
             check_name(name, revision)?;
@@ -93,7 +83,7 @@ impl Asked {
             let from = from.map(|from| side(package, from));
             (from, side(package, revision("to")?))
         };
-        Ok(Asked {
+        Ok(AskedDiff {
             from,
             to,
             path: path(params)?.to_vec(),
@@ -101,9 +91,8 @@ impl Asked {
         })
     }
 
-    /// Changes of a commit.
-    pub(crate) fn commit(repo: &str, id: &str) -> Asked {
-        Asked {
+    pub(crate) fn commit(repo: &str, id: &str) -> AskedDiff {
+        AskedDiff {
             from: None,
             to: Side {
                 package: repo.as_bytes().to_vec(),
@@ -120,7 +109,6 @@ impl Asked {
         Ok(viewer.scope_with_all(names).await?)
     }
 
-    /// Address of a page of this comparison, for a part of it.
     pub(crate) fn href(&self, path: &[u8], from_path: &[u8]) -> String {
         let mut href = match &self.from {
             Some(from) if from.package != self.to.package => {
@@ -149,7 +137,6 @@ impl Asked {
     }
 }
 
-/// Change without objects of git.
 pub(super) fn change(path: &[u8], kind: ChangeKind) -> Change {
     Change {
         path: path.to_vec(),

@@ -1,8 +1,6 @@
-//! Changed files of two packages, by the hashes of their indexed documents.
-//!
-//! Directories are listed on both sides, level by level. A file with another's hash is renamed.
+//! Changed files of two packages, by the hashes of their documents.
 
-use super::asked::{Asked, Comparison, FILES_MAX, Side, change};
+use super::asked::{AskedDiff, Comparison, FILES_MAX, Side, change};
 use crate::problem::Problem;
 use crate::search::params::lossy;
 use crate::suggest::Corpus;
@@ -10,15 +8,12 @@ use futures_util::stream::{self, StreamExt};
 use schema::message::{Change, ChangeKind, ListEntry, ListKind, ListRequest};
 use std::collections::{BTreeMap, HashMap};
 
-/// Listed directories.
 const DIRECTORIES_MAX: usize = 5000;
 
 const AT_ONCE_MAX: usize = 8;
 
-/// Parts of a directory, of a thousand entries each.
 const PARTS_MAX: usize = 20;
 
-/// Paths with hashes, empty of a directory.
 type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 
 struct Walk<'c> {
@@ -28,7 +23,7 @@ struct Walk<'c> {
     listed: usize,
 }
 
-pub(super) async fn compare(corpus: Corpus<'_>, asked: &Asked) -> Result<Comparison, Problem> {
+pub(super) async fn compare(corpus: Corpus<'_>, asked: &AskedDiff) -> Result<Comparison, Problem> {
     let from = asked.from.as_ref().expect("packages have two sides");
     let sides = [
         indexed(corpus, from).await?,
@@ -51,7 +46,6 @@ pub(super) async fn compare(corpus: Corpus<'_>, asked: &Asked) -> Result<Compari
     })
 }
 
-/// Names the newest version of a package without one.
 async fn indexed(corpus: Corpus<'_>, side: &Side) -> Result<Side, Problem> {
     let found = corpus.versions(&side.package).await?.pop();
     let found = found.ok_or_else(|| {
@@ -65,7 +59,6 @@ async fn indexed(corpus: Corpus<'_>, side: &Side) -> Result<Side, Problem> {
 }
 
 impl Walk<'_> {
-    /// Returns true if it left out directories.
     async fn run(&mut self, path: &[u8]) -> Result<bool, Problem> {
         let top = path.strip_suffix(b"/").unwrap_or(path);
         let directory = match top {
@@ -137,7 +130,6 @@ impl Walk<'_> {
     }
 }
 
-/// Joins removed with added files of the same text, and sorts by path.
 fn renamed(found: Vec<(Change, Vec<u8>)>) -> Vec<Change> {
     let mut removed: HashMap<&[u8], Vec<&[u8]>> = HashMap::new();
     for (change, hash) in &found {

@@ -8,19 +8,15 @@ use language::Language;
 use language::diff::is_binary;
 use schema::message::{Change, ChangeKind, FileRange, FileRequest, FileSource};
 
-/// Kinds of git objects that have no lines.
 const LINK: u16 = 0o120_000;
 const SUBMODULE: u16 = 0o160_000;
 
-/// Files read at once.
 const AT_ONCE_MAX: usize = 8;
 
-/// Bounds of the texts of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) files: usize,
     pub(crate) file_bytes: u64,
-    /// Of all files, checked every few ones.
     pub(crate) bytes: usize,
 }
 
@@ -37,10 +33,9 @@ impl Budget {
     };
 }
 
-pub(crate) enum Content {
+pub(crate) enum FileContent {
     Texts(Texts),
     Binary,
-    /// Reason.
     Opaque(String),
 }
 
@@ -51,13 +46,12 @@ pub(crate) struct Texts {
     pub(crate) language: &'static str,
 }
 
-/// Contents of the first files, as far as the budget allows.
 pub(crate) async fn read(
     corpus: Corpus<'_>,
     Comparison { from, to, .. }: &Comparison,
     files: &[Change],
     budget: Budget,
-) -> Vec<Content> {
+) -> Vec<FileContent> {
     let files = &files[..files.len().min(budget.files)];
     let (mut contents, mut bytes) = (Vec::new(), 0);
     let reads = files
@@ -68,7 +62,7 @@ pub(crate) async fn read(
     while bytes <= budget.bytes
         && let Some(content) = reads.next().await
     {
-        if let Content::Texts(texts) = &content {
+        if let FileContent::Texts(texts) = &content {
             bytes += texts.before.len() + texts.after.len();
         }
         contents.push(content);
@@ -81,13 +75,13 @@ async fn content(
     (from, to): (&Side, &Side),
     file: &Change,
     bytes_max: u64,
-) -> Content {
+) -> FileContent {
     let modes = [file.mode_before, file.mode_after];
     if modes.contains(&SUBMODULE) {
-        return Content::Texts(submodules(file));
+        return FileContent::Texts(submodules(file));
     }
     if modes.contains(&LINK) {
-        return Content::Opaque("a symbolic link".to_owned());
+        return FileContent::Opaque("a symbolic link".to_owned());
     }
     let was = match &file.was[..] {
         b"" => &file.path,
@@ -104,12 +98,12 @@ async fn content(
         },
     };
     match texts {
-        Err(reason) => Content::Opaque(reason),
-        Ok((before, after)) if is_binary(&before) || is_binary(&after) => Content::Binary,
+        Err(reason) => FileContent::Opaque(reason),
+        Ok((before, after)) if is_binary(&before) || is_binary(&after) => FileContent::Binary,
         Ok((before, after)) => {
             let known = if after.is_empty() { &before } else { &after };
             let language = Language::of(&file.path, known).map_or("", |it| it.name);
-            Content::Texts(Texts {
+            FileContent::Texts(Texts {
                 before,
                 after,
                 language,
@@ -118,7 +112,6 @@ async fn content(
     }
 }
 
-/// Lines as git shows them.
 fn submodules(file: &Change) -> Texts {
     let line = |mode, id: &str| match mode {
         SUBMODULE => format!("Subproject commit {id}\n").into_bytes(),
@@ -131,7 +124,6 @@ fn submodules(file: &Change) -> Texts {
     }
 }
 
-/// Text of a file, or the reason why there is none.
 pub(crate) async fn text(
     corpus: Corpus<'_>,
     side: &Side,

@@ -41,7 +41,7 @@ const SCRIPTS: &[File] = files! { "js/":
     "boxes.js" "complete.js" "copy.js" "diff.js" "facets.js" "file.js" "find_file.js" "form.js"
     "fragment.js" "hint.js" "keys.js" "lines.js" "main.js" "marks.js" "more_lines.js" "move.js"
     "options.js" "outline.js" "patience.js" "recent.js" "replace.js" "running.js" "say.js"
-    "stream.js" "symbol.js" "theme.js" "tree.js" "words.js"
+    "stream.js" "symbol.js" "theme.js" "tree.js" "versions.js" "words.js"
 };
 
 const ICONS: &[File] = files! { "":

@@ -6,7 +6,7 @@ use super::file::FileView;
 use super::filters::{self, signed};
 use super::form::Form;
 use super::visible;
-use crate::diff::{self, Asked, Side};
+use crate::diff::{self, AskedDiff, Side};
 use crate::http::links::{FileAddress, RepositoryAddress, encode, package_href};
 use crate::problem::Problem;
 use crate::repositories::{self, History, names};
@@ -32,7 +32,7 @@ pub(crate) async fn commit(call: Call) -> Result<Html<String>, Problem> {
     let scope = viewer.scope_with(repo.as_bytes()).await?;
     let found = repositories::commit(&call.coordinator, &scope, repo, rev).await?;
     let corpus = call.corpus(&scope);
-    let compared = diff::compare(corpus, &Asked::commit(repo, &found.id)).await;
+    let compared = diff::compare(corpus, &AskedDiff::commit(repo, &found.id)).await;
     let (diff, notice) = match compared {
         Ok(compared) => {
             let diff = DiffView::of_commit(corpus, &compared).await;
@@ -75,9 +75,9 @@ impl CommitPage<'_> {
             package: self.repo.as_bytes().to_vec(),
             revision: parent.to_owned(),
         };
-        let asked = Asked {
+        let asked = AskedDiff {
             from: Some(from),
-            ..Asked::commit(self.repo, &self.commit.id)
+            ..AskedDiff::commit(self.repo, &self.commit.id)
         };
         asked.href(b"", b"")
     }

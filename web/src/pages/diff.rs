@@ -1,37 +1,36 @@
-//! Page of the differences between two revisions, packages, directories or files.
-//!
-//! Pages of commits have the same list and differences ([`view`]).
+//! Page of the differences between two revisions or packages.
 
+mod painter;
 mod view;
 
 pub(super) use view::DiffView;
 
 use super::form::Form;
 use super::{filters, visible};
-use crate::diff::{Asked, Comparison, Side, compare};
+use crate::diff::{AskedDiff, Comparison, Side, compare};
 use crate::http::links::RepositoryAddress;
 use crate::problem::Problem;
 use crate::search::params::lossy;
 use crate::state::Call;
 use askama::Template;
 use axum::response::Html;
-use view::Options;
+use view::DiffOptions;
 
 #[derive(Template)]
 #[template(path = "diff.html")]
 struct DiffPage {
     form: Form,
-    asked: Asked,
+    asked: AskedDiff,
     compared: Comparison,
-    options: Options,
+    options: DiffOptions,
     files: String,
 }
 
 pub(crate) async fn diff(call: Call) -> Result<Html<String>, Problem> {
     let params = &call.params;
-    params.expect(&[Asked::PARAMETERS, Options::PARAMETERS])?;
-    let mut asked = Asked::new(params)?;
-    let options = Options::new(params)?;
+    params.expect(&[AskedDiff::PARAMETERS, DiffOptions::PARAMETERS])?;
+    let mut asked = AskedDiff::new(params)?;
+    let options = DiffOptions::new(params)?;
     let scope = asked.scope(&call.viewer).await?;
     let corpus = call.corpus(&scope);
     let compared = compare(corpus, &asked).await?;
@@ -55,7 +54,6 @@ impl DiffPage {
         self.asked.from.as_ref()
     }
 
-    /// True for revisions of one repository.
     fn is_of_revisions(&self) -> bool {
         let to = &self.asked.to;
         self.from().is_none_or(|from| from.package == to.package)
@@ -65,7 +63,6 @@ impl DiffPage {
         visible::plain(side.name().as_bytes())
     }
 
-    /// Value of a field: a revision, or a package.
     fn typed(&self, side: Option<&Side>) -> String {
         let Some(side) = side else {
             return String::new();
@@ -88,7 +85,6 @@ impl DiffPage {
         visible::plain(&self.asked.path)
     }
 
-    /// Page of a side: a commit, or files.
     fn side_href(&self, side: &Side) -> String {
         match str::from_utf8(&side.package) {
             Ok(repo) if !side.revision.is_empty() => {
@@ -100,18 +96,18 @@ impl DiffPage {
     }
 
     fn other_view(&self) -> String {
-        let options = Options {
+        let options = DiffOptions {
             split: !self.options.split,
             ..self.options
         };
-        let Asked {
+        let AskedDiff {
             path, from_path, ..
         } = &self.asked;
         self.asked.href(path, from_path) + &options.parameters()
     }
 
     fn swapped(&self) -> Option<String> {
-        let Asked {
+        let AskedDiff {
             from,
             to,
             path,
@@ -121,7 +117,7 @@ impl DiffPage {
             b"" => (path, from_path),
             from_path => (&from_path.to_vec(), path),
         };
-        let swapped = Asked {
+        let swapped = AskedDiff {
             from: Some(to.clone()),
             to: from.clone()?,
             path: path.clone(),

@@ -4,6 +4,7 @@
 //! Addresses: `/p/PACKAGE/` or `/p/PACKAGE/DIR/`, with `?rev=NAME` of a git repository. Without a
 //! version, the newest is shown.
 
+use super::filters::short_name;
 use super::form::Form;
 use super::tree::{self, Place, TreeView};
 use super::versions::{self, Shown};
@@ -21,7 +22,7 @@ use frontend::Listing;
 use schema::message::{
     FileRange, FileRequest, IndexedRepository, IndexedRevision, ListEntry, ListKind, ListRequest,
 };
-use schema::name::{package_name, revision_name};
+use schema::name::package_name;
 
 #[derive(Template)]
 #[template(path = "directory.html")]
@@ -265,10 +266,6 @@ impl RepositoryView {
 
 pub(super) fn committed(revision: &IndexedRevision) -> String {
     filters::moment(revision.committed.try_into().unwrap_or_default())
-}
-
-pub(super) fn short_name(full: &str) -> &str {
-    str::from_utf8(revision_name(full.as_bytes())).expect("the prefix that is missing is ASCII")
 }
 
 async fn readme(

@@ -1,41 +1,56 @@
-//! Menu of the versions of a file or directory: branches, tags, versions of the package, and
-//! commits that changed it.
-//!
-//! Links name the shown version in `from`, so that its lines can be found in the other one.
+//! Menu of the versions of a file or directory.
 
 use super::commit::{day, subject};
-use super::directory::short_name;
-use super::{filters, visible};
-use crate::diff::{Asked, Side};
+use super::filters::{self, short_name};
+use super::visible;
+use crate::diff::{AskedDiff, Side};
 use crate::http::links::{FileAddress, encode};
 use crate::http::site::Site;
 use crate::suggest::Corpus;
 use askama::Template;
+use frontend::DocumentRevisions;
 use futures_util::future::join3;
 use schema::message::{FileRange, FileRequest, LookupOf, Reference, ReferenceKind};
 use schema::name::package_name;
 
-/// Branches or tags.
 const REFERENCES_MAX: usize = 100;
 
-/// Read to find branches and tags.
+const NAMED_MAX: usize = 3;
+
 const READ_MAX: u32 = 1000;
 
 const COMMITS_MAX: u32 = 10;
 
-/// Shown version of a file, or of a directory, whose path ends with `/` or is empty.
 pub(super) struct Shown<'a> {
-    /// At the revision of the address.
     pub(super) address: FileAddress<'a>,
-    /// Commit; empty outside of a repository.
     pub(super) commit: &'a str,
-    /// Lines as a parameter, or empty.
     pub(super) lines: &'a str,
+}
+
+#[derive(Default)]
+pub(super) struct RevisionLinks {
+    pub(super) names: Vec<(String, String)>,
+    pub(super) more: u32,
+}
+
+impl RevisionLinks {
+    pub(super) fn of(revisions: &DocumentRevisions, file: FileAddress<'_>) -> RevisionLinks {
+        let (names, more) = revisions.first(NAMED_MAX);
+        let link = |name: &String| {
+            let href = file.at(name).show_href(0);
+            (visible::plain(name.as_bytes()), href)
+        };
+        RevisionLinks {
+            names: names.iter().map(link).collect(),
+            more,
+        }
+    }
 }
 
 #[derive(Template)]
 #[template(path = "versions.html")]
 struct VersionsMenu {
+    current: String,
     groups: Vec<Group>,
     is_file: bool,
 }
@@ -52,11 +67,9 @@ struct Entry {
     about: String,
     href: String,
     is_current: bool,
-    /// Differences from this version to the shown one.
     compare: Option<String>,
 }
 
-/// Empty without another version.
 pub(super) async fn menu(site: &Site, corpus: Corpus<'_>, shown: Shown<'_>) -> String {
     let (references, versions, commits) = join3(
         shown.references(corpus),
@@ -66,9 +79,11 @@ pub(super) async fn menu(site: &Site, corpus: Corpus<'_>, shown: Shown<'_>) -> S
     .await;
     let names = |kind| references.iter().filter(move |it| it.kind == kind);
     let named = |kind| {
-        let names = names(kind).map(|it| String::from_utf8_lossy(&it.name).into_owned());
-        let entries = names.map(|name| shown.revision(short_name(&name), &name));
-        entries.collect()
+        let entry = |it: &Reference| {
+            let name = String::from_utf8_lossy(&it.name);
+            shown.revision(short_name(&name), &name, &it.id)
+        };
+        names(kind).map(entry).collect()
     };
     let groups = [
         ("Versions", versions),
@@ -82,27 +97,22 @@ pub(super) async fn menu(site: &Site, corpus: Corpus<'_>, shown: Shown<'_>) -> S
     let mut groups: Vec<Group> = groups
         .map(|(name, entries)| Group::new(name, entries))
         .collect();
-    match groups
-        .iter()
-        .position(|group| group.entries.iter().any(|it| it.is_current))
-    {
-        Some(current) => groups[current].is_open = true,
-        None => groups
-            .iter_mut()
-            .take(1)
-            .for_each(|group| group.is_open = true),
+    let is_current = |group: &Group| group.entries.iter().any(|entry| entry.is_current);
+    let open = groups.iter().position(is_current).unwrap_or(0);
+    if let Some(group) = groups.get_mut(open) {
+        group.is_open = true;
     }
     if groups.is_empty() {
         return String::new();
     }
     site.render(&VersionsMenu {
+        current: shown.name(),
         groups,
         is_file: shown.is_file(),
     })
 }
 
 impl Group {
-    /// The current entry comes first.
     fn new(name: &'static str, mut entries: Vec<Entry>) -> Group {
         entries.sort_by_key(|entry| !entry.is_current);
         let is_cut = entries.len() > REFERENCES_MAX;
@@ -122,6 +132,16 @@ impl Shown<'_> {
         !path.is_empty() && !path.ends_with(b"/")
     }
 
+    fn name(&self) -> String {
+        match (self.address.revision, self.commit) {
+            ("", "") => visible::plain(self.address.package),
+            (revision, commit) if revision.is_empty() || revision == commit => {
+                filters::short_id(commit)
+            }
+            (revision, _) => visible::plain(revision.as_bytes()),
+        }
+    }
+
     fn side(&self) -> Side {
         Side {
             package: self.address.package.to_vec(),
@@ -129,7 +149,6 @@ impl Shown<'_> {
         }
     }
 
-    /// Indexed ones if no repository can be read.
     async fn references(&self, corpus: Corpus<'_>) -> Vec<Reference> {
         let Ok(repo) = str::from_utf8(self.address.package) else {
             return Vec::new();
@@ -169,7 +188,6 @@ impl Shown<'_> {
             .collect()
     }
 
-    /// Commits that changed the file or directory.
     async fn commits(&self, corpus: Corpus<'_>) -> Vec<Entry> {
         let FileAddress { package, path, .. } = self.address;
         let (Ok(repo), false) = (str::from_utf8(package), self.commit.is_empty()) else {
@@ -195,10 +213,13 @@ impl Shown<'_> {
         log.commits.iter().map(commit).collect()
     }
 
-    fn revision(&self, short: &str, full: &str) -> Entry {
+    fn revision(&self, short: &str, full: &str, id: &str) -> Entry {
         let revision = self.address.revision;
         Entry {
-            is_current: !revision.is_empty() && (short == revision || full == revision),
+            is_current: match revision {
+                "" => id == self.commit,
+                revision => short == revision || full == revision,
+            },
             ..self.entry(
                 self.address.package,
                 short,
@@ -218,7 +239,7 @@ impl Shown<'_> {
             commit => commit.as_bytes(),
         };
         let is_current = package == self.address.package && revision == self.commit;
-        let compared = Asked {
+        let compared = AskedDiff {
             from: Some(Side {
                 package: package.to_vec(),
                 revision: revision.to_owned(),

@@ -1,45 +1,33 @@
-//! Changed files with their lines: unified, or side by side.
-//!
-//! The first files are compared, as far as the bounds allow; others are links to a page of their
-//! own, which has larger bounds.
+//! Changed files with their lines, as far as the bounds allow.
 
 use super::super::filters;
-use super::super::visible::{self, VisibleLine};
-use crate::diff::{Asked, Budget, Comparison, Content, Texts, read};
+use super::super::visible;
+use super::painter::{Painter, SectionView};
+use crate::diff::{AskedDiff, Budget, Comparison, FileContent, read};
 use crate::http::blocking;
 use crate::http::links::{FileAddress, RepositoryAddress};
 use crate::problem::Problem;
 use crate::search::params::Params;
-use crate::source::colours::{DocumentColours, LineStates, Syntax};
 use crate::suggest::Corpus;
 use askama::Template;
-use language::diff::{Hunk, Row, Section, TextDiff, Words};
+use language::diff::{Hunk, Section, TextDiff};
 use schema::message::{Change, ChangeKind};
 use std::ops::Range;
-use std::sync::Arc;
 
-/// Rows and bytes of one file among several, as on GitHub.
 const FILE_ROWS_MAX: u32 = 400;
 const FILE_BYTES_MAX: usize = 20_000;
 
-/// Rows of a page.
 const ROWS_MAX: u32 = 20_000;
 
-/// Note of a file beyond the bounds.
 const LEFT_OUT: &str = "not compared on this page";
 
 const CONTEXT: u32 = 3;
 
-/// Steps of more context; then all lines.
 const CONTEXTS: [u32; 2] = [25, 200];
 
-/// Bytes before the first mark of a longer line, and of all of it.
-const LINE_BYTES: (usize, usize) = (500, 2000);
-
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Options {
+pub(super) struct DiffOptions {
     pub(super) split: bool,
-    /// Common lines around a change.
     pub(super) context: u32,
 }
 
@@ -49,7 +37,6 @@ pub(in super::super) struct DiffView {
     split: bool,
     files: Vec<FileView>,
     more: bool,
-    /// Added and removed lines of the compared files.
     sums: (u32, u32),
     uncounted: usize,
 }
@@ -59,26 +46,15 @@ struct FileView {
     path: String,
     was: Option<String>,
     kind: &'static str,
-    /// Changed mode, such as `100644 → 100755`.
     modes: Option<String>,
     counts: Option<(u32, u32)>,
-    /// Page of the file's difference alone.
     href: String,
-    /// File on the newer side that has it.
     file_href: String,
     history_href: Option<String>,
     more_context: Option<String>,
     note: Option<String>,
     sections: Vec<SectionView>,
-    /// Common lines after the last section.
     rest: u32,
-}
-
-struct SectionView {
-    /// Common lines before it.
-    hidden: u32,
-    range: String,
-    rows: Vec<RowView>,
 }
 
 impl FileView {
@@ -87,54 +63,16 @@ impl FileView {
     }
 }
 
-impl RowView {
-    fn class(&self) -> &'static str {
-        match (&self.before, &self.after) {
-            (None, _) => "added",
-            (_, None) => "removed",
-            _ => "",
-        }
-    }
-
-    fn sign(&self) -> char {
-        match self.class() {
-            "added" => '+',
-            "removed" => '−',
-            _ => ' ',
-        }
-    }
-
-    fn shown(&self) -> &Cell {
-        let cell = self.after.as_ref().or(self.before.as_ref());
-        cell.expect("a row has a line")
-    }
-}
-
-/// Lines side by side; in a unified view, changed lines have one side.
-struct RowView {
-    before: Option<Cell>,
-    after: Option<Cell>,
-}
-
-struct Cell {
-    number: u32,
-    href: String,
-    shown: VisibleLine,
-    changed: bool,
-    /// False without a newline at the end.
-    ends: bool,
-}
-
-impl Options {
+impl DiffOptions {
     pub(super) const PARAMETERS: &[&str] = &["view", "context"];
 
-    pub(super) fn new(params: &Params) -> Result<Options, Problem> {
+    pub(super) fn new(params: &Params) -> Result<DiffOptions, Problem> {
         let choices = [("unified", false), ("split", true), ("", false)];
         let context = match params.text("context")? {
             Some("all") => u32::MAX,
             _ => params.number("context", CONTEXT)?,
         };
-        Ok(Options {
+        Ok(DiffOptions {
             split: params.choice("view", false, &choices)?,
             context,
         })
@@ -149,16 +87,16 @@ impl Options {
         }
     }
 
-    fn with_more_context(self) -> Option<Options> {
+    fn with_more_context(self) -> Option<DiffOptions> {
         let larger = CONTEXTS.into_iter().find(|context| *context > self.context);
         let context = larger.unwrap_or(u32::MAX);
-        (self.context < u32::MAX).then_some(Options { context, ..self })
+        (self.context < u32::MAX).then_some(DiffOptions { context, ..self })
     }
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for DiffOptions {
+    fn default() -> DiffOptions {
+        DiffOptions {
             split: false,
             context: CONTEXT,
         }
@@ -166,22 +104,21 @@ impl Default for Options {
 }
 
 impl DiffView {
-    /// As on the page of a commit.
     pub(in super::super) async fn of_commit(corpus: Corpus<'_>, compared: &Comparison) -> DiffView {
-        let asked = Asked {
+        let asked = AskedDiff {
             from: Some(compared.from.clone()).filter(|from| !from.revision.is_empty()),
             to: compared.to.clone(),
             path: Vec::new(),
             from_path: Vec::new(),
         };
-        DiffView::of(corpus, &asked, compared, Options::default()).await
+        DiffView::of(corpus, &asked, compared, DiffOptions::default()).await
     }
 
     pub(super) async fn of(
         corpus: Corpus<'_>,
-        asked: &Asked,
+        asked: &AskedDiff,
         compared: &Comparison,
-        options: Options,
+        options: DiffOptions,
     ) -> DiffView {
         let is_one = compared.files.len() == 1 && !asked.path.is_empty();
         let budget = if is_one { Budget::ONE } else { Budget::MANY };
@@ -228,9 +165,9 @@ impl DiffView {
 
 impl FileView {
     fn new(
-        asked: &Asked,
+        asked: &AskedDiff,
         Comparison { from, to, .. }: &Comparison,
-        options: Options,
+        options: DiffOptions,
         (number, file): (usize, &Change),
     ) -> FileView {
         let is_there = file.kind != ChangeKind::Removed;
@@ -269,15 +206,17 @@ impl FileView {
 
     fn fill(
         &mut self,
-        content: Content,
+        content: FileContent,
         sides: (FileAddress<'_>, FileAddress<'_>),
-        options: Options,
+        options: DiffOptions,
         (is_one, rows_max): (bool, u32),
     ) {
         let texts = match content {
-            Content::Texts(texts) => texts,
-            Content::Binary => return self.note = Some("binary".to_owned()),
-            Content::Opaque(reason) => return self.note = Some(visible::plain(reason.as_bytes())),
+            FileContent::Texts(texts) => texts,
+            FileContent::Binary => return self.note = Some("binary".to_owned()),
+            FileContent::Opaque(reason) => {
+                return self.note = Some(visible::plain(reason.as_bytes()));
+            }
         };
         let diff = TextDiff::of(&texts.before, &texts.after);
         self.counts = Some(diff.counts());
@@ -303,13 +242,9 @@ impl FileView {
     fn paint(&mut self, painter: &Painter<'_>, sections: &[Section], rows_max: u32) {
         let (mut at, mut left) = (0, rows_max as usize);
         for section in sections {
-            let rows = painter.rows(section, left);
-            left -= rows.len();
-            self.sections.push(SectionView {
-                hidden: section.after.start - at,
-                range: range(section),
-                rows,
-            });
+            let painted = painter.section(section, section.after.start - at, left);
+            left -= painted.rows.len();
+            self.sections.push(painted);
             at = section.after.end;
             if left == 0 {
                 return;
@@ -334,121 +269,4 @@ fn changed_bytes(diff: &TextDiff<'_>) -> usize {
 fn modes(file: &Change) -> Option<String> {
     let (old, new) = (file.mode_before, file.mode_after);
     (old != new && old > 0 && new > 0).then(|| format!("{old:o} → {new:o}"))
-}
-
-/// `@@ -1,3 +1,4 @@`, as in git.
-fn range(section: &Section) -> String {
-    let side = |range: &Range<u32>| match range.end - range.start {
-        0 => format!("{},0", range.start),
-        1 => (range.start + 1).to_string(),
-        lines => format!("{},{lines}", range.start + 1),
-    };
-    format!("@@ -{} +{} @@", side(&section.before), side(&section.after))
-}
-
-struct Painter<'d> {
-    diff: &'d TextDiff<'d>,
-    colours: [DocumentColours; 2],
-    sides: [FileAddress<'d>; 2],
-    split: bool,
-}
-
-impl<'d> Painter<'d> {
-    fn new(
-        diff: &'d TextDiff<'d>,
-        texts: &Texts,
-        (before, after): (FileAddress<'d>, FileAddress<'d>),
-        split: bool,
-    ) -> Painter<'d> {
-        let syntax = Syntax::of(texts.language);
-        let colours = |text: &[u8]| {
-            let syntax = syntax.filter(|syntax| syntax.lasts_over_lines());
-            let states = syntax.map(|syntax| Arc::new(LineStates::of(syntax, text)));
-            DocumentColours::new(texts.language, states)
-        };
-        Painter {
-            diff,
-            colours: [colours(&texts.before), colours(&texts.after)],
-            sides: [before, after],
-            split,
-        }
-    }
-
-    fn rows(&self, section: &Section, count_max: usize) -> Vec<RowView> {
-        let hunks = &self.diff.hunks[section.hunks.clone()];
-        let words: Vec<Words> = hunks.iter().map(|hunk| self.diff.words(hunk)).collect();
-        let mut rows = Vec::new();
-        for row in self.diff.rows(section).into_iter().take(count_max) {
-            let marks = |side: usize, line: u32| {
-                let range = |hunk: &Hunk| [&hunk.before, &hunk.after][side].clone();
-                let at = hunks.partition_point(|hunk| range(hunk).end <= line);
-                let (before, after) = words.get(at)?;
-                let lines = [before, after][side];
-                Some(&lines[(line - range(&hunks[at]).start) as usize][..])
-            };
-            rows.push(match row {
-                Row {
-                    before: Some(old),
-                    after: Some(new),
-                } => RowView {
-                    before: Some(self.cell(0, old, None, self.split)),
-                    after: Some(self.cell(1, new, None, true)),
-                },
-                Row { before, after } => RowView {
-                    before: before.map(|line| self.cell(0, line, marks(0, line), true)),
-                    after: after.map(|line| self.cell(1, line, marks(1, line), true)),
-                },
-            });
-        }
-        if self.split { paired(rows) } else { rows }
-    }
-
-    /// `marks` are of a changed line.
-    fn cell(&self, side: usize, line: u32, marks: Option<&[Range<usize>]>, is_shown: bool) -> Cell {
-        let text = [&self.diff.before, &self.diff.after][side][line as usize];
-        let bare = text.strip_suffix(b"\n");
-        let ends = bare.is_some();
-        let mut bare = bare.unwrap_or(text);
-        if marks.is_none() {
-            bare = bare.strip_suffix(b"\r").unwrap_or(bare);
-        }
-        let number = line + 1;
-        let shown = if is_shown {
-            let coloured = self.colours[side].tokens(number, bare);
-            visible::line(bare, marks.unwrap_or_default(), &coloured, LINE_BYTES)
-        } else {
-            VisibleLine::default()
-        };
-        Cell {
-            number,
-            href: self.sides[side].show_href(number),
-            shown,
-            changed: marks.is_some(),
-            ends,
-        }
-    }
-}
-
-/// Puts removed lines beside the added ones of their hunk.
-fn paired(rows: Vec<RowView>) -> Vec<RowView> {
-    let mut paired: Vec<RowView> = Vec::new();
-    // First row of the hunk with no added line.
-    let mut next = 0;
-    for row in rows {
-        match row {
-            RowView {
-                before: None,
-                after,
-            } if next < paired.len() => {
-                paired[next].after = after;
-                next += 1;
-            }
-            RowView { after: None, .. } => paired.push(row),
-            row => {
-                paired.push(row);
-                next = paired.len();
-            }
-        }
-    }
-    paired
 }

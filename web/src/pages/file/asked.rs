@@ -21,9 +21,7 @@ pub(super) struct AskedFile {
     pub(super) path: Vec<u8>,
     pub(super) revision: String,
     pub(super) kept: FileView,
-    /// Other version, whose lines the address has: a commit, or a package.
     pub(super) from: Vec<u8>,
-    /// Changed line of the other version, instead of which the first line is shown.
     pub(super) from_line: u32,
     pub(super) first: Option<u32>,
     /// BLAKE3 of the linked text.

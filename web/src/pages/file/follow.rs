@@ -1,7 +1,7 @@
-//! Lines of another version in this one: mapped by the differences of both texts.
+//! Lines of another version in this one.
 
 use super::asked::{AskedFile, LineRange};
-use crate::diff::{Asked, Side, compare, text};
+use crate::diff::{AskedDiff, Side, compare, text};
 use crate::http::blocking;
 use crate::http::links::{FileAddress, encode};
 use crate::suggest::Corpus;
@@ -9,8 +9,6 @@ use language::diff::{TextDiff, mapped};
 
 const FILE_BYTES_MAX: u64 = 8 << 20;
 
-/// Address of the file at the lines that the address names in `from`, perhaps at another path.
-/// `None` to show it as requested.
 pub(super) async fn redirect(corpus: Corpus<'_>, asked: &AskedFile) -> Option<String> {
     if asked.from.is_empty() || asked.from_line > 0 {
         return None;
@@ -53,9 +51,8 @@ pub(super) async fn redirect(corpus: Corpus<'_>, asked: &AskedFile) -> Option<St
     ))
 }
 
-/// Path in the other revision of a file that is missing there.
 async fn renamed(corpus: Corpus<'_>, from: Side, to: Side, path: &[u8]) -> Option<Vec<u8>> {
-    let asked = Asked {
+    let asked = AskedDiff {
         from: Some(from),
         to,
         path: path.to_vec(),

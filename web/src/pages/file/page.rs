@@ -3,7 +3,7 @@
 use super::super::form::Form;
 use super::super::markdown::is_markdown;
 use super::super::tree::{Place, TreeView, directory_of};
-use super::super::versions::Shown;
+use super::super::versions::{RevisionLinks, Shown};
 use super::super::{filters, visible};
 use super::asked::{AskedFile, LineRange, PLAIN};
 use super::marks::Marks;
@@ -40,7 +40,7 @@ pub(super) struct FilePage {
     commit: String,
     permalink: String,
     git: Option<GitLinks>,
-    revisions: DocumentRevisions,
+    revisions: RevisionLinks,
     /// Differences from the named text.
     notices: Vec<String>,
     pub(super) shown: LineRange,
@@ -123,6 +123,11 @@ impl FilePage {
             [] => "",
             _ => &asked.revision[..],
         };
+        let revisions = DocumentRevisions {
+            names: reply.revisions.clone(),
+            count: reply.revisions.len() as u32,
+            commit: String::new(),
+        };
         FilePage {
             form: asked.form.of_query(),
             package: visible::plain(package),
@@ -132,11 +137,7 @@ impl FilePage {
             commit: filters::short_id(&reply.commit),
             git: GitLinks::new(&asked, package, reply),
             permalink: commit.show_href(asked.kept.lines.first),
-            revisions: DocumentRevisions {
-                names: reply.revisions.clone(),
-                count: reply.revisions.len() as u32,
-                commit: String::new(),
-            },
+            revisions: RevisionLinks::of(&revisions, address),
             notices,
             shown,
             total_lines: u64::from(reply.total_lines),

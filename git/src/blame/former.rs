@@ -6,11 +6,12 @@
 
 use crate::error::Result;
 use crate::objects::Objects;
-use crate::similar::{Content, NAMED_SCORE_MIN, SCORE_MIN, last_name, may_be_similar};
 use crate::tree::is_file;
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hasher};
 
 const ENTRIES_MAX: usize = 100_000;
 
@@ -20,6 +21,21 @@ const DEPTH_MAX: usize = 64;
 const SAME_MAX: usize = 100;
 
 const COMPARED_MAX: usize = 200;
+
+/// Bytes of a compared part without a line end.
+const PART_BYTES: usize = 64;
+
+/// Start of a file searched for a NUL that marks it binary, as in git.
+const BINARY_BYTES: usize = 8_000;
+
+/// Score of equal files, as in git.
+pub(crate) const SCORE_MAX: usize = 60_000;
+
+/// Lowest score of a moved file.
+pub(crate) const SCORE_MIN: usize = SCORE_MAX / 2;
+
+/// Score of the only file of a last name that ends the search.
+pub(crate) const NAMED_SCORE_MIN: usize = SCORE_MAX / 4 * 3;
 
 /// Path before a commit; `None` if new, or if too much moved.
 pub(crate) fn path(
@@ -49,14 +65,11 @@ pub(crate) fn path(
     if let Some((path, _)) = same.min_by_key(|(path, _)| !has_name(path)) {
         return Ok(Some(path.clone()));
     }
-    let Some(content) = Content::read(objects, file, bytes_max)? else {
+    let Some(text) = objects.text(file, bytes_max)? else {
         return Ok(None);
     };
-    let size = objects.size(file).unwrap_or(u64::MAX);
-    let score = |id| {
-        let other = Content::read(objects, id, bytes_max)?;
-        Ok(other.map_or(0, |other| content.score(&other)))
-    };
+    let parts = Parts::of(&text);
+    let score = |id| score(objects, (&text, &parts), id, bytes_max);
     let mut named = removed.iter().filter(|(path, _)| has_name(path));
     if let (Some((path, id)), None) = (named.next(), named.next())
         && score(*id)? >= NAMED_SCORE_MIN
@@ -66,8 +79,8 @@ pub(crate) fn path(
     let mut best = None;
     let mut compared = 0;
     for (path, id) in &removed {
-        let other = objects.size(*id).unwrap_or(u64::MAX);
-        if !may_be_similar(other, size) {
+        let size = objects.size(*id).unwrap_or(u64::MAX);
+        if !may_be_similar(size, text.len() as u64) {
             continue;
         }
         compared += 1;
@@ -80,6 +93,29 @@ pub(crate) fn path(
         }
     }
     Ok(best.map(|(_, path)| path.clone()))
+}
+
+pub(crate) fn last_name(path: &[u8]) -> Option<&[u8]> {
+    path.rsplit(|&byte| byte == b'/').next()
+}
+
+/// True if texts of these sizes can share half.
+pub(crate) fn may_be_similar(one: u64, other: u64) -> bool {
+    one.abs_diff(other) <= one.max(other) / 2
+}
+
+/// 0 if over `bytes_max`.
+fn score(
+    objects: &Objects<'_>,
+    (text, parts): (&[u8], &Parts),
+    id: ObjectId,
+    bytes_max: u64,
+) -> Result<usize> {
+    let Some(other) = objects.text(id, bytes_max)? else {
+        return Ok(0);
+    };
+    let largest = text.len().max(other.len()).max(1);
+    Ok(parts.shared(&Parts::of(&other)) * SCORE_MAX / largest)
 }
 
 struct Search<'o, 'r> {
@@ -142,5 +178,56 @@ impl Search<'_, '_> {
             *entries <= ENTRIES_MAX
         })?;
         Ok(read)
+    }
+}
+
+/// Bytes by hash of a line, long ones in parts. CRLF counts as one byte.
+pub(crate) struct Parts(HashMap<u64, usize>);
+
+impl Parts {
+    pub(crate) fn of(text: &[u8]) -> Parts {
+        let is_binary = text[..text.len().min(BINARY_BYTES)].contains(&0);
+        let mut parts = HashMap::new();
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            let line = match line.strip_suffix(b"\r\n") {
+                Some(line) if !is_binary => Cow::Owned([line, b"\n"].concat()),
+                _ => Cow::Borrowed(line),
+            };
+            for part in line.chunks(PART_BYTES) {
+                let mut hasher = DefaultHasher::new();
+                hasher.write(part);
+                *parts.entry(hasher.finish()).or_default() += part.len();
+            }
+        }
+        Parts(parts)
+    }
+
+    pub(crate) fn shared(&self, other: &Parts) -> usize {
+        let shared =
+            |(part, bytes): (&u64, &usize)| other.0.get(part).map(|other| *bytes.min(other));
+        self.0.iter().filter_map(shared).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_share_the_lines_that_both_have() {
+        let shared =
+            |one: &str, other: &str| Parts::of(one.as_bytes()).shared(&Parts::of(other.as_bytes()));
+        assert_eq!(shared("a\nb\n", "b\nc\n"), 2);
+        assert_eq!(shared("a\na\n", "a\n"), 2);
+        assert_eq!(shared("a", "b"), 0);
+        assert_eq!(shared("a\r\n", "a\n"), 2);
+        assert_eq!(shared("a\r\n\0", "a\n"), 0);
+        let long = "x".repeat(100);
+        assert_eq!(shared(&long, &format!("{long}\n")), 64);
+    }
+
+    #[test]
+    fn texts_of_too_different_sizes_are_not_similar() {
+        assert!(may_be_similar(50, 100) && !may_be_similar(49, 100));
     }
 }
