@@ -46,6 +46,7 @@ test('the menu of versions keeps the line, and compares', () => withPage({}, asy
   await page.waitForURL(/rev=v1\.0.*#L\d+$/);
   assert.equal(await page.locator('.line.hit').count(), 1);
   await page.locator('details.versions > summary').click();
+  await page.locator('.versions summary', { hasText: 'Branches' }).click();
   await page.getByRole('link', { name: 'Compare with main' }).click();
   await page.waitForURL(/\/diff\?package=tool&from=main/);
 }));
