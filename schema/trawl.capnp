@@ -503,9 +503,11 @@ struct Lookup {
       revision @8 :Text;
       path @9 :Data;
     }
-    changes :group {         # the files that a commit changed against its first parent
+    changes :group {         # the files that differ between two commits
       revision @10 :Text;
       count @11 :UInt32;     # at most; the limit of a reply may make it fewer
+      since @12 :Text;       # the earlier commit; empty: the first parent of the other
+      path @13 :Data;        # only this file, or files below this directory; empty: all
     }
   }
 }
@@ -557,6 +559,7 @@ struct ChangeList {
   commit @0 :Text;
   changes @1 :List(Change);  # by path
   more @2 :Bool;             # there are more
+  since @3 :Text;            # the commit compared with; empty: the other has no parent
 }
 
 struct Change {
@@ -564,9 +567,15 @@ struct Change {
     added @0;
     removed @1;
     modified @2;
+    renamed @3;
   }
   path @0 :Data;
   kind @1 :Kind;
+  was @2 :Data;              # the former path of a renamed file
+  before @3 :Text;           # the id of the earlier object; empty: none
+  after @4 :Text;
+  modeBefore @5 :UInt16;     # of git; 0: none
+  modeAfter @6 :UInt16;
 }
 
 struct Commit {
@@ -591,6 +600,7 @@ struct Signature {
 struct CommitLog {
   commits @0 :List(Commit);
   next @1 :Data;             # Lookup.log.after of the next part; empty: these are the last commits
+  paths @2 :List(Data);      # of the file in each commit; empty: the path that was asked for
 }
 
 struct ReferenceList {

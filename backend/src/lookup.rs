@@ -111,7 +111,8 @@ pub(crate) fn answer_bytes(answer: &LookupAnswer) -> usize {
 }
 
 pub(crate) fn log_bytes(log: &CommitLog) -> usize {
-    log.next.len() + STRING_BYTES + log.commits.iter().map(commit_bytes).sum::<usize>()
+    let paths = strings_bytes(log.paths.iter().map(Vec::len));
+    log.next.len() + STRING_BYTES + paths + log.commits.iter().map(commit_bytes).sum::<usize>()
 }
 
 /// Bytes of a blame's hunk and its commit, besides strings.
@@ -135,7 +136,13 @@ pub(crate) fn blame_bytes(blame: &Blame) -> usize {
 }
 
 pub(crate) fn change_bytes(change: &Change) -> usize {
-    2 * STRING_BYTES + change.path.len()
+    let texts = [
+        change.path.len(),
+        change.was.len(),
+        change.before.len(),
+        change.after.len(),
+    ];
+    STRING_BYTES + strings_bytes(texts)
 }
 
 fn reference_bytes(Reference { name, id, .. }: &Reference) -> usize {

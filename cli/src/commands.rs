@@ -11,6 +11,7 @@ mod cluster;
 mod commits;
 mod completions;
 mod config;
+mod diff;
 mod frontend;
 mod grep;
 mod index;
@@ -88,6 +89,7 @@ enum Command {
     Commit(commits::CommitArguments),
     Log(commits::LogArguments),
     Refs(commits::RefsArguments),
+    Diff(diff::DiffArguments),
     Key(access::KeyArguments),
     Config(config::ConfigArguments),
     Completions(completions::CompletionsArguments),
@@ -153,6 +155,7 @@ fn run_command(command: &Command) -> Result<Exit> {
         Command::Commit(arguments) => commits::commit(arguments),
         Command::Log(arguments) => commits::log(arguments),
         Command::Refs(arguments) => commits::refs(arguments),
+        Command::Diff(arguments) => diff::run(arguments),
         Command::Key(arguments) => access::key(arguments),
         Command::Config(arguments) => config::run(arguments, &definition()),
         Command::Completions(arguments) => completions::run(arguments, definition()),

@@ -2,7 +2,8 @@
 //!
 //! Files are followed to parents, youngest commit first, and moved ones to their former names
 //! (`former`). Lines also in a parent are passed on, by git's diff (Myers, with indent heuristic);
-//! the rest are blamed. Unlike the blame of gix, this one has bounds.
+//! the rest are blamed, except on commits in `.git-blame-ignore-revs`. Unlike the blame of gix,
+//! this one has bounds.
 //!
 //! **Invariant:** a look-up reads bounded commits and bytes in bounded time. Unresolved lines are
 //! marked `or_earlier`: they come from the named commit or an earlier one.
@@ -10,6 +11,9 @@
 mod former;
 mod lines;
 mod sliding;
+
+pub(crate) use former::{NAMED_SCORE_MIN, path as former_path};
+pub(crate) use former::{Parts, SCORE_MAX, SCORE_MIN, last_name, may_be_similar};
 
 use crate::commit::{self, committed_seconds};
 use crate::error::{Result, refused};
@@ -20,7 +24,7 @@ use gix::ObjectId;
 use lines::{Lines, Passed};
 use schema::message::{BlameHunk, Commit};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -44,6 +48,10 @@ impl Default for BlameLimits {
         }
     }
 }
+
+const IGNORED_FILE: &[u8] = b".git-blame-ignore-revs";
+
+const IGNORED_BYTES_MAX: u64 = 1 << 20;
 
 /// A parent is compared with its child, then with its own parent.
 const TEXTS_MAX: NonZeroUsize = NonZeroUsize::new(16).unwrap();
@@ -91,6 +99,7 @@ pub(crate) struct Walk<'o, 'r> {
     found: BTreeMap<u32, BlameHunk>,
     sources: Vec<BlameSource>,
     known: HashMap<Suspect, u32>,
+    ignored: HashSet<ObjectId>,
     queued: u64,
     /// True until a limit is reached.
     complete: bool,
@@ -129,6 +138,7 @@ pub(crate) fn blame(
         found: BTreeMap::new(),
         sources: Vec::new(),
         known: HashMap::new(),
+        ignored: ignored(objects, commit)?,
         queued: 0,
         complete: true,
     };
@@ -150,6 +160,19 @@ pub(crate) fn blame(
         sources: walk.sources,
         complete: walk.complete,
     }))
+}
+
+fn ignored(objects: &Objects<'_>, commit: &gix::Object<'_>) -> Result<HashSet<ObjectId>> {
+    let file = objects.entry(objects.tree(commit)?, &[IGNORED_FILE])?;
+    let text = match file.filter(|(mode, _)| is_file(*mode)) {
+        Some((_, id)) => objects.text(id, IGNORED_BYTES_MAX)?.unwrap_or_default(),
+        None => Vec::new(),
+    };
+    let lines = text.split(|&byte| byte == b'\n');
+    let ids = lines.map(|line| line.split(|&byte| byte == b'#').next().unwrap_or_default());
+    Ok(ids
+        .filter_map(|id| ObjectId::from_hex(id.trim_ascii()).ok())
+        .collect())
 }
 
 struct Candidate {
@@ -202,7 +225,10 @@ impl Walk<'_, '_> {
         }
         let mut lines = waiting.lines.clone();
         let candidates: Vec<Candidate> = candidates.into_iter().flatten().collect();
-        for (at, candidate) in candidates.iter().enumerate() {
+        let is_ignored = self.ignored.contains(&suspect.commit);
+        let again = candidates.iter().filter(|_| is_ignored);
+        let tries = candidates.iter().enumerate().chain(again.map(|it| (0, it)));
+        for (tried, (at, candidate)) in tries.enumerate() {
             let file = candidate.trail.file();
             let mut earlier = candidates[..at].iter();
             if earlier.any(|other| other.trail.file() == file) || lines.is_empty() {
@@ -213,7 +239,11 @@ impl Walk<'_, '_> {
                 // An earlier text is too large. Other lines are still followed.
                 return self.blame(suspect, None, &lines, true);
             };
-            let Passed { passed, kept } = lines::pass(&before, &after, &lines);
+            let pass = match tried < candidates.len() {
+                true => lines::pass,
+                false => lines::pass_changed,
+            };
+            let Passed { passed, kept } = pass(&before, &after, &lines);
             lines = kept;
             if !passed.is_empty() {
                 self.pass(candidate, passed);

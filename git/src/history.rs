@@ -28,9 +28,10 @@ impl<'o, 'r> History<'o, 'r> {
         }
     }
 
-    pub(crate) fn add(&mut self, id: ObjectId, named_by: &str) -> Result<()> {
+    /// Returns false if it was found before.
+    pub(crate) fn add(&mut self, id: ObjectId, named_by: &str) -> Result<bool> {
         if !self.seen.insert(id) {
-            return Ok(());
+            return Ok(false);
         }
         let object = self.objects.get(id, named_by)?;
         if object.kind != gix::objs::Kind::Commit {
@@ -42,7 +43,7 @@ impl<'o, 'r> History<'o, 'r> {
         let seconds = committed_seconds(&id, &object.data);
         self.waiting.push((seconds, Reverse(self.found), id));
         self.found += 1;
-        Ok(())
+        Ok(true)
     }
 
     /// Takes the youngest commit, without adding its parents.

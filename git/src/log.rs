@@ -1,14 +1,17 @@
 //! Log of a revision: commits from the youngest, all or those that changed a path.
 //!
 //! Order and choice are those of `git log` and `git log -- PATH`: a merge equal to one parent at
-//! the path is left out, and only that parent followed. Each page starts at the tip again, so
-//! cursors need no memory, and pushes change no pages.
+//! the path is left out, and only that parent followed. Moved files are followed. Each page starts
+//! at the tip again, so cursors need no memory, and pushes change no pages.
 
+use crate::blame::former_path;
 use crate::error::{Result, refused};
 use crate::history::History;
 use crate::repository::{Repository, Session};
+use crate::tree::is_file;
 use gix::ObjectId;
 use schema::message::Commit;
+use std::collections::HashMap;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
@@ -16,6 +19,8 @@ pub(crate) const LOG_COUNT_MAX: usize = 1_000;
 
 /// Commits walked for a page, with those of earlier pages.
 const LOG_WALKED_MAX: usize = 250_000;
+
+const FILE_BYTES_MAX: u64 = 1 << 20;
 
 const PATH_BYTES_MAX: usize = 4_096;
 
@@ -56,6 +61,8 @@ impl FromStr for LogCursor {
 pub struct Log {
     /// Youngest first.
     pub commits: Vec<Commit>,
+    /// Path in each commit; empty: as requested.
+    pub paths: Vec<Vec<u8>>,
     /// Start of the next page, if any.
     pub next: Option<LogCursor>,
 }
@@ -93,34 +100,101 @@ pub(crate) fn page(
     let skipped = walked.map_or(0, |cursor| cursor.walked);
     let mut history = History::new(&session.objects);
     history.add(tip, "the log")?;
-    let mut commits = Vec::new();
-    let page = |commits: &[gix::Object<'_>], next| {
+    let mut renames = Renames::new(path);
+    let (mut commits, mut paths) = (Vec::new(), Vec::new());
+    let page = |commits: &[gix::Object<'_>], paths: Vec<Vec<u8>>, next| {
         let tags = repository.tags(session)?;
         let commits = commits.iter().map(|object| tags.commit(object));
         let commits = commits.collect::<Result<_>>()?;
-        Ok(Log { commits, next })
+        Ok(Log {
+            commits,
+            paths,
+            next,
+        })
     };
     for walked in 0..LOG_WALKED_MAX {
         if walked >= skipped && commits.len() == count {
             let tip = tip.to_string();
             let next = (!history.is_done()).then_some(LogCursor { tip, walked });
-            return page(&commits, next);
+            return page(&commits, paths, next);
         }
         let Some(commit) = history.next()? else {
-            return page(&commits, None);
+            return page(&commits, paths, None);
         };
-        let (parents, is_shown) = simplify(session, &commit, path)?;
+        let path = renames.path(commit.id);
+        let names: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
+        let names = if path.is_empty() { &[][..] } else { &names };
+        let (parents, is_shown) = simplify(session, &commit, names)?;
         for parent in parents {
-            history.add(parent, &format!("commit {}", commit.id))?;
+            if history.add(parent, &format!("commit {}", commit.id))? {
+                let former = match is_shown {
+                    true => renames.former(session, (&commit, names), parent)?,
+                    false => None,
+                };
+                renames.follow(parent, former.unwrap_or_else(|| path.clone()));
+            }
         }
         if is_shown && walked >= skipped {
             commits.push(commit);
+            paths.push(if path == renames.asked {
+                Vec::new()
+            } else {
+                path
+            });
         }
     }
     Err(refused!(
         "the log goes on after {LOG_WALKED_MAX} commits, which is the most that one look-up walks: ask \
          for the log of an older commit"
     ))
+}
+
+struct Renames {
+    asked: Vec<u8>,
+    others: HashMap<ObjectId, Vec<u8>>,
+}
+
+impl Renames {
+    fn new(path: &[&[u8]]) -> Renames {
+        Renames {
+            asked: path.join(&b'/'),
+            others: HashMap::new(),
+        }
+    }
+
+    fn path(&mut self, commit: ObjectId) -> Vec<u8> {
+        let other = self.others.remove(&commit);
+        other.unwrap_or_else(|| self.asked.clone())
+    }
+
+    fn follow(&mut self, commit: ObjectId, path: Vec<u8>) {
+        if path != self.asked {
+            self.others.insert(commit, path);
+        }
+    }
+
+    fn former(
+        &self,
+        session: &Session<'_>,
+        (commit, path): (&gix::Object<'_>, &[&[u8]]),
+        parent: ObjectId,
+    ) -> Result<Option<Vec<u8>>> {
+        let objects = &session.objects;
+        let tree = objects.tree(commit)?;
+        let file = match path {
+            [] => None,
+            path => objects.entry(tree, path)?,
+        };
+        let Some((_, file)) = file.filter(|(mode, _)| is_file(*mode)) else {
+            return Ok(None);
+        };
+        let before = objects.tree(&objects.parent(commit, parent)?)?;
+        if objects.entry(before, path)?.is_some() {
+            return Ok(None);
+        }
+        let now = path.join(&b'/');
+        former_path(objects, (before, tree), (&now, file), FILE_BYTES_MAX)
+    }
 }
 
 /// Parents to follow, and true if the path changed.

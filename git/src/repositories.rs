@@ -78,7 +78,9 @@ impl Repositories {
     pub fn commit(&self, repo: &str, rev: &str) -> Result<Commit> {
         self.look_up(repo, |repository, session| {
             let object = revision::resolve(session, rev)?;
-            repository.tags(session)?.commit(&object)
+            let mut commit = repository.tags(session)?.commit(&object)?;
+            correct(repository, session, [&mut commit])?;
+            Ok(commit)
         })
     }
 
@@ -106,7 +108,9 @@ impl Repositories {
         self.look_up(repo, |repository, session| {
             let tip = revision::resolve(session, after.map_or(rev, LogCursor::tip))?.id;
             let count = count.clamp(1, LOG_COUNT_MAX);
-            log::page(repository, session, tip, &path, after, count)
+            let mut page = log::page(repository, session, tip, &path, after, count)?;
+            correct(repository, session, &mut page.commits)?;
+            Ok(page)
         })
     }
 
@@ -140,17 +144,37 @@ impl Repositories {
         limits: BlameLimits,
     ) -> Result<Option<Blame>> {
         let path = log::split_path(path)?;
-        self.look_up(repo, |_, session| {
+        self.look_up(repo, |repository, session| {
             let commit = revision::resolve(session, rev)?;
-            blame::blame(&session.objects, &commit, &path, limits)
+            let mut found = blame::blame(&session.objects, &commit, &path, limits)?;
+            let sources = found.iter_mut().flat_map(|found| &mut found.sources);
+            correct(
+                repository,
+                session,
+                sources.map(|source| &mut source.commit),
+            )?;
+            Ok(found)
         })
     }
 
-    /// Up to `count_max` files that a commit changed against its first parent, by path.
-    pub fn changes(&self, repo: &str, rev: &str, count_max: usize) -> Result<ChangeList> {
+    /// Up to `count_max` files at or below `path` that differ between two revisions, by path.
+    /// An empty first revision is the other's first parent.
+    pub fn changes(
+        &self,
+        repo: &str,
+        (since, rev): (&str, &str),
+        path: &[u8],
+        count_max: usize,
+    ) -> Result<ChangeList> {
+        let path = log::split_path(path)?;
         self.look_up(repo, |_, session| {
             let commit = revision::resolve(session, rev)?;
-            changes::changes(&session.objects, &commit, count_max)
+            let since = match since {
+                "" => None,
+                since => Some(revision::resolve(session, since)?),
+            };
+            let commits = (since.as_ref(), &commit);
+            changes::changes(&session.objects, commits, &path, count_max)
         })
     }
 
@@ -235,6 +259,22 @@ impl Repositories {
         *known = Some((Instant::now(), Arc::clone(&names)));
         Ok(names)
     }
+}
+
+/// Corrects names by the `.mailmap` of the default branch.
+fn correct<'c>(
+    repository: &Repository,
+    session: &Session<'_>,
+    commits: impl IntoIterator<Item = &'c mut Commit>,
+) -> Result<()> {
+    // A repository may have no branch yet.
+    if let Ok(head) = revision::resolve(session, "") {
+        let mailmap = repository.mailmap(session, &head)?;
+        commits
+            .into_iter()
+            .for_each(|commit| mailmap.correct(commit));
+    }
+    Ok(())
 }
 
 impl Places {

@@ -6,10 +6,12 @@
 
 use crate::error::{Result, unreadable};
 use crate::location::Location;
+use crate::mailmap::Mailmap;
 use crate::objects::{Grafts, Objects};
 use crate::references::References;
 use crate::tags::{Stamp, Tags};
 use gix::ObjectId;
+use gix::objs::tree::EntryKind;
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +24,8 @@ const HANDLES_MAX: usize = 4;
 /// Larger objects are errors.
 const OBJECT_BYTES_MAX: u64 = 64 << 20;
 
+const MAILMAP_BYTES_MAX: u64 = 1 << 20;
+
 const GRAFT_BYTES_MAX: usize = 16 << 20;
 
 pub(crate) struct Repository {
@@ -33,6 +37,7 @@ pub(crate) struct Repository {
     stamps: Vec<(PathBuf, Stamp)>,
     grafts: Grafts,
     tags: Mutex<Option<Arc<Tags>>>,
+    mailmap: Mutex<Option<(ObjectId, Arc<Mailmap>)>>,
 }
 
 pub(crate) struct ObjectStore {
@@ -91,6 +96,7 @@ impl Repository {
             stamps,
             grafts,
             tags: Mutex::new(None),
+            mailmap: Mutex::new(None),
         })
     }
 
@@ -126,6 +132,27 @@ impl Repository {
             idle.push(handle);
         }
         answer
+    }
+
+    pub(crate) fn mailmap(
+        &self,
+        session: &Session<'_>,
+        commit: &gix::Object<'_>,
+    ) -> Result<Arc<Mailmap>> {
+        let objects = &session.objects;
+        let file = objects.entry(objects.tree(commit)?, &[b".mailmap"])?;
+        let is_file = |mode: u16| mode == EntryKind::Blob as u16;
+        let Some((_, id)) = file.filter(|(mode, _)| is_file(*mode)) else {
+            return Ok(Arc::default());
+        };
+        let known = lock(&self.mailmap).clone();
+        if let Some((_, map)) = known.filter(|(known, _)| *known == id) {
+            return Ok(map);
+        }
+        let text = objects.text(id, MAILMAP_BYTES_MAX)?;
+        let map = Arc::new(Mailmap::parse(&text.unwrap_or_default()));
+        *lock(&self.mailmap) = Some((id, Arc::clone(&map)));
+        Ok(map)
     }
 
     pub(crate) fn tags(&self, session: &Session<'_>) -> Result<Arc<Tags>> {

@@ -28,6 +28,7 @@
 #![deny(clippy::disallowed_methods)]
 
 pub mod content;
+pub mod diff;
 pub mod lexer;
 pub mod name;
 pub mod path;

@@ -68,8 +68,8 @@ test('from a file to its history, to a commit, and to the file as it was', () =>
   await page.getByRole('link', { name: 'Add int third; <b>' }).click();
   assert.equal(await text(page, 'h1'), 'Add int third; <b>');
   assert.match(await text(page, '.message'), /Because of <i>\./);
-  assert.match(await text(page, '.changes'), /new\.c added.*old\.c removed/);
-  await page.locator('.changes').getByRole('link', { name: 'old.c', exact: true }).click();
-  await page.waitForURL(/path=old\.c&rev=/);
+  assert.match(await text(page, '.changes'), /old\.c → new\.c renamed/);
+  await page.locator('.diff .n a').first().click();
+  await page.waitForURL(/path=old\.c&rev=.*#L1$/);
   assert.equal(await page.locator('.line').count(), 2);
 }));

@@ -7,6 +7,7 @@ mod call;
 mod catalog;
 mod commits;
 mod complete;
+mod diff;
 mod events;
 mod explain;
 mod export;
@@ -60,6 +61,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/v2/log", get(commits::log))
         .route("/api/v2/blame", get(commits::blame))
         .route("/api/v2/changes", get(commits::changes))
+        .route("/api/v2/diff", get(diff::diff))
         .route("/api/v2/refs", get(commits::refs))
         .route("/api/v2/status", get(catalog::status))
         .route("/api/v2/limits", get(limits::limits))

@@ -5,8 +5,8 @@
 //! microseconds, runs on blocking threads.
 //!
 //! The interfaces are `api`, `pages`, and those of other products (`products`). They share the
-//! modules `search`, `source`, [`symbols`], `repositories` and `suggest`, above `http`. `problem`
-//! renders errors, and [`model`] declares the JSON API's shapes.
+//! modules `search`, `source`, [`symbols`], `diff`, `repositories` and `suggest`, above `http`.
+//! `problem` renders errors, and [`model`] declares the JSON API's shapes.
 //!
 //! **Invariant:** every response forbids foreign scripts, styles and frames, and content-type
 //! sniffing; raw files are restricted further. No handler imports this file.
@@ -22,6 +22,7 @@
 mod api;
 mod compat;
 mod dcs;
+mod diff;
 mod github;
 mod http;
 pub mod model;
@@ -184,6 +185,7 @@ fn routes(compat: Compat) -> Router<App> {
         .route("/favicon.ico", get(assets::favicon))
         .route("/packages", get(pages::packages))
         .route("/commit", get(pages::commit))
+        .route("/diff", get(pages::diff))
         .route("/log", get(pages::history))
         .route("/skipped", get(pages::skipped))
         .route("/symbol", get(pages::symbol))

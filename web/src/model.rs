@@ -99,6 +99,7 @@ macro_rules! copied {
 mod bytes;
 mod catalog;
 mod commits;
+mod diff;
 mod events;
 mod explain;
 mod facets;
@@ -112,6 +113,7 @@ pub use bytes::{Malformed, exact};
 pub(crate) use bytes::{hex, readable_owned};
 pub use catalog::*;
 pub use commits::*;
+pub use diff::*;
 pub use events::*;
 pub use explain::*;
 pub use facets::*;

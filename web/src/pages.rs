@@ -9,6 +9,7 @@
 
 mod boxes;
 mod commit;
+mod diff;
 mod directory;
 mod facets;
 mod file;
@@ -30,9 +31,11 @@ mod sign_in;
 mod status;
 mod symbol;
 mod tree;
+mod versions;
 mod visible;
 
 pub(crate) use commit::{commit, history};
+pub(crate) use diff::diff;
 pub(crate) use directory::directory;
 pub(crate) use facets::fragment as facets;
 pub(crate) use file::show;

@@ -55,6 +55,16 @@ impl History<'_> {
         &self.log.commits
     }
 
+    /// Commits with the path of the file in each.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&Commit, &[u8])> {
+        let paths = self.log.paths.iter().map(|path| match &path[..] {
+            b"" => self.path,
+            path => path,
+        });
+        let paths = paths.chain(std::iter::repeat(self.path));
+        self.log.commits.iter().zip(paths)
+    }
+
     pub(crate) fn next(&self) -> Option<String> {
         let next = &self.log.next;
         (!next.is_empty()).then(|| position(next))

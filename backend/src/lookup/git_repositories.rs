@@ -15,7 +15,7 @@ use std::path::Path;
 
 const COMMITS_MAX: u32 = 1000;
 
-const CHANGES_MAX: u32 = 1000;
+const CHANGES_MAX: u32 = 3000;
 
 /// Counted commits that the index lacks, at most.
 const BEHIND_MAX: u32 = 1000;
@@ -52,10 +52,16 @@ impl LookUp for Repositories {
                     Some(found) => blame(found, path).map(LookupAnswer::Blame),
                 })
             }
-            LookupOf::Changes { revision, count } => self
+            LookupOf::Changes {
+                revision,
+                since,
+                path,
+                count,
+            } => self
                 .changes(
                     repository,
-                    revision,
+                    (since, revision),
+                    path,
                     (*count).clamp(1, CHANGES_MAX) as usize,
                 )
                 .map(|found| LookupAnswer::Changes(fitting(found))),
@@ -137,6 +143,7 @@ fn log(
         let found = repositories.log(repository, revision, path, after.as_ref(), count)?;
         let log = CommitLog {
             commits: found.commits.into_iter().map(shortened).collect(),
+            paths: found.paths,
             next: found
                 .next
                 .map_or(Vec::new(), |next| next.to_string().into_bytes()),

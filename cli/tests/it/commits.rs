@@ -172,3 +172,76 @@ fn commands_show_commits_logs_and_references_with_and_without_a_server() {
         home.run(line).check(line, 2, &[says]);
     }
 }
+
+#[test]
+fn a_diff_is_the_patch_that_git_prints() {
+    let home = home();
+    let (repo, directory) = ("repos/tools/x", "repos/tools/x/");
+    let text: String = (0..60)
+        .map(|line| format!("int f{line}(void);\n"))
+        .collect();
+    let write = |name: &str, text: &[u8]| {
+        let path = home.path(&format!("{directory}{name}"));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let commit = |message: &str| {
+        git(&home, repo, &["add", "-A"]);
+        git(&home, repo, &["commit", "-q", "-m", message]);
+    };
+    write("src/long.c", text.as_bytes());
+    write("src/gone.c", b"int gone;\n");
+    write("a \"b\"\nä", b"x");
+    write("image", b"\0one");
+    write("script", b"#!/bin/sh\n");
+    commit("before");
+    write("src/long.c", text.replace("f7(", "f8(").as_bytes());
+    git(&home, repo, &["mv", "src/long.c", "src/moved.c"]);
+    std::fs::remove_file(home.path(&format!("{directory}src/gone.c"))).unwrap();
+    write("a \"b\"\nä", b"x\ny");
+    write("image", b"\0two");
+    write("new/empty", b"");
+    commit("after");
+    git(&home, repo, &["update-index", "--chmod=+x", "script"]);
+    git(&home, repo, &["commit", "-q", "-m", "executable"]);
+    let server = home.start("serve --index I --repos repos");
+    for (sides, range) in [
+        ("tools/x@main~2 @main", "main~2 main"),
+        ("tools/x@main tools/x@main~2", "main main~2"),
+        ("tools/x@main~1", "main~2 main~1"),
+        ("tools/x@v1 @main -- src", "v1 main -- src"),
+    ] {
+        let arguments = ["diff", "--histogram", "-M", "--full-index"];
+        let range: Vec<&str> = range.split(' ').collect();
+        let expected = git(&home, repo, &[&arguments[..], &range].concat());
+        let without_similarity = |text: &str| {
+            let lines = text
+                .lines()
+                .filter(|line| !line.starts_with("similarity index"));
+            let lines = lines.map(|line| match line.match_indices("@@").nth(1) {
+                Some((end, _)) if line.starts_with("@@") => &line[..end + 2],
+                _ => line,
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        };
+        let (server, context) = (&server.address, "--server");
+        let finished = home.run(&format!("diff {context} {server} {sides}"));
+        finished.check(sides, 0, &[]);
+        assert_eq!(
+            finished.text().trim_end(),
+            without_similarity(&expected),
+            "{sides}"
+        );
+    }
+    let same = home.run(&format!(
+        "diff --server {} tools/x@main @main",
+        server.address
+    ));
+    same.check("the same", 1, &[]);
+    let json = home.run(&format!(
+        "diff --server {} --json tools/x@main",
+        server.address
+    ));
+    let json: Value = serde_json::from_str(json.text()).unwrap();
+    assert_eq!(json["files"][0]["after"]["mode"], "100755");
+}

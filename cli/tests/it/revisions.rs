@@ -207,8 +207,8 @@ fn pages_name_revisions_and_link_to_the_commit() {
     };
     let html = page("/search?q=same+rev:*");
     for part in [
-        "<span class=\"revision\">main</span>",
-        "<span class=\"revision\">topic/&#60;b&#62;</span>",
+        "\">main</a>",
+        "\">topic/&#60;b&#62;</a>",
         &format!("&#38;rev={}", id(&home, "main")),
     ] {
         assert!(html.contains(part), "{part} in {html}");

@@ -143,7 +143,9 @@ impl Found {
         match self {
             Found::Commit(commit) => bytes_of_commit(commit),
             Found::Log(log) => {
-                log.next.len() + log.commits.iter().map(bytes_of_commit).sum::<usize>()
+                let paths = log.paths.iter().map(|it| size_of_val(it) + it.len());
+                let commits = log.commits.iter().map(bytes_of_commit);
+                log.next.len() + commits.chain(paths).sum::<usize>()
             }
             Found::References(list) => {
                 let references = list.references.iter();
@@ -153,7 +155,12 @@ impl Found {
             Found::Blame(blame) => bytes_of_blame(blame),
             Found::Changes(list) => {
                 let changes = list.changes.iter();
-                changes.map(|it| size_of_val(it) + it.path.len()).sum()
+                changes
+                    .map(|it| {
+                        let ids = it.before.len() + it.after.len();
+                        size_of_val(it) + it.path.len() + it.was.len() + ids
+                    })
+                    .sum()
             }
         }
     }
@@ -192,7 +199,12 @@ pub(super) fn bytes_of_lookup(lookup: &Lookup) -> usize {
         } => revision.len() + path.len() + after.len(),
         LookupOf::References { after, .. } => after.len(),
         LookupOf::Blame { revision, path } => revision.len() + path.len(),
-        LookupOf::Changes { revision, .. } => revision.len(),
+        LookupOf::Changes {
+            revision,
+            since,
+            path,
+            ..
+        } => revision.len() + since.len() + path.len(),
     };
     size_of_val(lookup) + lookup.repository.len() + of
 }

@@ -41,8 +41,8 @@ look_ups! {
     references(after: Vec<u8>, count: u32) -> References(ReferenceList);
     /// Looks up the commit of each line of a file.
     blame(revision: String, path: Vec<u8>) -> Blame(Blame);
-    /// At most `count`, against the first parent.
-    changes(revision: String, count: u32) -> Changes(ChangeList);
+    /// At most `count`; without `since` against the first parent.
+    changes(revision: String, since: String, path: Vec<u8>, count: u32) -> Changes(ChangeList);
 }
 
 impl Coordinator {

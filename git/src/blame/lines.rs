@@ -49,10 +49,34 @@ pub(super) fn count(text: &[u8]) -> u32 {
 
 /// Divides the second text's lines.
 pub(super) fn pass(before: &[u8], after: &[u8], lines: &[Lines]) -> Passed {
-    let same = same(before, after);
+    divided(lines, &same(before, after))
+}
+
+pub(super) fn pass_changed(before: &[u8], after: &[u8], lines: &[Lines]) -> Passed {
+    let end = Same {
+        before: count(before),
+        after: count(after),
+        count: 0,
+    };
+    let (mut changed, mut at) = (Vec::new(), (0, 0));
+    for same in same(before, after).into_iter().chain([end]) {
+        let count = (same.before - at.0).min(same.after - at.1);
+        if count > 0 {
+            changed.push(Same {
+                before: at.0,
+                after: at.1,
+                count,
+            });
+        }
+        at = (same.before + same.count, same.after + same.count);
+    }
+    divided(lines, &changed)
+}
+
+fn divided(lines: &[Lines], same: &[Same]) -> Passed {
     let mut found = Passed::default();
     for lines in lines {
-        divide(*lines, &same, &mut found);
+        divide(*lines, same, &mut found);
     }
     found
 }
@@ -163,6 +187,13 @@ mod tests {
             (middle.passed, middle.kept),
             (vec![lines(0, 1, 1)], vec![lines(1, 3, 1)])
         );
+    }
+
+    #[test]
+    fn changed_lines_are_passed_to_those_in_whose_place_they_came() {
+        let found = pass_changed(b"a\nb\nc\n", b"a\nB\nnew\nc\n", &[lines(0, 0, 4)]);
+        assert_eq!(found.passed, [lines(1, 1, 1)]);
+        assert_eq!(found.kept, [lines(0, 0, 1), lines(2, 2, 2)]);
     }
 
     #[test]

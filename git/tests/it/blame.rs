@@ -377,12 +377,13 @@ fn a_commit_lists_the_files_that_git_lists() {
     history.commit("b", "2\n");
     let repositories = history.root.repositories();
     for rev in ["main", "main~1", "main~2"] {
-        let found = repositories.changes("r", rev, 100).unwrap();
+        let found = repositories.changes("r", ("", rev), b"", 100).unwrap();
         let found = found.changes.iter().map(|change| {
             let kind = match change.kind {
                 ChangeKind::Added => "A",
                 ChangeKind::Removed => "D",
                 ChangeKind::Modified => "M",
+                ChangeKind::Renamed => "R",
             };
             format!("{kind}\t{}", String::from_utf8_lossy(&change.path))
         });
@@ -394,6 +395,110 @@ fn a_commit_lists_the_files_that_git_lists() {
         found.sort();
         assert_eq!(found, expected, "{rev}");
     }
-    let few = repositories.changes("r", "main", 2).unwrap();
+    let few = repositories.changes("r", ("", "main"), b"", 2).unwrap();
     assert_eq!((few.changes.len(), few.more), (2, true));
+}
+
+#[test]
+fn commits_that_a_file_lists_are_passed_over() {
+    let history = History::new();
+    history.commit("f", "if (a)\n  b();\nend\n");
+    history.commit("f", "if ( a )\n\tb();\nend\nmore\n");
+    let id = history.git(["rev-parse", "HEAD"]);
+    let list = format!("# reformatted\n{id} # all\nbroken\n");
+    history.commit(".git-blame-ignore-revs", &list);
+    let found = history.blame("main", "f", patient()).unwrap().unwrap();
+    let args = [
+        "blame",
+        "--porcelain",
+        "--ignore-rev",
+        &id,
+        "main",
+        "--",
+        "f",
+    ];
+    let expected = history.git(args);
+    let is_id = |word: &&str| word.len() == 40;
+    let ids = expected
+        .lines()
+        .filter_map(|line| line.split(' ').next().filter(is_id));
+    let ours = found.hunks.iter().flat_map(|hunk| {
+        let commit = &found.sources[hunk.source as usize].commit.id;
+        std::iter::repeat_n(&commit[..], hunk.lines as usize)
+    });
+    assert_eq!(ours.collect::<Vec<_>>(), ids.collect::<Vec<_>>());
+}
+
+#[test]
+fn names_are_those_of_the_mailmap() {
+    let history = History::new();
+    history.commit("f", "one\n");
+    history.commit(
+        ".mailmap",
+        "Ada Lovelace <ada@new.org> <ADA@example.org>\nRob <bob@example.org>\n",
+    );
+    let repositories = history.root.repositories();
+    let names = history.git(["log", "-1", "--use-mailmap", "--format=%aN <%aE> %cN <%cE>"]);
+    let check = |commit: &schema::message::Commit| {
+        let [author, committer] = [&commit.author, &commit.committer].map(|it| {
+            let [name, email] = [&it.name, &it.email].map(|text| String::from_utf8_lossy(text));
+            format!("{name} <{email}>")
+        });
+        assert_eq!(format!("{author} {committer}"), names);
+    };
+    check(&repositories.commit("r", "main").unwrap());
+    check(&repositories.log("r", "", b"", None, 9).unwrap().commits[1]);
+    let blame = history.blame("main", "f", patient()).unwrap().unwrap();
+    check(&blame.sources[0].commit);
+}
+
+#[test]
+fn changes_and_renames_are_those_of_git() {
+    let history = History::new();
+    let text = |name: &str| -> String { (0..40).map(|line| format!("{name} {line}\n")).collect() };
+    for name in [
+        "a/same.c",
+        "a/named.c",
+        "a/similar.c",
+        "b/gone.c",
+        "b/kept.c",
+    ] {
+        history.write(name, &text(name));
+    }
+    history.commit("b/empty", "");
+    history.git(["mv", "a/same.c", "b/moved.c"]);
+    history.git(["mv", "a/named.c", "b/named.c"]);
+    history.git(["mv", "a/similar.c", "other.c"]);
+    history.write("b/named.c", &(text("a/named.c") + "more\n"));
+    history.write("other.c", &(text("a/similar.c").replace(" 1", " one")));
+    history.git(["rm", "-q", "b/gone.c"]);
+    history.commit("b/new.c", "entirely new\n");
+    let repositories = history.root.repositories();
+    for (since, rev) in [("", "main"), ("main", "main~1"), ("main", "main")] {
+        let parent = format!("{rev}^");
+        let base = if since.is_empty() { &parent } else { since };
+        let expected = history.git(["diff", "-M", "--name-status", base, rev]);
+        let found = repositories.changes("r", (since, rev), b"", 100).unwrap();
+        let lossy = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+        let line = |change: &schema::message::Change| match change.kind {
+            ChangeKind::Added => format!("A\t{}", lossy(&change.path)),
+            ChangeKind::Removed => format!("D\t{}", lossy(&change.path)),
+            ChangeKind::Modified => format!("M\t{}", lossy(&change.path)),
+            ChangeKind::Renamed => format!("R\t{}\t{}", lossy(&change.was), lossy(&change.path)),
+        };
+        let mut found: Vec<String> = found.changes.iter().map(line).collect();
+        let mut expected: Vec<String> = expected
+            .lines()
+            .map(|line| match line.strip_prefix('R') {
+                Some(line) => format!("R{}", &line[3..]),
+                None => line.to_owned(),
+            })
+            .collect();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected, "{since} {rev}");
+    }
+    let below = repositories.changes("r", ("", "main"), b"a", 100).unwrap();
+    assert!(below.changes.iter().all(|it| it.was.starts_with(b"a/")));
+    assert_eq!(below.changes.len(), 3);
 }

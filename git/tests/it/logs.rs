@@ -32,8 +32,12 @@ fn a_log_has_the_commits_and_the_order_of_git_log() {
         for path in [
             "", "a", "a/", "a/file", "a/moved", "a/deep", "other", "none", "a/file/x",
         ] {
-            let all = ["log", "--format=%H", rev, "--", path];
-            let expected = worktree.git(&all[..if path.is_empty() { 3 } else { 5 }]);
+            let arguments: &[&str] = match path {
+                "" => &["log", "--format=%H", rev],
+                "a/moved" => &["log", "--format=%H", "--follow", rev, "--", path],
+                path => &["log", "--format=%H", rev, "--", path],
+            };
+            let expected = worktree.git(arguments.iter().copied());
             let mut found = Vec::new();
             let mut after = None;
             loop {
@@ -50,6 +54,20 @@ fn a_log_has_the_commits_and_the_order_of_git_log() {
             assert_eq!(found.join("\n"), expected, "{rev} -- {path}");
         }
     }
+}
+
+#[test]
+fn a_file_has_the_path_of_each_commit() {
+    let root = Root::new();
+    sample(&root);
+    let repositories = root.repositories();
+    let log = repositories.log("r", "main", b"a/moved", None, 9).unwrap();
+    let paths = log.paths.iter().map(|path| String::from_utf8_lossy(path));
+    assert_eq!(
+        paths.collect::<Vec<_>>(),
+        ["", "a/file", "a/file", "a/file"]
+    );
+    assert_eq!(log.commits.len(), 4);
 }
 
 #[test]

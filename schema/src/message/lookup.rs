@@ -70,9 +70,13 @@ groups! {
             revision: String = [get_revision, set_revision],
             path: Vec<u8> = [get_path, set_path],
         },
-        /// Files that a commit changed against its first parent.
+        /// Files that differ between two commits.
         Changes = init_changes {
             revision: String = [get_revision, set_revision],
+            /// Earlier commit; empty: the first parent.
+            since: String = [get_since, set_since],
+            /// File or directory; empty: all.
+            path: Vec<u8> = [get_path, set_path],
             count: u32 = [get_count, set_count],
         },
     }
@@ -152,6 +156,8 @@ record! {
         pub commits: Vec<Commit> = [get_commits, records init_commits],
         /// Start of the next part; empty at the end.
         pub next: Vec<u8> = [get_next, set_next],
+        /// Path of the file in each commit; empty: as requested.
+        pub paths: Vec<Vec<u8>> = [get_paths, values init_paths],
     }
 
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -322,12 +328,21 @@ record! {
         pub commit: String = [get_commit, set_commit],
         pub changes: Vec<Change> = [get_changes, records init_changes],
         pub more: bool = [get_more, set_more],
+        /// Commit compared with; empty without a parent.
+        pub since: String = [get_since, set_since],
     }
 
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Change: change {
         pub path: Vec<u8> = [get_path, set_path],
         pub kind: ChangeKind = [get_kind, set_kind],
+        /// Former path of a renamed file.
+        pub was: Vec<u8> = [get_was, set_was],
+        /// Ids of the objects, empty without one, and their modes.
+        pub before: String = [get_before, set_before],
+        pub after: String = [get_after, set_after],
+        pub mode_before: u16 = [get_mode_before, set_mode_before],
+        pub mode_after: u16 = [get_mode_after, set_mode_after],
     }
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -336,6 +351,7 @@ record! {
         Removed,
         /// Changed content, mode or type.
         Modified,
+        Renamed,
     }
 }
 

@@ -38,7 +38,7 @@ macro_rules! plain_values {
     )+};
 }
 
-plain_values!(bool, u32, u64, i32, i64, f32);
+plain_values!(bool, u16, u32, u64, i32, i64, f32);
 
 macro_rules! byte_values {
     ($($type:ty: $read:expr),+ $(,)?) => {$(

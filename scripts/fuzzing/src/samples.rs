@@ -190,6 +190,8 @@ fn lookups() -> LookupRequest {
             path: b"a/b.c".to_vec(),
         },
         LookupOf::Changes {
+            since: "v1".to_owned(),
+            path: b"a".to_vec(),
             revision: revision(),
             count: 9,
         },
@@ -219,6 +221,7 @@ fn found() -> LookupReply {
     };
     let log = CommitLog {
         commits: vec![commit.clone()],
+        paths: vec![b"a/b.c".to_vec()],
         next: b"n".to_vec(),
     };
     let list = ReferenceList {
@@ -251,8 +254,14 @@ fn found() -> LookupReply {
         changes: vec![Change {
             path: b"a/b.c".to_vec(),
             kind: ChangeKind::Added,
+            was: b"a/c".to_vec(),
+            before: String::new(),
+            after: commit.id.clone(),
+            mode_before: 0,
+            mode_after: 0o100_644,
         }],
         more: false,
+        since: commit.id.clone(),
     };
     LookupReply {
         answers: vec![

@@ -131,13 +131,6 @@ class Selection {
   }
 }
 
-/** Goes to the file in another version; if there are several, the focus goes to the first of them. */
-function otherVersion() {
-  const links = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.versions a'));
-  if (links.length === 1) links[0].click();
-  else links[0]?.focus();
-}
-
 /** Scrolls the directory beside the lines to the file, but not the page. */
 function showInTree() {
   const current = document.querySelector('.tree [aria-current]');
@@ -170,7 +163,6 @@ export function start() {
   }
   register('c', 'Copy the link to the lines', () => document.getElementById('copy-link')?.click());
   register('r', 'The file as it is (raw)', () => document.getElementById('raw')?.click());
-  register('v', 'The file in another version', otherVersion);
   register('f', 'Search in this file', () => document.getElementById('find')?.focus());
   copiesOnClick('copy-path', 'Path', (button) => button.value);
   copiesOnClick('copy-link', 'Link', () => location.href);

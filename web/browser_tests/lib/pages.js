@@ -27,6 +27,8 @@ export const PAGES = [
   { name: 'history', path: '/log?repo=tool' },
   { name: 'file-history', path: '/log?repo=tool&path=src/ring.c' },
   { name: 'commit', path: '/commit?repo=tool&rev=main' },
+  { name: 'diff', path: '/diff?package=tool&from=main~1&to=main' },
+  { name: 'diff-split', path: '/diff?package=tool&from=main~1&to=main&view=split' },
   { name: 'revisions', path: '/p/tool/' },
   { name: 'packages', path: '/packages' },
   { name: 'package', path: '/p/netlib_1.0/' },

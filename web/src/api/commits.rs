@@ -190,7 +190,9 @@ pub(crate) async fn changes(call: Call) -> Result<Response, Problem> {
     let count = call.params.count()?;
     let scope = call.viewer.scope_with(repo.as_bytes()).await?;
     let names = (repo.to_owned(), rev.to_owned());
-    let found = call.coordinator.changes(&scope, names.0, names.1, count);
+    let (since, path) = (String::new(), Vec::new());
+    let changes = &call.coordinator;
+    let found = changes.changes(&scope, names.0, names.1, since, path, count);
     let found = found.await.map_err(|error| problem(error, repo, rev))?;
     Ok(response::json(&Changes {
         repo: repo.to_owned(),

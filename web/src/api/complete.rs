@@ -19,6 +19,9 @@ use language::{Language, symbols};
 use schema::message::{
     DocumentKind, Expr, Field, ListEntry, ListKind, ListRequest, Pattern, Place, Role, Syntax, Want,
 };
+use schema::name::revision_name;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -29,6 +32,9 @@ const SYMBOLS_MAX: u64 = 40;
 
 /// Shorter texts are in most paths.
 const PATH_LETTERS_MIN: usize = 3;
+
+/// Listed for their revisions.
+const REPOSITORIES_MAX: u32 = 1000;
 
 /// Users type on.
 const TIME_MAX: Duration = Duration::from_millis(150);
@@ -90,6 +96,7 @@ async fn completions(
         PartOf::Filter(Field::Language) => languages(typed),
         PartOf::Filter(Field::Package) => packages(call, scope, typed).await,
         PartOf::Filter(Field::Path) => files(call, scope, typed).await,
+        PartOf::Filter(Field::Revision) => revisions(call, scope, typed).await,
         PartOf::Filter(_) => Vec::new(),
     };
     found.truncate(COMPLETIONS_MAX);
@@ -191,6 +198,29 @@ async fn packages(call: &Call, scope: &Scope, typed: &str) -> Vec<Completion> {
     let mut names: Vec<&str> = names.filter_map(|name| str::from_utf8(name).ok()).collect();
     names.dedup();
     named("=", names.into_iter(), CompletionKind::Package)
+}
+
+/// Indexed branches and tags, most frequent first.
+async fn revisions(call: &Call, scope: &Scope, typed: &str) -> Vec<Completion> {
+    let request = ListRequest::new(ListKind::Repositories, b"", b"", REPOSITORIES_MAX);
+    let list = timeout(TIME_MAX, call.coordinator.listing(scope, &request)).await;
+    let entries = list.ok().and_then(Result::ok).map(|list| list.entries);
+    let entries = entries.unwrap_or_default();
+    let repositories = entries.iter().filter_map(|entry| entry.repository.as_ref());
+    let typed = name_of(typed);
+    let mut counts: BTreeMap<&[u8], usize> = BTreeMap::new();
+    for revision in repositories.flat_map(|repository| &repository.revisions) {
+        let name = revision_name(revision.name.as_bytes());
+        if name.starts_with(typed.as_bytes()) {
+            *counts.entry(name).or_default() += 1;
+        }
+    }
+    let mut names: Vec<_> = counts.into_iter().collect();
+    names.sort_by_key(|(_, count)| Reverse(*count));
+    let names = names
+        .iter()
+        .filter_map(|(name, _)| str::from_utf8(name).ok());
+    named("", names, CompletionKind::Value)
 }
 
 /// Each name at its best place.

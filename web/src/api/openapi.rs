@@ -6,7 +6,8 @@
 pub(crate) mod described;
 
 use super::{
-    catalog, commits, complete, events, explain, export, facets, file, limits, search, symbols,
+    catalog, commits, complete, diff, events, explain, export, facets, file, limits, search,
+    symbols,
 };
 use crate::http::site::Site;
 use crate::pages::Reference;
@@ -31,7 +32,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
         facets::facets_by_id, facets::copies, facets::copies_by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
         explain::explain, complete::complete, file::raw, symbols::of_file, symbols::outline, symbols::definitions, symbols::references, limits::limits, catalog::packages, catalog::tree,
         catalog::status, catalog::skipped, commits::commit, commits::commits, commits::log, commits::refs,
-        commits::blame, commits::changes,
+        commits::blame, commits::changes, diff::diff,
     ),
     components(schemas(crate::model::ProblemDocument, crate::model::ExportEnd, crate::model::BrokenOff)),
     modifiers(&Everywhere),

@@ -125,7 +125,9 @@ pub(super) async fn one(asked: Asked, headers: HeaderMap) -> Result<Response, Pr
     let scope = &asked.of.scope;
     let (package, id) = (asked.package(), commit.id.clone());
     let changes = &asked.call.coordinator;
-    let changes = changes.changes(scope, package, id, FILES_MAX).await;
+    let changes = changes
+        .changes(scope, package, id, String::new(), Vec::new(), FILES_MAX)
+        .await;
     let changes = changes.map_err(|error| problem(error, &asked.package(), &commit.id))?;
     let files = changes.changes.iter();
     let files = files.map(|it| changed(&asked, &commit.id, it));
@@ -139,6 +141,7 @@ fn changed(asked: &Asked, id: &str, change: &Change) -> Value {
         ChangeKind::Added => "added",
         ChangeKind::Removed => "removed",
         ChangeKind::Modified => "modified",
+        ChangeKind::Renamed => "renamed",
     };
     let address = asked.of.address(&change.path, id);
     json!({

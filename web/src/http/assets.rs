@@ -32,16 +32,16 @@ macro_rules! files {
 
 /// The first declares the tokens of the others, the last prevails.
 const STYLES: &[File] = files! { "css/":
-    "tokens.css" "base.css" "code.css" "colours.css" "complete.css" "directory.css" "facets.css"
+    "tokens.css" "base.css" "code.css" "colours.css" "complete.css" "diff.css" "directory.css" "facets.css"
     "file.css" "filters.css" "keys.css" "markdown.css" "notices.css" "outline.css" "results.css"
     "running.css" "start.css" "symbol.css" "text.css" "narrow.css" "print.css"
 };
 
 const SCRIPTS: &[File] = files! { "js/":
-    "boxes.js" "complete.js" "copy.js" "facets.js" "file.js" "find_file.js" "form.js"
+    "boxes.js" "complete.js" "copy.js" "diff.js" "facets.js" "file.js" "find_file.js" "form.js"
     "fragment.js" "hint.js" "keys.js" "lines.js" "main.js" "marks.js" "more_lines.js" "move.js"
     "options.js" "outline.js" "patience.js" "recent.js" "replace.js" "running.js" "say.js"
-    "stream.js" "symbol.js" "theme.js" "tree.js" "words.js"
+    "stream.js" "symbol.js" "theme.js" "tree.js" "versions.js" "words.js"
 };
 
 const ICONS: &[File] = files! { "":

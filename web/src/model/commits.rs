@@ -164,7 +164,9 @@ copied! {
             message::ChangeKind::Added => ChangedFileKind::Added,
             message::ChangeKind::Removed => ChangedFileKind::Removed,
             message::ChangeKind::Modified => ChangedFileKind::Modified,
-        };
+            message::ChangeKind::Renamed => ChangedFileKind::Renamed,
+        },
+        was: (!change.was.is_empty()).then(|| String::from_utf8_lossy(&change.was).into_owned());
         path / path_base64
     }
 }
@@ -251,7 +253,7 @@ shapes! {
         rev: String,
         /// Id of the commit.
         commit: String,
-        /// By path. A merge is compared with its first parent; a moved file is removed and added.
+        /// By path. A merge is compared with its first parent.
         changes: Vec<ChangedFile>,
         /// True if all changes are listed.
         complete: bool,
@@ -262,12 +264,15 @@ shapes! {
     struct ChangedFile {
         path / path_base64: String,
         kind: ChangedFileKind,
+        /// Former path of a renamed file, as lossy UTF-8.
+        was?: String,
     }
 
     enum ChangedFileKind {
         Added,
         Removed,
         Modified,
+        Renamed,
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::filters;
 use super::form::Form;
+use super::versions::RevisionLinks;
 use super::visible::{self, Piece, SHORT, VisibleLine};
 use crate::http::links::FileAddress;
 use crate::http::site::Site;
@@ -12,7 +13,7 @@ use crate::model::kind_name;
 use crate::source::colours::{ColouredParts, DocumentColours, PageColours};
 use crate::symbols::Enclosing;
 use askama::Template;
-use frontend::{ContextLine, Document, DocumentRevisions, Match, SearchResult, SpoolError, Window};
+use frontend::{ContextLine, Document, Match, SearchResult, SpoolError, Window};
 use std::ops::Range;
 
 pub(super) struct BoxView {
@@ -28,7 +29,7 @@ pub(super) struct BoxView {
     /// 0 for several matches or a match of the name.
     pub(super) line: u32,
     pub(super) language: String,
-    pub(super) revisions: DocumentRevisions,
+    pub(super) revisions: RevisionLinks,
     pub(super) rows: Vec<LineView>,
     /// Matches of the file, if counted and more than one.
     pub(super) total: Option<u64>,
@@ -75,7 +76,7 @@ impl BoxView {
             ),
             line,
             language: document.language.clone(),
-            revisions: document.revisions.clone(),
+            revisions: RevisionLinks::of(&document.revisions, address),
             rows: rows(matches, address.with_query(&query), &colours),
             total: None,
             more: None,
@@ -331,6 +332,7 @@ fn within(ranges: &[Range<usize>], line: Range<usize>) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frontend::DocumentRevisions;
     use std::sync::Arc;
 
     fn found(text: &[u8]) -> Match {
@@ -375,7 +377,7 @@ mod tests {
             commit: "12".repeat(20),
         };
         let html = render(&found);
-        assert!(html.contains("a&#60;b&#62;</span>"), "{html}");
+        assert!(html.contains("a&#60;b&#62;</a>"), "{html}");
         assert!(
             html.contains(">+9</span>") && !html.contains(">d<"),
             "{html}"

@@ -1,20 +1,19 @@
-//! Pages of a commit (message, author, date and changed files) and of the history of a repository,
+//! Pages of a commit (message, author, date and changes) and of the history of a repository,
 //! file or directory.
 
+use super::diff::DiffView;
 use super::file::FileView;
 use super::filters::{self, signed};
 use super::form::Form;
 use super::visible;
+use crate::diff::{self, AskedDiff, Side};
 use crate::http::links::{FileAddress, RepositoryAddress, encode, package_href};
 use crate::problem::Problem;
-use crate::repositories::{self, History, names, problem};
+use crate::repositories::{self, History, names};
 use crate::state::Call;
 use askama::Template;
 use axum::response::Html;
-use schema::message::{Change, ChangeKind, ChangeList, Commit, Signature};
-
-/// The most that a backend sends.
-const CHANGES_MAX: u32 = 1000;
+use schema::message::{Commit, Signature};
 
 #[derive(Template)]
 #[template(path = "commit.html")]
@@ -22,7 +21,7 @@ struct CommitPage<'a> {
     form: Form,
     repo: &'a str,
     commit: &'a Commit,
-    listed: &'a ChangeList,
+    diff: Option<String>,
     notice: Option<String>,
 }
 
@@ -32,23 +31,20 @@ pub(crate) async fn commit(call: Call) -> Result<Html<String>, Problem> {
     let (repo, rev) = names(params)?;
     let scope = viewer.scope_with(repo.as_bytes()).await?;
     let found = repositories::commit(&call.coordinator, &scope, repo, rev).await?;
-    let (repository, id) = (repo.to_owned(), found.id.clone());
-    let changes = call
-        .coordinator
-        .changes(&scope, repository, id, CHANGES_MAX);
-    let changes = changes.await;
-    let (listed, notice) = match &changes {
-        Ok(changes) => (&**changes, None),
-        Err(error) => (
-            &ChangeList::default(),
-            Some(problem(error.clone(), repo, rev).document.detail),
-        ),
+    let corpus = call.corpus(&scope);
+    let compared = diff::compare(corpus, &AskedDiff::commit(repo, &found.id)).await;
+    let (diff, notice) = match compared {
+        Ok(compared) => {
+            let diff = DiffView::of_commit(corpus, &compared).await;
+            (Some(params.site.render(&diff)), None)
+        }
+        Err(problem) => (None, Some(problem.document.detail)),
     };
     let page = CommitPage {
         form: Form::of(&params.site),
         repo,
         commit: &found,
-        listed,
+        diff,
         notice: notice.map(|notice| visible::plain(notice.as_bytes())),
     };
     Ok(Html(params.site.render(&page)))
@@ -73,14 +69,17 @@ impl CommitPage<'_> {
         self.at(&self.commit.id).history_href(path)
     }
 
-    fn changed(&self, change: &Change) -> (&'static str, Option<String>) {
-        let (kind, at) = match change.kind {
-            ChangeKind::Added => ("added", Some(&self.commit.id)),
-            ChangeKind::Modified => ("modified", Some(&self.commit.id)),
-            ChangeKind::Removed => ("removed", self.commit.parents.first()),
+    /// Difference from a parent.
+    fn diff_href(&self, parent: &str) -> String {
+        let from = Side {
+            package: self.repo.as_bytes().to_vec(),
+            revision: parent.to_owned(),
         };
-        let file = FileAddress::current(self.repo.as_bytes(), &change.path);
-        (kind, at.map(|at| file.at(at).show_href(0)))
+        let asked = AskedDiff {
+            from: Some(from),
+            ..AskedDiff::commit(self.repo, &self.commit.id)
+        };
+        asked.href(b"", b"")
     }
 }
 
@@ -138,8 +137,12 @@ impl HistoryPage<'_> {
         RepositoryAddress { repo, rev }.commit_href()
     }
 
-    fn file_href(&self, revision: &str) -> String {
-        let file = FileAddress::current(self.history.repo.as_bytes(), self.history.path);
+    fn is_former(&self, path: &[u8]) -> bool {
+        path != self.history.path
+    }
+
+    fn file_href(&self, revision: &str, path: &[u8]) -> String {
+        let file = FileAddress::current(self.history.repo.as_bytes(), path);
         let file = file.at(revision).with_query(&self.kept.query);
         file.near_href(&self.kept.fragment())
     }

@@ -4,10 +4,12 @@
 //! Addresses: `/p/PACKAGE/` or `/p/PACKAGE/DIR/`, with `?rev=NAME` of a git repository. Without a
 //! version, the newest is shown.
 
+use super::filters::short_name;
 use super::form::Form;
 use super::tree::{self, Place, TreeView};
+use super::versions::{self, Shown};
 use super::{filters, markdown, visible};
-use crate::http::links::{FileAddress, RepositoryAddress, decode_path, encode, package_href};
+use crate::http::links::{FileAddress, RepositoryAddress, decode_path, encode};
 use crate::model::LeftOut;
 use crate::problem::Problem;
 use crate::search::params::{Params, lossy};
@@ -20,7 +22,7 @@ use frontend::Listing;
 use schema::message::{
     FileRange, FileRequest, IndexedRepository, IndexedRevision, ListEntry, ListKind, ListRequest,
 };
-use schema::name::{package_name, revision_name};
+use schema::name::package_name;
 
 #[derive(Template)]
 #[template(path = "directory.html")]
@@ -36,6 +38,7 @@ struct DirectoryPage {
     about: Option<PackageView>,
     repository: Option<RepositoryView>,
     history: Option<String>,
+    versions: String,
     tree: TreeView,
 }
 
@@ -74,6 +77,13 @@ pub(crate) async fn directory(call: Call, uri: Uri) -> Result<Response, Problem>
         None
     };
     let repository = repository(corpus, package).await?;
+    let commit = (repository.as_ref()).map_or("", |repository| repository.at(revision));
+    let shown = Shown {
+        address: FileAddress::current(package, &path).at(revision),
+        commit,
+        lines: "",
+    };
+    let versions = versions::menu(&params.site, corpus, shown).await;
     let page = DirectoryPage {
         form: Form::of(&params.site),
         package: visible::plain(package),
@@ -84,6 +94,7 @@ pub(crate) async fn directory(call: Call, uri: Uri) -> Result<Response, Problem>
         about,
         history: (repository.as_ref()).map(|repository| repository.history_href(&path, revision)),
         repository,
+        versions,
         tree,
     };
     Ok(Html(params.site.render(&page)).into_response())
@@ -161,7 +172,6 @@ pub(super) struct PackageView {
     /// Documents, lines and bytes.
     pub(super) sums: (u32, u64, u64),
     pub(super) indexed: String,
-    pub(super) others: Vec<ListEntry>,
     pub(super) skipped: Listing,
     pub(super) skipped_href: String,
     pub(super) readme: Option<Readme>,
@@ -190,8 +200,6 @@ pub(super) async fn about(
     tree: &TreeView,
 ) -> Result<PackageView, Problem> {
     let package = &entry.package[..];
-    let mut others = corpus.versions(entry.name()).await?;
-    others.retain(|other| other.package != package);
     let skipped = ListRequest::new(ListKind::Skipped, package, b"", SKIPPED_MAX);
     Ok(PackageView {
         // The entry sums up the default revision.
@@ -200,7 +208,6 @@ pub(super) async fn about(
             _ => tree.sums(),
         },
         indexed: filters::moment(entry.indexed),
-        others,
         skipped: corpus.listing(&skipped).await?,
         skipped_href: format!("/skipped?package={}", encode(package)),
         readme: readme(app, corpus, (package, revision), tree).await?,
@@ -242,23 +249,23 @@ impl RepositoryView {
     }
 
     /// An empty `revision` is the default one, at its indexed commit.
-    pub(super) fn history_href(&self, path: &[u8], revision: &str) -> String {
+    fn at<'r>(&'r self, revision: &'r str) -> &'r str {
         let default = self.found.revisions.first();
-        let rev = match revision {
+        match revision {
             "" => default.map_or("", |default| &default.commit),
             revision => revision,
-        };
+        }
+    }
+
+    pub(super) fn history_href(&self, path: &[u8], revision: &str) -> String {
         let repo = &self.name;
+        let rev = self.at(revision);
         RepositoryAddress { repo, rev }.history_href(path)
     }
 }
 
 pub(super) fn committed(revision: &IndexedRevision) -> String {
     filters::moment(revision.committed.try_into().unwrap_or_default())
-}
-
-pub(super) fn short_name(full: &str) -> &str {
-    str::from_utf8(revision_name(full.as_bytes())).expect("the prefix that is missing is ASCII")
 }
 
 async fn readme(

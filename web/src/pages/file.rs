@@ -5,6 +5,7 @@
 
 mod asked;
 mod body;
+mod follow;
 mod lines;
 mod marks;
 mod open;
@@ -38,12 +39,16 @@ pub(crate) async fn show(call: Call) -> Result<Response, Problem> {
     let call = &asked.call;
     let scope = call.viewer.scope_of(&asked.package).await?;
     let corpus = call.corpus(&scope);
+    if let Some(href) = follow::redirect(corpus, &asked).await {
+        return Ok(Redirect::to(&href).into_response());
+    }
     let range = lines_from(asked.first.unwrap_or(1));
     let (fetched, mut notices) = match open::open(corpus, &asked, range).await? {
         Opened::File(fetched, notices) => (fetched, notices),
         Opened::Opaque(bytes) => return Ok(Html(opaque(&asked, &bytes)).into_response()),
         Opened::Directory(href) => return Ok(Redirect::to(&href).into_response()),
     };
+    notices.extend(asked.moved());
     let lines_max = fetched.reply.total_lines.max(1);
     if asked.first.unwrap_or(1) > lines_max || asked.kept.lines.first > lines_max {
         let lines = filters::counted(fetched.reply.total_lines.into(), "line");

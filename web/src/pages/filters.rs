@@ -6,6 +6,7 @@ use super::visible;
 use crate::http::site::{BasePath, Site};
 use jiff::Timestamp;
 use schema::message::Signature;
+use schema::name::revision_name;
 
 /// Address with the base path of the rendered [`Site`]. Every address in a template has the filter.
 #[askama::filter_fn]
@@ -117,6 +118,10 @@ pub(super) fn sized(bytes: u64) -> String {
     }
     let digits = usize::from(size < 9.95 && unit != "bytes");
     format!("{size:.digits$} {unit}")
+}
+
+pub(super) fn short_name(full: &str) -> &str {
+    str::from_utf8(revision_name(full.as_bytes())).expect("the prefix that is missing is ASCII")
 }
 
 const SHORT_ID: usize = 10;

@@ -95,6 +95,8 @@ struct PackageView {
 }
 
 pub(super) struct AboutQuery {
+    /// Revisions of the one repository with matches, and the query in each.
+    pub(super) versions: Vec<(String, String)>,
     pub(super) nothing: Option<NothingFound>,
     pub(super) notices: Vec<Notice>,
     /// Names the searched revisions, if the query does not.

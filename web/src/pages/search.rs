@@ -1,10 +1,13 @@
 //! Page of a search: its answer, or the matches so far.
 
+use super::filters::short_name;
 use super::form::{Form, GROUP_DEFAULT};
 use super::nothing::Suggester;
 use super::problem;
 use super::results::{AboutQuery, finished_page};
 use super::running::{folds, running_page, wanted};
+use super::selected::Selection;
+use super::visible;
 use crate::http::blocking;
 use crate::http::response::{KnownTags, no_store};
 use crate::model::Timings;
@@ -15,6 +18,7 @@ use crate::search::rendered::Rendered;
 use crate::search::run::{self, KEEP, View};
 use crate::source::colours::PageColours;
 use crate::state::{App, Call};
+use crate::suggest::Corpus;
 use crate::symbols::enclosing;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use frontend::query::ParsedQuery;
@@ -83,6 +87,7 @@ async fn page(call: &Call, tags: KnownTags) -> Result<Response, Problem> {
                 form: &form,
             };
             let about = AboutQuery {
+                versions: versions(app.corpus(scope), &form, &answer).await,
                 nothing: suggester.suggest(&parsed, &answer).await,
                 notices: parsed.notices,
                 of_revisions,
@@ -127,6 +132,37 @@ async fn page(call: &Call, tags: KnownTags) -> Result<Response, Problem> {
             Ok(no_store(Html(page)))
         }
     }
+}
+
+async fn versions(
+    corpus: Corpus<'_>,
+    form: &Form,
+    answer: &Arc<SearchResult>,
+) -> Vec<(String, String)> {
+    if answer.packages() != 1 || answer.is_empty() {
+        return Vec::new();
+    }
+    let first = Arc::clone(answer);
+    let Ok(first) = blocking(move || first.matches(0..1)).await else {
+        return Vec::new();
+    };
+    let Some(first) = first.first() else {
+        return Vec::new();
+    };
+    let found = corpus.indexed_repository(&first.document.package).await;
+    let Ok(Some(repository)) = found else {
+        return Vec::new();
+    };
+    let selection = Selection::new(form, None);
+    let link = |full: &str| {
+        let name = short_name(full);
+        (visible::plain(name.as_bytes()), selection.in_revision(name))
+    };
+    repository
+        .revisions
+        .iter()
+        .map(|revision| link(&revision.name))
+        .collect()
 }
 
 /// Looks up colours, on a thread that may block.

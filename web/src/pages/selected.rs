@@ -95,6 +95,21 @@ impl Selection {
         })
     }
 
+    /// The query in another revision.
+    pub(super) fn in_revision(&self, name: &str) -> String {
+        let is_of_revision = |filter: &FormFilter| {
+            let field = filter::field(filter.name);
+            matches!(field, Some(Field::Revision | Field::Branch))
+        };
+        self.form.href_with(|form| {
+            form.filters.retain(|filter| !is_of_revision(filter));
+            form.filters.push(FormFilter {
+                name: filter::name(Field::Revision),
+                typed: name.to_owned(),
+            });
+        })
+    }
+
     pub(super) fn others(&self, filter: &FormFilter) -> String {
         let excluded = FormFilter {
             name: filter.name,

@@ -112,7 +112,7 @@ fn the_page_of_a_commit_leads_to_its_files_its_parents_and_its_history() {
         format!(
             "href=\"/show?package=project&#38;path=src/%3Cb%3E.c&#38;rev={id}\">src/&#60;b&#62;.c</a>"
         ),
-        format!("href=\"/show?package=project&#38;path=src/old.c&#38;rev={before}\""),
+        format!("href=\"/diff?package=project&#38;from={before}&#38;to={id}&#38;path=src/old.c\""),
         format!("href=\"/log?repo=project&#38;rev={id}&#38;path=src/file.c\""),
         "<td>removed</td>".to_owned(),
     ] {

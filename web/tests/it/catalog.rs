@@ -184,7 +184,7 @@ fn explains_why_a_path_is_not_found() {
         (file.state, file.language.as_deref()),
         (Some(Indexed), Some("C"))
     );
-    assert_eq!(file.hash, Some("ab".repeat(32)));
+    assert_eq!(file.hash.map(|hash| hash.len()), Some(64));
     assert_eq!(why("package=alpha&path=src/").state, Some(Indexed));
     let left_out = site
         .get("/api/v2/skipped?package=alpha&path=src/pic.bin")

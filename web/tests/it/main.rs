@@ -14,6 +14,7 @@ mod connections;
 mod copies;
 mod damaged_answers;
 mod dcs;
+mod diff;
 mod directories;
 mod draining;
 mod events;

@@ -132,7 +132,7 @@ fn responses_match_the_description() {
         // The example of copies has no match here, and a name has two parameters or one.
         if matches!(
             &path[..],
-            "/api/v2/copies" | "/api/v2/definitions" | "/api/v2/references"
+            "/api/v2/copies" | "/api/v2/definitions" | "/api/v2/diff" | "/api/v2/references"
         ) {
             continue;
         }
@@ -170,6 +170,9 @@ fn bodies_and_problems_match_the_description() {
         assert_eq!(places.status, 200, "{}", places.text());
         check(&document, &schemas["Places"], &places.json(), &address).unwrap();
     }
+    let diff = site.get("/api/v2/diff?package=project&from=HEAD~1&to=main");
+    assert_eq!(diff.status, 200, "{}", diff.text());
+    check(&document, &schemas["Diff"], &diff.json(), "diff").unwrap();
     let example = schemas["RevisionNames"]["example"].to_string();
     let commits = site.post("/api/v2/commits", &json, example.as_bytes());
     assert_eq!(commits.status, 200, "{}", commits.text());

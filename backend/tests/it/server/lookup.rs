@@ -43,6 +43,7 @@ impl LookUp for Fake {
             LookupOf::Log { .. } => LookupAnswer::Log(CommitLog {
                 commits: vec![commit],
                 next: Vec::new(),
+                paths: Vec::new(),
             }),
             _ => LookupAnswer::Commit(commit),
         }

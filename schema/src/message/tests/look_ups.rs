@@ -68,6 +68,7 @@ fn look_ups_and_their_answers_are_decoded_as_they_were_encoded() {
                 LookupAnswer::Log(CommitLog {
                     commits: vec![commit, Commit::default()],
                     next: b"next".to_vec(),
+                    paths: vec![b"a".to_vec(), Vec::new()],
                 }),
                 LookupAnswer::References(ReferenceList {
                     references: vec![
@@ -82,9 +83,15 @@ fn look_ups_and_their_answers_are_decoded_as_they_were_encoded() {
                     commit: "12".repeat(20),
                     changes: vec![Change {
                         path: b"src/\xff".to_vec(),
-                        kind: ChangeKind::Removed,
+                        kind: ChangeKind::Renamed,
+                        was: b"src/\xfe".to_vec(),
+                        before: "34".repeat(20),
+                        after: "56".repeat(20),
+                        mode_before: 0o100_644,
+                        mode_after: 0o100_755,
                     }],
                     more: true,
+                    since: "34".repeat(20),
                 }),
                 LookupAnswer::Problem(LookupProblem {
                     kind: LookupProblemKind::Ambiguous,

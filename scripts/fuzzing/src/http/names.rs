@@ -56,6 +56,8 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/log",
     "/api/v2/blame",
     "/api/v2/changes",
+    "/api/v2/diff",
+    "/diff",
     "/commit",
     "/log",
     "/api/v2/refs",

@@ -151,7 +151,7 @@ impl Document {
     }
 
     /// Hashes the first lines and the line count.
-    fn hash(&self) -> [u8; 32] {
+    pub(super) fn hash(&self) -> [u8; 32] {
         let first = &self.lines[..self.lines.len().min(4)];
         let mut hash = [7; 32];
         for (number, part) in hash.chunks_exact_mut(8).enumerate() {

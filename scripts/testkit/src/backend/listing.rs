@@ -92,7 +92,13 @@ fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, ListEnt
             let slash = path[prefix.len()..].iter().position(|&byte| byte == b'/');
             let end = slash.map_or(path.len(), |at| prefix.len() + at + 1);
             let path = path[..end].to_vec();
-            let (language, hash) = ("C".to_owned(), vec![0xab; 32]);
+            let is_file = !path.ends_with(b"/");
+            let hash = if is_file {
+                document.hash().to_vec()
+            } else {
+                Vec::new()
+            };
+            let language = "C".to_owned();
             let of_file = ListEntry {
                 path: path.clone(),
                 language,

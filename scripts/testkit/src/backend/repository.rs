@@ -131,6 +131,7 @@ pub(crate) fn answer(repositories: &[FakeRepository], lookup: &Lookup) -> Lookup
                     0 => Vec::new(),
                     more => more.to_string().into_bytes(),
                 },
+                paths: Vec::new(),
             })
         }
         LookupOf::Blame { path, .. } => LookupAnswer::Blame(found.blame(number, path)),
@@ -142,6 +143,7 @@ pub(crate) fn answer(repositories: &[FakeRepository], lookup: &Lookup) -> Lookup
                 change("src/old.c", ChangeKind::Removed),
             ],
             more: false,
+            since: number.checked_sub(1).map(commit_id).unwrap_or_default(),
         }),
         LookupOf::References { after, count } => {
             let all = [
@@ -168,9 +170,22 @@ pub(crate) fn answer(repositories: &[FakeRepository], lookup: &Lookup) -> Lookup
 }
 
 fn change(path: &str, kind: ChangeKind) -> Change {
+    let object = |is_there| {
+        if is_there {
+            "1".repeat(40)
+        } else {
+            String::new()
+        }
+    };
+    let (before, after) = (kind != ChangeKind::Added, kind != ChangeKind::Removed);
     Change {
         path: path.into(),
         kind,
+        was: Vec::new(),
+        before: object(before),
+        after: object(after),
+        mode_before: 0o100_644 * u16::from(before),
+        mode_after: 0o100_644 * u16::from(after),
     }
 }
 

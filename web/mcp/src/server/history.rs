@@ -59,7 +59,14 @@ impl Call {
         let commits = frontend.commits(scope, vec![(name.clone(), of.rev.clone())]);
         let commit = commits.await.pop().expect("an outcome for each name");
         let commit = commit.map_err(|error| failure(error, of))?;
-        let changes = frontend.changes(scope, name.clone(), commit.id.clone(), CHANGES_MAX);
+        let changes = frontend.changes(
+            scope,
+            name.clone(),
+            commit.id.clone(),
+            String::new(),
+            Vec::new(),
+            CHANGES_MAX,
+        );
         let changes = changes.await.map_err(|error| failure(error, of))?;
         let more = if changes.more { " or more" } else { "" };
         let all = changes.changes.len();
@@ -81,8 +88,12 @@ impl Call {
                 ChangeKind::Added => 'A',
                 ChangeKind::Removed => 'D',
                 ChangeKind::Modified => 'M',
+                ChangeKind::Renamed => 'R',
             };
-            format!("{kind} {}\n", escaped(&change.path))
+            match &change.was[..] {
+                b"" => format!("{kind} {}\n", escaped(&change.path)),
+                was => format!("{kind} {} {}\n", escaped(was), escaped(&change.path)),
+            }
         }));
         Ok(answer.finish(&receipt(listed)))
     }

@@ -297,6 +297,29 @@ parameters! {
         path: String,
     }
 
+    struct DiffParams {
+        /// Repository, of which `from` and `to` are revisions; absent: they are packages.
+        #[both(example = "project")]
+        package: Option<String>,
+        /// Earlier revision or package; absent with `package`: the first parent of `to`.
+        #[both(example = "v1.0")]
+        from: Option<String>,
+        /// Later revision or package; absent with `package`: the default branch.
+        #[both(example = "main")]
+        to: Option<String>,
+        /// Revision of the package `from`.
+        from_rev: Option<String>,
+        to_rev: Option<String>,
+        /// File, or directory of files; absent: all.
+        path: Option<String>,
+        /// Path of the earlier file, to compare two files of different names.
+        from_path: Option<String>,
+        /// Number of common lines around changed ones.
+        context: Option<u32>,
+        /// `next` of an earlier answer.
+        after: Option<String>,
+    }
+
     struct CountParam {
         /// Maximum number of entries.
         #[both(minimum = 1, maximum = 1000)]

@@ -1,7 +1,9 @@
 //! Parsed address of a file's page.
 
+use super::super::filters::{grouped, short_id};
 use super::super::form::Form;
 use super::super::markdown::is_markdown;
+use super::super::visible;
 use crate::http::links::FileAddress;
 use crate::problem::Problem;
 use crate::search::params::Params;
@@ -19,6 +21,8 @@ pub(super) struct AskedFile {
     pub(super) path: Vec<u8>,
     pub(super) revision: String,
     pub(super) kept: FileView,
+    pub(super) from: Vec<u8>,
+    pub(super) from_line: u32,
     pub(super) first: Option<u32>,
     /// BLAKE3 of the linked text.
     pub(super) hash: Option<Vec<u8>>,
@@ -43,6 +47,8 @@ impl AskedFile {
             path: params.required("path")?.to_vec(),
             revision: params.text("rev")?.unwrap_or_default().to_owned(),
             kept: FileView::new(params)?,
+            from: params.bytes("from").unwrap_or_default().to_vec(),
+            from_line: params.number("from_line", 0)?,
             first: Some(first).filter(|&first| first > 0),
             hash: hash(params.text("hash")?.unwrap_or_default())?,
             form: Form::new(params),
@@ -61,6 +67,19 @@ impl AskedFile {
         let has_lines = self.kept.lines.last > 0 || self.first.is_some() || self.hash.is_some();
         let is_view = self.plain || self.blame || !self.kept.query.is_empty();
         is_markdown(&self.path) && !has_lines && !is_view
+    }
+
+    pub(super) fn moved(&self) -> Option<String> {
+        let from = visible::plain(&self.from);
+        let from = if self.revision.is_empty() {
+            from
+        } else {
+            short_id(&from)
+        };
+        let line = grouped(self.from_line.into());
+        (self.from_line > 0).then(|| {
+            format!("Line {line} of {from} is not in this version: its change begins here")
+        })
     }
 
     pub(super) fn view(&self) -> String {
@@ -92,12 +111,12 @@ impl LineRange {
     }
 
     /// `#L7`, `#L7-L9` or nothing.
-    fn fragment(self) -> String {
+    pub(super) fn fragment(self) -> String {
         self.text("#L", "-L")
     }
 
     /// `&line=7`, `&line=7-9` or nothing.
-    fn parameter(self) -> String {
+    pub(super) fn parameter(self) -> String {
         self.text("&line=", "-")
     }
 

@@ -7,9 +7,10 @@
 //! notice.
 
 use super::super::tree::{self, directory_of};
+use super::super::versions;
 use super::lines::{CHUNK_LINES, LinesView, first_lines};
 use super::outline::render_outline;
-use super::page::{FilePage, PAGE_BYTES_MAX, Rest, other_versions};
+use super::page::{FilePage, PAGE_BYTES_MAX, Rest};
 use crate::http::stream_body::Export;
 use crate::problem::Problem;
 use crate::suggest::Corpus;
@@ -33,6 +34,7 @@ pub(super) struct PageBody {
     /// Pins the commit of the first piece.
     request: FileRequest,
     hash: Vec<u8>,
+    commit: String,
     /// Access of its caller is checked before each piece.
     page: FilePage,
     view: LinesView,
@@ -58,6 +60,7 @@ impl PageBody {
         PageBody {
             request,
             hash: reply.hash.clone(),
+            commit: reply.commit.clone(),
             page,
             view,
             rendered,
@@ -170,8 +173,9 @@ impl PageBody {
             let named = (&package[..], &page.asked.revision[..]);
             let tree = tree::list(corpus, named, directory_of(path), Vec::new(), path);
             rest.tree = tree.await.ok();
-            let versions = other_versions(corpus, page, &self.request);
-            rest.versions = versions.await.unwrap_or_default();
+            let lines = page.asked.kept.lines.parameter();
+            let shown = page.shown(&self.commit, &lines);
+            rest.versions = versions::menu(&page.form.site, corpus, shown).await;
             rest.outline = outline(corpus, page, &self.request, &self.hash).await;
         }
         self.page.rest = rest;

@@ -77,16 +77,21 @@ pub(super) fn first_lines(text: &[u8], count: usize) -> (usize, u32) {
     (bytes, lines)
 }
 
+const AGES: u64 = 5;
+
 pub(super) struct BlameColumn {
     repo: String,
     path: Vec<u8>,
     parameters: String,
     found: Arc<Blame>,
+    span: (i64, i64),
 }
 
 pub(super) struct BlameCell {
     /// True if the line before it is of another commit.
     pub(super) starts: bool,
+    /// 0 for the youngest.
+    pub(super) age: u64,
     /// Present in the first line of a hunk, and of a rendered chunk.
     pub(super) about: Option<BlameAbout>,
 }
@@ -122,11 +127,14 @@ pub(super) async fn find_blame(
         let reason = "the text is not the one that was committed: it was decoded, or filtered";
         return Err(reason.to_owned());
     }
+    let seconds = || found.sources.iter().map(|source| source.author.seconds);
+    let span = (seconds().min().unwrap_or(0), seconds().max().unwrap_or(0));
     Ok(BlameColumn {
         repo: repo.to_owned(),
         path: path.to_vec(),
         parameters,
         found,
+        span,
     })
 }
 
@@ -143,8 +151,17 @@ impl BlameColumn {
         let starts = hunk.is_some_and(|hunk| hunk.first == line);
         BlameCell {
             starts,
+            age: hunk.map_or(0, |hunk| self.age(hunk)),
             about: (hunk.filter(|_| starts || is_first)).map(|hunk| self.about(hunk, line)),
         }
+    }
+
+    fn age(&self, hunk: &BlameHunk) -> u64 {
+        let (oldest, youngest) = self.span;
+        let seconds = self.found.sources[hunk.source as usize].author.seconds;
+        let before = youngest.saturating_sub(seconds) as u64;
+        let span = (youngest.saturating_sub(oldest) as u64).saturating_add(1);
+        (u128::from(before) * u128::from(AGES) / u128::from(span)) as u64
     }
 
     fn about(&self, hunk: &BlameHunk, line: u32) -> BlameAbout {

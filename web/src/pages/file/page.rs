@@ -1,21 +1,18 @@
 //! Page of a file, around its lines.
 
-use super::super::directory::short_name;
 use super::super::form::Form;
 use super::super::markdown::is_markdown;
 use super::super::tree::{Place, TreeView, directory_of};
+use super::super::versions::{RevisionLinks, Shown};
 use super::super::{filters, visible};
 use super::asked::{AskedFile, LineRange, PLAIN};
 use super::marks::Marks;
 use crate::http::links::{FileAddress, RepositoryAddress};
 use crate::model::hex;
-use crate::problem::Problem;
 use crate::source::file_range::Fetched;
-use crate::suggest::Corpus;
 use askama::Template;
 use frontend::DocumentRevisions;
-use schema::message::{FileRange, FileReply, FileRequest, IndexedRepository};
-use schema::name::package_name;
+use schema::message::FileReply;
 
 /// A longer file is shown in part.
 const WHOLE_LINES_MAX: u32 = 20_000;
@@ -43,7 +40,7 @@ pub(super) struct FilePage {
     commit: String,
     permalink: String,
     git: Option<GitLinks>,
-    revisions: DocumentRevisions,
+    revisions: RevisionLinks,
     /// Differences from the named text.
     notices: Vec<String>,
     pub(super) shown: LineRange,
@@ -126,6 +123,11 @@ impl FilePage {
             [] => "",
             _ => &asked.revision[..],
         };
+        let revisions = DocumentRevisions {
+            names: reply.revisions.clone(),
+            count: reply.revisions.len() as u32,
+            commit: String::new(),
+        };
         FilePage {
             form: asked.form.of_query(),
             package: visible::plain(package),
@@ -135,11 +137,7 @@ impl FilePage {
             commit: filters::short_id(&reply.commit),
             git: GitLinks::new(&asked, package, reply),
             permalink: commit.show_href(asked.kept.lines.first),
-            revisions: DocumentRevisions {
-                names: reply.revisions.clone(),
-                count: reply.revisions.len() as u32,
-                commit: String::new(),
-            },
+            revisions: RevisionLinks::of(&revisions, address),
             notices,
             shown,
             total_lines: u64::from(reply.total_lines),
@@ -183,6 +181,15 @@ impl FilePage {
     pub(super) fn address(&self) -> FileAddress<'_> {
         let address = FileAddress::current(&self.version, &self.asked.path);
         address.at(&self.revision).with_query(&self.query)
+    }
+
+    /// Version at a commit, with the lines of the address.
+    pub(super) fn shown<'a>(&'a self, commit: &'a str, lines: &'a str) -> Shown<'a> {
+        Shown {
+            address: self.address().at(&self.asked.revision),
+            commit,
+            lines,
+        }
     }
 
     fn is_whole(&self) -> bool {
@@ -259,85 +266,4 @@ fn find_fields(asked: &AskedFile) -> Option<Vec<(&'static str, String)>> {
         fields.push(("blame", "yes".to_owned()));
     }
     Some(fields)
-}
-
-const REVISIONS_MAX: usize = 16;
-
-#[derive(Template)]
-#[template(path = "file_versions.html")]
-struct OtherVersions {
-    /// Versions, or revisions.
-    of: &'static str,
-    versions: Vec<(String, String)>,
-}
-
-/// Links to the file in other versions, newest first, or revisions. They keep query and lines.
-pub(super) async fn other_versions(
-    corpus: Corpus<'_>,
-    page: &FilePage,
-    request: &FileRequest,
-) -> Result<String, Problem> {
-    let request = FileRequest {
-        range: FileRange::Lines { first: 1, count: 1 },
-        ..request.clone()
-    };
-    let fragment = page.asked.kept.fragment();
-    let link = |package: &[u8], revision: &str| {
-        let address = FileAddress::current(package, &request.path).at(revision);
-        let name = match revision {
-            "" => package,
-            revision => revision.as_bytes(),
-        };
-        let href = address.with_query(&page.query).near_href(&fragment);
-        (visible::plain(name), href)
-    };
-    let (of, versions): (_, Vec<_>) = if request.revision.is_empty() {
-        let known = corpus.versions(package_name(&request.package)).await?;
-        let found = corpus.in_versions(&request, known).await?;
-        let newest_first = found.iter().rev();
-        let links = newest_first.map(|found| link(&found.package, ""));
-        ("versions", links.collect())
-    } else {
-        let found = in_revisions(corpus, &request, &page.asked.revision).await?;
-        let links = found
-            .iter()
-            .map(|revision| link(&request.package, revision));
-        ("revisions", links.collect())
-    };
-    if versions.is_empty() {
-        return Ok(String::new());
-    }
-    Ok(page.form.site.render(&OtherVersions { of, versions }))
-}
-
-async fn in_revisions(
-    corpus: Corpus<'_>,
-    request: &FileRequest,
-    asked: &str,
-) -> Result<Vec<String>, Problem> {
-    let repository = corpus.indexed_repository(&request.package).await?;
-    let others = repository.map_or_else(Vec::new, |found| others(found, request, asked));
-    let mut found = Vec::new();
-    for revision in others.into_iter().take(REVISIONS_MAX) {
-        let request = FileRequest {
-            revision,
-            ..request.clone()
-        };
-        if corpus.file(&request).await?.found {
-            found.push(request.revision);
-        }
-    }
-    Ok(found)
-}
-
-fn others(repository: IndexedRepository, request: &FileRequest, asked: &str) -> Vec<String> {
-    let is_shown = |full: &str, commit: &str| match asked {
-        "" => short_name(full) == repository.default,
-        asked if asked == request.revision => commit == asked,
-        asked => full == asked || short_name(full) == asked,
-    };
-    let all = repository.revisions.iter();
-    let others = all.filter(|revision| !is_shown(&revision.name, &revision.commit));
-    let names = others.map(|revision| short_name(&revision.name).to_owned());
-    names.collect()
 }

@@ -357,3 +357,17 @@ fn health_and_metrics_say_nothing_of_private_packages() {
     );
     assert_eq!(guarded.get("/healthz", BOB).status, 200);
 }
+
+#[test]
+fn an_invisible_package_is_compared_like_one_that_does_not_exist() {
+    let guarded = Guarded::new(|_| ());
+    let ask = |other: &str, cookie: &str| {
+        let path = format!("/api/v2/diff?from=package0_1.10&to={other}");
+        let answer = guarded.get(&path, cookie);
+        (answer.status, answer.text().replace(other, "OTHER"))
+    };
+    assert_eq!(ask("package2_1.2", ANN).0, 200);
+    let hidden = ask("package3_1.3", ANN);
+    assert_eq!(hidden.0, 404, "{}", hidden.1);
+    assert_eq!(hidden, ask("nosuch_1.3", ANN));
+}
