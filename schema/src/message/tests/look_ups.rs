@@ -32,6 +32,8 @@ fn look_ups_and_their_answers_are_decoded_as_they_were_encoded() {
                 }),
                 lookup(LookupOf::Changes {
                     revision: revision(),
+                    since: "v1.0".into(),
+                    path: b"src/\xff".to_vec(),
                     count: 7,
                 }),
             ],
