@@ -25,8 +25,10 @@ mod error;
 mod expression;
 mod files;
 mod history;
+mod hunks;
 mod location;
 mod log;
+mod mailmap;
 mod names;
 mod objects;
 mod references;
@@ -44,7 +46,12 @@ pub use blame::{Blame, BlameLimits, BlameSource};
 pub use error::{LookupError, RootError, similar};
 pub use files::{DamagedDirectory, Files, SourceFile};
 pub use gix::ObjectId;
+pub use hunks::{
+    BlobCache, CHANGE_BYTES_MAX, Changed, ChangedFile, FileHunks, HistoryCommit, HistoryList, Hunk,
+    Unchanged,
+};
 pub use log::{CursorError, Log, LogCursor};
+pub use mailmap::Mailmap;
 pub use names::{LeftOut, RepositoryTree, repositories_below};
 pub use repositories::Repositories;
 pub use selection::Selection;

@@ -201,6 +201,7 @@ fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
         window: is_cut.then_some(Window { start, line_bytes }),
         kinds: 0,
         copies: None,
+        changed: None,
     }
 }
 
@@ -256,6 +257,7 @@ mod tests {
             }),
             kinds: 0,
             copies: None,
+            changed: None,
         }
     }
 

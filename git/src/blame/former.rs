@@ -29,10 +29,10 @@ const PART_BYTES: usize = 64;
 const BINARY_BYTES: usize = 8_000;
 
 /// Score of equal files, as in git.
-const SCORE_MAX: usize = 60_000;
+pub(crate) const SCORE_MAX: usize = 60_000;
 
 /// Lowest score of a moved file.
-const SCORE_MIN: usize = SCORE_MAX / 2;
+pub(crate) const SCORE_MIN: usize = SCORE_MAX / 2;
 
 /// Score of the only file of a last name that ends the search.
 const NAMED_SCORE_MIN: usize = SCORE_MAX / 4 * 3;
@@ -95,12 +95,12 @@ pub(super) fn path(
     Ok(best.map(|(_, path)| path.clone()))
 }
 
-fn last_name(path: &[u8]) -> Option<&[u8]> {
+pub(crate) fn last_name(path: &[u8]) -> Option<&[u8]> {
     path.rsplit(|&byte| byte == b'/').next()
 }
 
 /// True if texts of these sizes can share half.
-fn may_be_similar(one: u64, other: u64) -> bool {
+pub(crate) fn may_be_similar(one: u64, other: u64) -> bool {
     one.abs_diff(other) <= one.max(other) / 2
 }
 
@@ -182,10 +182,10 @@ impl Search<'_, '_> {
 }
 
 /// Bytes by hash of a line, long ones in parts. CRLF counts as one byte.
-struct Parts(HashMap<u64, usize>);
+pub(crate) struct Parts(HashMap<u64, usize>);
 
 impl Parts {
-    fn of(text: &[u8]) -> Parts {
+    pub(crate) fn of(text: &[u8]) -> Parts {
         let is_binary = text[..text.len().min(BINARY_BYTES)].contains(&0);
         let mut parts = HashMap::new();
         for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -202,7 +202,7 @@ impl Parts {
         Parts(parts)
     }
 
-    fn shared(&self, other: &Parts) -> usize {
+    pub(crate) fn shared(&self, other: &Parts) -> usize {
         let shared =
             |(part, bytes): (&u64, &usize)| other.0.get(part).map(|other| *bytes.min(other));
         self.0.iter().filter_map(shared).sum()
