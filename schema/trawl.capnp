@@ -51,7 +51,8 @@ struct Place {
     definition @1;           # the name of a definition, in which the pattern is searched; `word`: it is all of the name
     use @2;                  # not the name of a definition
   }
-  classes @0 :UInt32;        # classes of all bytes of the match: bit 0 code, 1 comment, 2 string, 3 text; 0: any
+  classes @0 :UInt32;        # classes of all bytes of the match: bit 0 code, 1 comment, 2 string, 3 text,
+                             # 4 added, 5 removed; 0: any
   role @1 :Role;
   kinds @2 :UInt32;          # of the definition: bit n for the kind of number n; 0: any
   parent @3 :Text;           # a regular expression for the name of the definition around it, in any case; empty: any
@@ -84,6 +85,13 @@ struct Filter {
                              # of its commit id (7 digits or more), or HEAD for the default one
     branch @6;               # the same, but only branches
     kind @7;                 # the name of a DocumentKind; exact, ignoring case
+    type @8;                 # commit: messages; diff: changes of files by commits; exact. An expression without this filter
+                             # searches neither
+    author @9;               # "Name <address>" of the commit
+    committer @10;
+    message @11;             # of the commit
+    before @12;              # committed before this time, in seconds since 1970; exact
+    after @13;               # at or after it
   }
   enum Reading {
     regexp @0;               # the syntax of the regex crate, case sensitive, matches anywhere; not of
@@ -197,8 +205,19 @@ struct Batch {
   revisionCount @12 :UInt32; # all of them
   commit @13 :Text;          # the id of the commit at which the first of them was indexed
   kind @14 :DocumentKind;
+  change @16 :CommitChange;  # of a document of a history, at the full id in `commit`; else absent
   kinds @15 :List(UInt32);   # in a search for symbols, for each line: bits of the kinds of the matching
                              # definitions (crate `language`); else empty
+}
+
+struct CommitChange {
+  # Commit, or its change of a file.
+  author @0 :Signature;
+  committer @1 :Signature;
+  formerPath @2 :Data;       # of a moved file; else empty
+  subject @4 :Data;          # beginning of the message
+  lines @3 :List(UInt32);    # of a change, for each of Batch.lines: twice its number in the file before the commit, or
+                             # twice that after it plus one; none for a commit
 }
 
 struct TextBatch {
@@ -716,6 +735,8 @@ struct RecordedRepository {
   indexed @6 :UInt64;        # seconds since 1970
   problem @7 :Text;          # why it could not be brought up to date the last time; empty: it could
   revisions @8 :UInt32;      # messages with its revisions that follow
+  history @9 :Bool;          # its commits are indexed too,
+  since @10 :Int64;          # if committed at or after this time, in seconds since 1970
 }
 
 struct RecordedRevision {

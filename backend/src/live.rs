@@ -218,6 +218,10 @@ impl Generation {
         })
     }
 
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Arc<Shard>> {
+        self.shards.iter().filter(|shard| !shard.is_history())
+    }
+
     fn is_intact(&self) -> bool {
         self.shards.iter().all(|shard| shard.intact().is_ok())
     }

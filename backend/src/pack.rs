@@ -9,11 +9,12 @@
 mod text_batch;
 
 use crate::matcher::filters::kind_of;
+use index::change::FileChange;
 use index::shard::{DocId, Document, Shard, ShardError, TextCache};
 use schema::line_text::LineText;
 use schema::message::{
-    Batch, DocumentKind, Line, REVISIONS_BYTES_MAX, REVISIONS_MAX, Range, Search, Span, TextOrder,
-    TextRun, Window,
+    Batch, ChangedLine, CommitChange, DocumentKind, Line, REVISIONS_BYTES_MAX, REVISIONS_MAX,
+    Range, Search, Span, TextOrder, TextRun, Window,
 };
 use schema::order::RankKey;
 use std::ops;
@@ -106,6 +107,7 @@ pub(crate) struct Packer<'a> {
     language: &'a str,
     kind: DocumentKind,
     revisions: RevisionNames<'a>,
+    history: Option<History<'a>>,
     document_text: ops::Range<u64>,
     buffers: PackBuffers,
     texts: Rc<TextCache>,
@@ -173,6 +175,7 @@ impl<'a> Packer<'a> {
         let language = shard.language(&document)?;
         let kind = kind_of(shard.class(&document, &shard.package(document.package)?)?);
         let revisions = RevisionNames::of(shard, document.id);
+        let history = (shard.is_history()).then(|| History::of(shard, &document));
         Ok(Packer {
             shard,
             shard_index,
@@ -184,6 +187,7 @@ impl<'a> Packer<'a> {
             language,
             kind,
             revisions,
+            history: history.transpose()?,
             document_text,
             buffers,
             texts,
@@ -256,6 +260,11 @@ impl<'a> Packer<'a> {
         if buffers.lines.is_empty() {
             return;
         }
+        let lines = buffers.lines.iter().map(|line| line.number);
+        let changed_lines = self
+            .history
+            .as_ref()
+            .map_or(Vec::new(), |of| of.places(lines));
         let batch = Batch {
             shard: self.shard_index,
             document: self.document.id.0,
@@ -271,7 +280,12 @@ impl<'a> Packer<'a> {
             spans: &buffers.spans,
             revisions: &self.revisions.names,
             revision_count: self.revisions.count,
-            commit: self.revisions.commit,
+            commit: match &self.history {
+                Some(history) => history.commit,
+                None => self.revisions.commit,
+            },
+            change: self.history.as_ref().map(|of| &of.facts),
+            changed_lines: &changed_lines,
             kinds: match buffers.kinds.iter().max() {
                 Some(1..) => &buffers.kinds,
                 _ => &[],
@@ -400,6 +414,37 @@ impl<'a> Packer<'a> {
         });
         buffers.kinds.push(found.kinds);
         self.last = Some(position);
+    }
+}
+
+struct History<'a> {
+    commit: &'a str,
+    facts: CommitChange,
+    change: Option<FileChange>,
+}
+
+impl<'a> History<'a> {
+    fn of(shard: &'a Shard, document: &Document<'_>) -> Result<History<'a>, ShardError> {
+        let found = shard.history_document(document)?;
+        let former = found.change.as_ref().map(|it| it.former.clone());
+        Ok(History {
+            commit: found.commit,
+            facts: CommitChange {
+                author: found.author,
+                committer: found.committer,
+                former_path: former.unwrap_or_default(),
+                subject: found.subject,
+            },
+            change: found.change,
+        })
+    }
+
+    fn places(&self, numbers: impl Iterator<Item = u32>) -> Vec<u32> {
+        let Some(change) = &self.change else {
+            return Vec::new();
+        };
+        let places = numbers.map(|number| change.line(number).map_or(0, ChangedLine::encoded));
+        places.collect()
     }
 }
 

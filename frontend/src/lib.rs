@@ -68,7 +68,8 @@ pub use results::{
     ByLine, ContextLine, Copies, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup,
     DocumentRevisions, Explain, FacetsSoFar, FoundText, Match, MatchStream, Missing,
     OverlappingPackage, Overlaps, PackageGroup, Reached, RenderedMatch, RenderedMatches, Renderer,
-    SearchResult, ShardId, Skipped, SkippedDocument, Take, Timings, Window, WriteMatch, page,
+    SearchResult, ShardId, Skipped, SkippedDocument, Take, Timings, Window, WriteMatch,
+    about_commit, commit_name, page, shown_place,
 };
 pub use search_request::{SearchClient, SearchRequest};
 pub use secret_file::{BadSecret, read_secret};

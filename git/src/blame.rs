@@ -14,6 +14,8 @@ mod sliding;
 
 pub(crate) use former::{NAMED_SCORE_MIN, path as former_path};
 pub(crate) use former::{Parts, SCORE_MAX, SCORE_MIN, last_name, may_be_similar};
+pub(crate) use lines::without_common_end;
+pub(crate) use sliding::{best_end, indent};
 
 use crate::commit::{self, committed_seconds};
 use crate::error::{Result, refused};

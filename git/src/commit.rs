@@ -30,6 +30,13 @@ pub(crate) fn decode(id: &ObjectId, data: &[u8]) -> Result<Commit> {
     })
 }
 
+pub(crate) fn message(id: &ObjectId, data: &[u8]) -> Result<Vec<u8>> {
+    let commit = CommitRef::from_bytes(data, id.kind());
+    let commit = commit.map_err(|_| unreadable!("commit {id} is damaged: run git fsck"))?;
+    let encoding = commit.encoding.and_then(|label| Encoding::for_label(label));
+    Ok(in_utf8(encoding, commit.message).into_owned())
+}
+
 /// Orders logs; 0 if unreadable.
 pub(crate) fn committed_seconds(id: &ObjectId, data: &[u8]) -> i64 {
     let committer = gix::objs::CommitRefIter::from_bytes(data, id.kind()).committer();

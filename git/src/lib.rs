@@ -25,6 +25,7 @@ mod error;
 mod expression;
 mod files;
 mod history;
+mod hunks;
 mod location;
 mod log;
 mod mailmap;
@@ -46,7 +47,12 @@ pub use blame::{Blame, BlameLimits, BlameSource};
 pub use error::{LookupError, RootError, similar};
 pub use files::{DamagedDirectory, Files, SourceFile};
 pub use gix::ObjectId;
+pub use hunks::{
+    BlobCache, CHANGE_BYTES_MAX, Changed, ChangedFile, FileHunks, HistoryCommit, HistoryList, Hunk,
+    Unchanged,
+};
 pub use log::{CursorError, Log, LogCursor};
+pub use mailmap::Mailmap;
 pub use names::{LeftOut, RepositoryTree, repositories_below};
 pub use repositories::Repositories;
 pub use selection::Selection;

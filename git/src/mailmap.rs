@@ -1,89 +1,49 @@
-//! Names and addresses of people, as `.mailmap` corrects them.
+//! Names and addresses of people after `.mailmap`.
 
+use crate::source::SourceRepository;
+use gix::ObjectId;
+use gix::actor::SignatureRef;
 use schema::message::{Commit, Signature};
-use std::collections::HashMap;
+use std::sync::Arc;
 
 #[derive(Default)]
-pub(crate) struct Mailmap {
-    people: HashMap<(Vec<u8>, Option<Vec<u8>>), Person>,
-}
+pub struct Mailmap(gix_mailmap::Snapshot);
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Person {
-    name: Vec<u8>,
-    email: Vec<u8>,
+impl SourceRepository {
+    pub fn mailmap(&self, commit: ObjectId) -> Arc<Mailmap> {
+        let repository = self.repository();
+        let read = repository.look_up(|session| {
+            repository.mailmap(session, &session.objects.get(commit, "a revision")?)
+        });
+        read.unwrap_or_default()
+    }
 }
 
 impl Mailmap {
     pub(crate) fn parse(text: &[u8]) -> Mailmap {
-        let mut map = Mailmap::default();
-        for line in text.split(|&byte| byte == b'\n') {
-            if !line.starts_with(b"#") {
-                map.add(line);
-            }
-        }
-        map
-    }
-
-    fn add(&mut self, line: &[u8]) -> Option<()> {
-        let (name, email, rest) = person(line)?;
-        let (old_name, old_email) = match person(rest) {
-            Some((old_name, old_email, _)) => (old_name, old_email),
-            None => (&b""[..], email),
-        };
-        let is_renamed = old_email != email || !old_name.is_empty();
-        let person = Person {
-            name: name.to_vec(),
-            email: if is_renamed {
-                email.to_vec()
-            } else {
-                Vec::new()
-            },
-        };
-        let old_name = (!old_name.is_empty()).then(|| old_name.to_ascii_lowercase());
-        let key = (old_email.to_ascii_lowercase(), old_name);
-        let known = self.people.entry(key).or_default();
-        for (part, new) in [
-            (&mut known.name, person.name),
-            (&mut known.email, person.email),
-        ] {
-            if !new.is_empty() {
-                *part = new;
-            }
-        }
-        Some(())
+        Mailmap(gix_mailmap::Snapshot::from_bytes(text))
     }
 
     pub(crate) fn correct(&self, commit: &mut Commit) {
-        for signature in [&mut commit.author, &mut commit.committer] {
-            self.correct_one(signature);
+        for person in [&mut commit.author, &mut commit.committer] {
+            self.correct_one(person);
         }
     }
 
-    fn correct_one(&self, signature: &mut Signature) {
-        if self.people.is_empty() {
-            return;
-        }
-        let email = signature.email.to_ascii_lowercase();
-        let by_name = (email, Some(signature.name.to_ascii_lowercase()));
-        let found = self.people.get(&by_name);
-        let Some(person) = found.or_else(|| self.people.get(&(by_name.0, None))) else {
+    fn correct_one(&self, person: &mut Signature) {
+        let written = SignatureRef {
+            name: person.name[..].into(),
+            email: person.email[..].into(),
+            time: "",
+        };
+        let Some(found) = self.0.try_resolve_ref(written) else {
             return;
         };
-        if !person.name.is_empty() {
-            signature.name.clone_from(&person.name);
-        }
-        if !person.email.is_empty() {
-            signature.email.clone_from(&person.email);
-        }
+        let (name, email) = (found.name.map(|it| it.to_vec()), found.email);
+        let email = email.map(|it| it.to_vec());
+        person.name = name.unwrap_or_else(|| std::mem::take(&mut person.name));
+        person.email = email.unwrap_or_else(|| std::mem::take(&mut person.email));
     }
-}
-
-fn person(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
-    let open = line.iter().position(|&byte| byte == b'<')?;
-    let close = open + line[open..].iter().position(|&byte| byte == b'>')?;
-    let email = line[open + 1..close].trim_ascii();
-    Some((line[..open].trim_ascii(), email, &line[close + 1..]))
 }
 
 #[cfg(test)]

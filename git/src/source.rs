@@ -82,6 +82,10 @@ impl SourceRepository {
         })
     }
 
+    pub(crate) fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
     /// Path without symbolic links.
     pub fn path(&self) -> &Path {
         &self.path

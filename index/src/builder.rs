@@ -95,6 +95,16 @@ impl SegmentBuilder {
         Ok(())
     }
 
+    /// Ends a document of a history with its encoded facts. Documents with other `salt` have
+    /// other texts.
+    pub(crate) fn finish_change(&mut self, facts: Vec<u8>, salt: &[u8]) -> io::Result<()> {
+        self.close_last_block()?;
+        self.hasher.update(salt);
+        let document = self.end_document(facts)?;
+        self.segment.documents.push(document);
+        Ok(())
+    }
+
     /// Its blocks belong to no document.
     pub(crate) fn discard_document(&mut self) -> io::Result<()> {
         self.close_last_block()?;

@@ -165,6 +165,9 @@ impl<'a> ShardOpener<'a> {
         if shard.file_id() != entry.id || shard.package_count() as usize != entry.packages.len() {
             return Err(IndexError::Swapped(path));
         }
+        if shard.is_history() != entry.is_history {
+            return Err(IndexError::Swapped(path));
+        }
         let continued = self.continued(entry);
         let dead = entry.dead();
         let own_names: Arc<[u32]> = entry.own_names().into();
@@ -190,10 +193,12 @@ impl<'a> ShardOpener<'a> {
         Ok(Arc::new(with_table.with_names(dead, continued, own_names)?))
     }
 
-    /// Live packages that continue an earlier shard.
+    /// Live packages that continue an earlier shard, or have their history here.
     fn continued(&mut self, entry: &ShardEntry) -> Vec<u32> {
         let begun = &mut self.begun;
-        entry.numbers(|package| !package.is_dead && !begun.insert(package.directory.clone()))
+        entry.numbers(|package| {
+            !package.is_dead && (entry.is_history || !begun.insert(package.directory.clone()))
+        })
     }
 }
 

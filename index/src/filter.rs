@@ -38,7 +38,7 @@ pub struct UnknownLanguage {
     pub similar: Option<&'static str>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct DocumentFacts<'a> {
     pub directory: &'a [u8],
     pub name: &'a [u8],
@@ -47,6 +47,19 @@ pub struct DocumentFacts<'a> {
     /// Canonical, or empty.
     pub language: &'a str,
     pub revisions: DocumentRevisions<'a>,
+    pub history: Option<Box<HistoryFacts>>,
+}
+
+/// Facts of a commit, also for its changes.
+#[derive(Clone, Debug, Default)]
+pub struct HistoryFacts {
+    pub is_commit: bool,
+    pub author: Vec<u8>,
+    pub committer: Vec<u8>,
+    pub committed: i64,
+    pub message: Vec<u8>,
+    /// Former path of a change; all paths of a commit.
+    pub paths: Vec<Vec<u8>>,
 }
 
 /// An empty set accepts every document.
@@ -54,6 +67,7 @@ pub struct DocumentFacts<'a> {
 pub struct Filters {
     /// Searches all indexed revisions, not only default ones.
     pub all_revisions: bool,
+    pub in_histories: bool,
     /// Tested first.
     packages: Vec<FilterExpr>,
     documents: Vec<FilterExpr>,
@@ -81,6 +95,12 @@ enum Property {
     Extension(Vec<u8>),
     Revision(RevisionMatcher),
     Class(Class),
+    Type(bool),
+    Author(NameMatcher),
+    Committer(NameMatcher),
+    Message(NameMatcher),
+    Before(i64),
+    After(i64),
 }
 
 impl Filters {
@@ -101,7 +121,7 @@ impl Filters {
         !self.documents.is_empty()
     }
 
-    /// True for filters by language or class.
+    /// True for filters by language, class or message.
     pub fn read_languages(&self) -> bool {
         self.reads_languages
     }
@@ -133,7 +153,10 @@ impl FilterExpr {
     pub fn reads_languages(&self) -> bool {
         match self {
             FilterExpr::Predicate(test) => {
-                matches!(test.0, Property::Language(_) | Property::Class(_))
+                matches!(
+                    test.0,
+                    Property::Language(_) | Property::Class(_) | Property::Message(_)
+                )
             }
             FilterExpr::All(parts) | FilterExpr::Any(parts) => {
                 parts.iter().any(FilterExpr::reads_languages)
@@ -195,8 +218,63 @@ impl Predicate {
         RevisionMatcher::compile(value, branches).map(|it| Predicate(Property::Revision(it)))
     }
 
+    pub fn history_type(name: &str) -> Option<Predicate> {
+        let is_commit = match name {
+            "commit" => true,
+            "diff" => false,
+            _ => return None,
+        };
+        Some(Predicate(Property::Type(is_commit)))
+    }
+
+    pub fn author(value: NamePattern<'_>) -> Result<Predicate, BadPattern> {
+        Ok(Predicate(Property::Author(NameMatcher::compile(value)?)))
+    }
+
+    pub fn committer(value: NamePattern<'_>) -> Result<Predicate, BadPattern> {
+        Ok(Predicate(Property::Committer(NameMatcher::compile(value)?)))
+    }
+
+    pub fn message(value: NamePattern<'_>) -> Result<Predicate, BadPattern> {
+        Ok(Predicate(Property::Message(NameMatcher::compile(value)?)))
+    }
+
+    pub fn before(seconds: i64) -> Predicate {
+        Predicate(Property::Before(seconds))
+    }
+
+    pub fn after(seconds: i64) -> Predicate {
+        Predicate(Property::After(seconds))
+    }
+
     fn holds(&self, document: &DocumentFacts<'_>) -> bool {
-        let (directory, path) = (document.directory, document.path);
+        let of_history =
+            |holds: &dyn Fn(&HistoryFacts) -> bool| document.history.as_deref().is_some_and(holds);
+        match &self.0 {
+            Property::Type(is_commit) => of_history(&|it| it.is_commit == *is_commit),
+            Property::Author(text) => of_history(&|it| text.matches(&it.author)),
+            Property::Committer(text) => of_history(&|it| text.matches(&it.committer)),
+            Property::Message(text) => of_history(&|it| text.matches(&it.message)),
+            Property::Before(seconds) => of_history(&|it| it.committed < *seconds),
+            Property::After(seconds) => of_history(&|it| it.committed >= *seconds),
+            _ => {
+                let paths = document.history.as_deref();
+                let mut paths = paths.into_iter().flat_map(|it| &it.paths);
+                self.holds_at(document, document.path)
+                    || self.is_of_paths() && paths.any(|path| self.holds_at(document, path))
+            }
+        }
+    }
+
+    fn is_of_paths(&self) -> bool {
+        matches!(
+            self.0,
+            Property::Path(_) | Property::Name(_) | Property::Extension(_)
+        )
+    }
+
+    fn holds_at(&self, document: &DocumentFacts<'_>, path: &[u8]) -> bool {
+        let directory = document.directory;
         match &self.0 {
             Property::Package(text) => {
                 let is_regexp = matches!(text, NameMatcher::Regexp(_));
@@ -211,6 +289,7 @@ impl Predicate {
             }
             Property::Revision(matcher) => matcher.matches(document.revisions),
             Property::Class(class) => document.class == *class,
+            _ => false,
         }
     }
 }

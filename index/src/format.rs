@@ -13,7 +13,8 @@
 //!     12    4  target size of a block, in bytes
 //!      16   32  id: BLAKE3 of the number 2 in 4 bytes, block size, and the sections NAMES to
 //!               SKIPPED, each after its length in 8 bytes; of DECODED, if it is there; of the
-//!               rules at 100, if they are not 0; of LANGUAGES, if it is there
+//!               rules at 100, if they are not 0; of LANGUAGES, if it is there; of 1 in 4 bytes
+//!               for a history
 //!     48    4  packages      52  4  texts       56  4  documents
 //!     60    4  entries of SHARED                64  4  blocks
 //!     68    4  codec of the content: 0, raw; 1, zstd
@@ -27,7 +28,8 @@
 //!     104   16  for each of 16 sections: offset, length in bytes. The first fifteen are
 //!               those below up to SYMBOLS, in this order, the last one is CHECKSUMS. The others are free:
 //!               a reader skips those that it does not know
-//!    360 3732  zeros
+//!    360    4  1 if the documents are those of a history, else 0
+//!    364 3728  zeros
 //!   4092    4  CRC-32C of the 4,092 bytes before
 //! page 1...    sections, each beginning at a multiple of 8, padded with zeros
 //!    CONTENT      the texts, in the order of TEXTS; without byte-order marks, and UTF-16 converted
@@ -71,7 +73,7 @@
 //!                 of their first document: length 1, and UTF-8, or nothing for no language. Absent
 //!                 if there is none, and in shards of older programs
 //!    SYMBOLS      offset in this section 8, for each text, and the end of the last one; then for each
-//!                 text its symbols (see `symbols`). Absent in shards of older programs
+//!                 text its symbols (see `symbols`), or of a history its facts (see `change`). Absent in shards of older programs
 //!    CHECKSUMS    CRC-32C of every page from page 1 on; the last page ends where CHECKSUMS begins
 //! ```
 //!
@@ -177,7 +179,7 @@ impl Extent {
 }
 
 /// Bytes between the last header field and the checksum.
-const RESERVED_BYTES: usize = PAGE_BYTES - 360 - 4;
+const RESERVED_BYTES: usize = PAGE_BYTES - 364 - 4;
 
 /// Page 0.
 #[derive(Clone, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
@@ -199,6 +201,7 @@ pub(crate) struct Header {
     pub(crate) checksums_crc: U32,
     pub(crate) symbols_version: U32,
     pub(crate) sections: [Extent; SECTIONS_MAX],
+    pub(crate) is_history: U32,
     pub(crate) reserved: [u8; RESERVED_BYTES],
     pub(crate) crc: U32,
 }

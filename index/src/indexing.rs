@@ -7,6 +7,7 @@
 //! or shards; the old index stays valid until the new one is complete.
 
 mod current;
+mod history;
 mod interface;
 mod mark;
 mod merging;
@@ -19,6 +20,7 @@ mod update_plan;
 mod verify;
 mod worker;
 
+pub use history::HistorySource;
 pub use interface::{
     BuildError, BuildOptions, Changes, DIFFERING_LISTED_MAX, MEMORY_BYTES, MEMORY_BYTES_MIN, Moved,
     Outcome, Progress, ReadStats, Renamed, Report, SHARD_BYTES, SourcePlace, Suspects, Unmatched,
@@ -85,8 +87,9 @@ pub fn update(
     current.report.verified = verified;
     package::distrust(&mut packages, differing);
     let is_dead = |directory: &[u8]| plan.is_dead(directory);
-    let repositories = changes.repositories.iter();
-    packages.extend(repositories.map(|source| package::of_repository(source, &options.popularity)));
+    for source in current.with_histories(&changes.repositories) {
+        packages.extend(package::of_repository(source, &options.popularity));
+    }
     current.add_parts(&mut packages, is_dead)?;
     package::sort(&mut packages);
     let written = pipeline::write(&packages, out, &options, progress)?;

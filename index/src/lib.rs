@@ -37,6 +37,7 @@
 
 pub mod block;
 mod builder;
+pub mod change;
 mod codec;
 pub mod corpus;
 pub mod directory;

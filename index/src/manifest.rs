@@ -23,14 +23,14 @@
 //! Version 2 adds `beside`: reason and path of entries beside packages. Version 3 adds files with
 //! their BLAKE3: `revisions`, the table of a shard, and `repositories`, the records of sources.
 //! Version 4 adds `own`: a live package with an unversioned name like `log4j-2`. Version 5 adds
-//! `precise`, the precise places. The earliest sufficient version is written.
+//! `precise`, the precise places. Version 6 adds `history`: a `shard` of commits and changes. The earliest sufficient version is written.
 //! **Invariant:** no file is named twice. Live packages of one name are parts of one package: both
 //! shards have a table of revisions.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 const TITLE: &str = "trawl-index ";
 
@@ -71,6 +71,7 @@ pub struct ShardEntry {
     pub packages: Vec<PackageEntry>,
     /// Table of revisions; without it all live documents are current.
     pub revisions: Option<NamedFile>,
+    pub is_history: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,7 +140,8 @@ impl Manifest {
         let (version, block_bytes) = (self.version(), self.options.block_bytes);
         let mut text = format!("{TITLE}{version}\noptions {block_bytes} {ignore}\n");
         for shard in &self.shards {
-            let _ = writeln!(text, "shard {} {}", hex(&shard.id), shard.file);
+            let kind = if shard.is_history { "history" } else { "shard" };
+            let _ = writeln!(text, "{kind} {} {}", hex(&shard.id), shard.file);
             for package in &shard.packages {
                 let kind = match package {
                     PackageEntry { is_dead: true, .. } => "dead",
@@ -170,8 +172,10 @@ impl Manifest {
 
     fn version(&self) -> u32 {
         let has_revisions = self.shards.iter().any(|shard| shard.revisions.is_some());
-        if self.precise.is_some() {
+        if self.shards.iter().any(|shard| shard.is_history) {
             VERSION
+        } else if self.precise.is_some() {
+            5
         } else if self.live().any(|package| package.has_own_name) {
             4
         } else if has_revisions || self.recorded.is_some() {
@@ -226,7 +230,8 @@ impl Manifest {
         let is_known_once = |(number, shard): (usize, &ShardEntry)| {
             let has_table = shard.revisions.is_some();
             shard.live().all(|package| {
-                let known = directories.insert(package.directory.clone(), (number, has_table));
+                let part = (package.directory.clone(), shard.is_history);
+                let known = directories.insert(part, (number, has_table));
                 known.is_none_or(|(other, other_has)| other != number && has_table && other_has)
             })
         };
@@ -249,11 +254,12 @@ impl Manifest {
                     },
                 };
             }
-            "shard" => self.shards.push(ShardEntry {
+            "shard" | "history" => self.shards.push(ShardEntry {
                 id: *blake3::Hash::from_hex(first).ok()?.as_bytes(),
                 file: file_name(second, ".shard")?,
                 packages: Vec::new(),
                 revisions: None,
+                is_history: kind == "history",
             }),
             "revisions" => {
                 let table = named_file(first, second, ".revisions")?;
@@ -354,6 +360,7 @@ mod tests {
             file: format!("{byte:02x}.shard"),
             packages,
             revisions: None,
+            is_history: false,
         }
     }
 
@@ -461,8 +468,8 @@ mod tests {
             Err(ManifestError::NotAManifest)
         );
         assert_eq!(
-            Manifest::parse(b"trawl-index 6\nwhatever\n"),
-            Err(ManifestError::Newer(6))
+            Manifest::parse(b"trawl-index 7\nwhatever\n"),
+            Err(ManifestError::Newer(7))
         );
     }
 

@@ -15,6 +15,7 @@ mod content;
 mod document_candidates;
 mod error;
 mod file;
+mod history;
 mod languages;
 mod layout;
 mod live;
@@ -31,6 +32,7 @@ pub use candidates::Candidates;
 pub use content::{TextBytes, TextCache};
 pub use document_candidates::DocumentCandidates;
 pub use error::ShardError;
+pub use history::HistoryDocument;
 pub use live_set::Counts;
 pub use tables::BestFirst;
 

@@ -17,6 +17,7 @@
 //!
 //! A text without lexer or findings takes 0 or 1 byte.
 
+use crate::change::{self, Change};
 use crate::posting::{decode_varint, encode_varint};
 use language::symbols::{Class, Definition, Incomplete, Kind, Parent, Run, Symbols};
 use std::ops::Range;
@@ -100,6 +101,9 @@ fn encode_definition(
 
 /// `None` for other bytes. Leaves out the runs unless they are wanted.
 pub(crate) fn decode(bytes: &[u8], text_bytes: u32, with_runs: bool) -> Option<Symbols> {
+    if change::is_change(bytes) {
+        return Change::decode(bytes)?.symbols(text_bytes);
+    }
     let mut symbols = Symbols::default();
     let Some((first, mut rest)) = bytes.split_first() else {
         return Some(symbols);
@@ -190,11 +194,11 @@ fn decode_definition(
     })
 }
 
-fn zigzag(value: i64) -> u64 {
+pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-fn from_zigzag(value: u64) -> i64 {
+pub(crate) fn from_zigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 

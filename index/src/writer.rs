@@ -61,6 +61,7 @@ pub(crate) struct ShardWriter {
     content_bytes: u64,
     block_bytes: u32,
     has_gaps: bool,
+    is_history: bool,
 }
 
 const WRITE_BYTES: usize = 1 << 20;
@@ -73,6 +74,7 @@ impl ShardWriter {
         block_bytes: usize,
         codec: ContentCodec,
         jobs: usize,
+        is_history: bool,
     ) -> io::Result<Self> {
         let shard = AtomicFile::create(directory, UNFINISHED)?;
         let mut file = shard.file().try_clone()?;
@@ -95,6 +97,7 @@ impl ShardWriter {
             content_bytes: 0,
             block_bytes: block_bytes as u32,
             has_gaps: false,
+            is_history,
         })
     }
 
@@ -215,6 +218,9 @@ impl ShardWriter {
             id.update(&(languages.len() as u64).to_le_bytes())
                 .update(&languages);
         }
+        if self.is_history {
+            id.update(&1_u32.to_le_bytes());
+        }
         self.align()?;
         let start = self.out.offset();
         self.symbols.finish(&mut self.out)?;
@@ -240,6 +246,7 @@ impl ShardWriter {
         header.text_bytes = text_bytes.sum::<u64>().into();
         header.file_bytes = self.out.offset().into();
         header.sections = self.sections;
+        header.is_history = u32::from(self.is_history).into();
         header.checksums_crc = checksums.into();
         header.crc = format::header_checksum(header.as_bytes()).into();
         let tags = tables.tags.into_iter().map(|(_, tag)| tag);

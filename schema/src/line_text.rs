@@ -7,6 +7,7 @@ pub struct LineText {
     head: Vec<u8>,
     name_bytes: usize,
     number: u32,
+    about: Vec<u8>,
 }
 
 impl Default for LineText {
@@ -15,6 +16,7 @@ impl Default for LineText {
             head: Vec::new(),
             name_bytes: 0,
             number: 0,
+            about: Vec::new(),
         };
         text.begin(b"", b"");
         text
@@ -23,8 +25,15 @@ impl Default for LineText {
 
 impl LineText {
     pub fn begin(&mut self, package: &[u8], path: &[u8]) {
+        self.begin_named(&[package, b"/", path], &[]);
+    }
+
+    /// Begins a document of another name, with text `about` it behind a name alone.
+    pub fn begin_named(&mut self, name: &[&[u8]], about: &[u8]) {
+        self.about.clear();
+        self.about.extend_from_slice(about);
         self.head.clear();
-        for part in [package, b"/", path, b":"] {
+        for part in name.iter().chain([&&b":"[..]]) {
             self.head.extend_from_slice(part);
         }
         self.name_bytes = self.head.len();
@@ -35,9 +44,15 @@ impl LineText {
     /// Appends a line without its end.
     #[inline]
     pub fn push(&mut self, number: u32, line: &[u8], out: &mut Vec<u8>) {
+        self.push_marked(number, b"", line, out);
+    }
+
+    #[inline]
+    pub fn push_marked(&mut self, number: u32, mark: &[u8], line: &[u8], out: &mut Vec<u8>) {
         self.set_number(number);
-        out.reserve(self.head.len() + line.len() + 1);
+        out.reserve(self.head.len() + mark.len() + line.len() + 1);
         out.extend_from_slice(&self.head);
+        out.extend_from_slice(mark);
         out.extend_from_slice(line);
         out.push(b'\n');
     }
@@ -45,6 +60,7 @@ impl LineText {
     pub fn push_name(&self, out: &mut Vec<u8>) {
         let name = &self.head[..self.name_bytes];
         out.extend_from_slice(name.strip_suffix(b":").unwrap_or_default());
+        out.extend_from_slice(&self.about);
         out.push(b'\n');
     }
 

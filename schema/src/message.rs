@@ -18,8 +18,8 @@ mod request;
 mod text_batch;
 
 pub use batch::{
-    Batch, BatchReader, BatchView, Line, LineView, Lines, REVISIONS_BYTES_MAX, REVISIONS_MAX,
-    Range, Span, Window,
+    Batch, BatchReader, BatchView, ChangedLine, CommitChange, Line, LineView, Lines,
+    REVISIONS_BYTES_MAX, REVISIONS_MAX, Range, Span, Window,
 };
 pub use codec::{ATOMS_MAX, DEPTH_MAX, MessageError};
 pub use document_kind::DocumentKind;

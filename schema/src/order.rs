@@ -16,7 +16,7 @@ use std::hash::Hasher;
 /// Raise it with every change of matches, ranks or order for the same query and documents:
 /// patterns, filters, rank formula or inputs, [`path_hash`], the order. Not for speed, formats or
 /// messages.
-pub const SEMANTICS: u32 = 4;
+pub const SEMANTICS: u32 = 5;
 
 /// FNV-1a 64 of `package`, "/" and `path`. Compute it once per document.
 pub fn path_hash(package: &[u8], path: &[u8]) -> u64 {

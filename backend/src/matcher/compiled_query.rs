@@ -79,6 +79,7 @@ impl CompiledQuery {
         if expr.atoms().into_iter().any(is_of_revisions) {
             filters.all_revisions = true;
         }
+        filters.in_histories = expr.is_of_history();
         let renumber = |bad: BadExpr| BadExpr {
             atom: numbers.get(bad.atom).copied().unwrap_or_default(),
             ..bad

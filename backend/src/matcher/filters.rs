@@ -54,12 +54,36 @@ fn predicate(filter: &Filter, atom: usize) -> Result<Predicate, BadExpr> {
         (Field::Revision, _) => Predicate::revision(value, false).map_err(bad("revision")),
         (Field::Branch, _) => Predicate::revision(value, true).map_err(bad("branch")),
         (Field::Kind, Reading::Exact) => kind(text, atom),
+        (Field::Type, Reading::Exact) => history_type(text, atom),
+        (Field::Author, _) => Predicate::author(value).map_err(bad("author")),
+        (Field::Committer, _) => Predicate::committer(value).map_err(bad("committer")),
+        (Field::Message, _) => Predicate::message(value).map_err(bad("message")),
+        (Field::Before, Reading::Exact) => seconds(text, atom).map(Predicate::before),
+        (Field::After, Reading::Exact) => seconds(text, atom).map(Predicate::after),
+        (Field::Type | Field::Before | Field::After, _) => {
+            let reason = "a type or time is a whole value";
+            Err(BadExpr::new(atom, BadPattern::new(reason)))
+        }
         (Field::Extension | Field::Language | Field::Kind, _) => {
             let reason =
                 "a language, an extension or a kind is a name, not a regular expression or glob";
             Err(BadExpr::new(atom, BadPattern::new(reason)))
         }
     }
+}
+
+fn history_type(name: &str, atom: usize) -> Result<Predicate, BadExpr> {
+    Predicate::history_type(name).ok_or_else(|| {
+        let reason = format!("there is no type {name}: commit and diff are");
+        BadExpr::new(atom, BadPattern::new(reason))
+    })
+}
+
+fn seconds(text: &str, atom: usize) -> Result<i64, BadExpr> {
+    let reason = |_| BadPattern::new("a time is a number of seconds since 1970");
+    text.parse()
+        .map_err(reason)
+        .map_err(|bad| BadExpr::new(atom, bad))
 }
 
 fn kind(name: &str, atom: usize) -> Result<Predicate, BadExpr> {

@@ -73,7 +73,11 @@ impl Request<'_> {
         let mut searches: Vec<Found<'_>> = found.collect();
         let mut blocks = 0;
         for pass in &passes {
-            for found in searches.iter_mut().filter(|it| it.end.failure.is_empty()) {
+            let in_histories = self.query.filters.in_histories;
+            let searched = searches.iter_mut().filter(|it| {
+                it.end.failure.is_empty() && it.task.shard.is_history() == in_histories
+            });
+            for found in searched {
                 let mut search = ShardSearch::new(found, pass, &mut top, blocks);
                 match search.run() {
                     Ok(true) => {}

@@ -209,7 +209,11 @@ async fn write<W: AsyncWrite + Unpin>(writer: &mut W, bytes: &[u8]) -> io::Resul
 
 fn hello(live: &LiveShards, has_repositories: bool) -> Hello {
     let describe = |shard: &Arc<Shard>| {
-        let live = shard.live_counts();
+        let mut live = shard.live_counts();
+        if shard.is_history() {
+            // Counts are those of files.
+            (live.documents, live.text_bytes) = (0, 0);
+        }
         message::ShardInfo {
             id: shard.id(),
             packages: live.packages,

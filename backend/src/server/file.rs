@@ -43,7 +43,7 @@ pub(super) fn find<'g>(
     request: &FileRequest,
 ) -> Result<FoundVersions<'g>, ShardError> {
     let (mut result, mut found) = (Ok(()), FoundVersions::default());
-    for shard in &generation.shards {
+    for shard in generation.files() {
         if let Err(error) = found.add(shard, request) {
             result = Err(error);
         }

@@ -124,6 +124,9 @@ fn packages(generation: &Generation, request: &ListRequest) -> Result<ListReply,
 }
 
 fn add_documents(entry: &mut ListEntry, shard: &Shard, id: PackageId) -> Result<(), ShardError> {
+    if shard.is_history() {
+        return Ok(());
+    }
     for document in default_documents(shard, id)? {
         count_document(entry, shard, &shard.document(document)?)?;
     }
@@ -165,7 +168,7 @@ fn indexed(shard: &Shard) -> u64 {
 fn children(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut result = Ok(ListReply::default());
     let mut found: Vec<NamedPackage<'_>> = Vec::new();
-    for shard in &generation.shards {
+    for shard in generation.files() {
         match find_package(shard, &request.package) {
             Ok(other) => found.extend(other),
             Err(error) => result = Err(error),
@@ -335,7 +338,7 @@ fn is_indexed(recorded: &RecordedRepository, name: &[u8]) -> bool {
 
 fn skipped(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut reply = ReplyBuilder::new(request);
-    for shard in &generation.shards {
+    for shard in generation.files() {
         let mut directories = BTreeMap::new();
         for id in shard.live_packages() {
             let package = shard.package(id)?;

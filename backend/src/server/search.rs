@@ -139,7 +139,7 @@ impl Backend {
             let message = "the search does not say how far each of its shards was answered";
             return Err(Failure::new(FailureKind::Protocol, message));
         }
-        if search.limit > 0 || search.context_lines > 0 {
+        if search.limit > 0 || search.context_lines > 0 || search.expr.is_of_history() {
             search.text = TextOrder::None;
         }
         search.context_lines = match search.want {

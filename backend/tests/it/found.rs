@@ -5,8 +5,8 @@ use backend::search::{Cancel, Request, Sink, Stopped};
 use index::shard::Shard;
 use schema::frame::{self, Decoder, Frame, Kind};
 use schema::message::{
-    BatchReader, BatchView, LineView, Progress, ResumePoint, Search, ShardEnd, TextOrder,
-    TextReader, TextRun, Want,
+    BatchReader, BatchView, ChangedLine, CommitChange, LineView, Progress, ResumePoint, Search,
+    ShardEnd, TextOrder, TextReader, TextRun, Want,
 };
 use schema::order::document_hash;
 use std::ops::Range;
@@ -25,6 +25,7 @@ pub(crate) struct Line {
     pub(crate) line_bytes: u64,
     /// Matched ranges; none for context.
     pub(crate) ranges: Vec<Range<usize>>,
+    pub(crate) changed: Option<ChangedLine>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +38,7 @@ pub(crate) struct Batch {
     pub(crate) revisions: Vec<String>,
     pub(crate) revision_count: u32,
     pub(crate) commit: String,
+    pub(crate) change: Option<Box<CommitChange>>,
     pub(crate) lines: Vec<Line>,
 }
 
@@ -53,6 +55,7 @@ impl Batch {
             revisions: view.revisions().map(str::to_owned).collect(),
             revision_count: view.revision_count,
             commit: view.commit.to_owned(),
+            change: view.change().map(Box::new),
             lines: view.lines().map(|line| Line::of(&line)).collect(),
         }
     }
@@ -82,6 +85,7 @@ impl Line {
             start: line.start,
             line_bytes: line.line_bytes,
             ranges: line.ranges().map(range).collect(),
+            changed: line.changed,
         }
     }
 

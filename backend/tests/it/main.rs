@@ -11,6 +11,7 @@ mod corpus;
 mod expressions;
 mod filter;
 mod found;
+mod histories;
 mod naive;
 mod oracle;
 mod phrases;

@@ -261,6 +261,7 @@ mod tests {
             window: None,
             kinds: 0,
             copies: None,
+            changed: None,
         }
     }
 

@@ -6,6 +6,7 @@
 //! **Invariant:** a match is returned exactly as it was added.
 
 use frontend::{ContextLine, Document, Match, Window};
+use schema::message::ChangedLine;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
@@ -158,6 +159,9 @@ fn encode(found: &Match, out: &mut Vec<u8>) {
         found.lines.into(),
         found.rank.to_bits().into(),
         found.offset,
+        found
+            .changed
+            .map_or(0, |changed| u64::from(changed.encoded()) + 1),
         found.window.is_some().into(),
         found.window.map_or(0, |window| window.start),
         found.window.map_or(0, |window| window.line_bytes),
@@ -184,6 +188,7 @@ fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
     let rest = &mut rest;
     let (line, lines) = (number(rest) as u32, number(rest) as u32);
     let (rank, offset) = (f32::from_bits(number(rest) as u32), number(rest));
+    let changed = number(rest).checked_sub(1);
     let (is_cut, start, line_bytes) = (number(rest) > 0, number(rest), number(rest));
     let count = number(rest);
     let range = |_| number(rest) as usize..number(rest) as usize;
@@ -201,6 +206,7 @@ fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
         window: is_cut.then_some(Window { start, line_bytes }),
         kinds: 0,
         copies: None,
+        changed: changed.map(|encoded| ChangedLine::decoded(encoded as u32)),
     }
 }
 
@@ -256,6 +262,10 @@ mod tests {
             }),
             kinds: 0,
             copies: None,
+            changed: Some(ChangedLine {
+                number: line,
+                is_added: true,
+            }),
         }
     }
 

@@ -54,6 +54,9 @@ struct Line<'a> {
     submatches: Vec<Submatch<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rank: Option<f32>,
+    /// Of a line of a change: added, or else removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    added: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -189,10 +192,11 @@ fn line<'a>(name: &'a [u8], row: &Row<'a>, text: &'a [u8]) -> Line<'a> {
     Line {
         path: name.into(),
         lines: text.into(),
-        line_number: (row.number > 0).then_some(row.number),
+        line_number: (row.number > 0).then_some(row.number.wrapping_add(row.place().0)),
         absolute_offset: row.offset,
         submatches: row.ranges.iter().map(submatch).collect(),
         rank: row.found.map(|found| found.rank),
+        added: (row.found).and_then(|found| Some(found.changed?.is_added)),
     }
 }
 

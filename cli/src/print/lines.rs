@@ -5,7 +5,7 @@
 use super::print_options::PrintOptions;
 use super::rows::{Row, rows};
 use crate::terminal::escaped;
-use frontend::{Document, Match, Window};
+use frontend::{Document, Match, Window, about_commit, shown_place};
 use std::ops::Range;
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -57,7 +57,9 @@ impl LinePrinter {
     fn cut(&mut self, found: &Match, window: Window) {
         let first = found.ranges.first().filter(|_| self.options.columns);
         let column = first.map(|range| window.start as usize + range.start + 1);
-        self.head(&found.document, found.line, column, b':');
+        let (number, mark) = shown_place(found.line, found.changed);
+        self.head(&found.document, number, column, b':');
+        self.out.extend(mark);
         self.holes.push(Hole {
             at: self.out.len(),
             document: Arc::clone(&found.document),
@@ -121,6 +123,10 @@ impl LinePrinter {
     }
 
     fn name_match(&mut self, found: &Match) {
+        if let Some(change) = &found.document.change {
+            self.path(&found.document, &[], 1, b'\t');
+            return self.text(&about_commit(change)[1..], &[]);
+        }
         // A name that is relative to a directory lacks the first bytes of the path.
         let (name, path) = (self.options.name(&found.document), &found.document.path);
         let shift = |at: usize| (at + name.len()).saturating_sub(path.len());
@@ -143,7 +149,9 @@ impl LinePrinter {
             }
             return;
         }
+        let (shift, mark) = row.place();
         for (number, line, ranges) in row.split() {
+            let number = number.wrapping_add(shift);
             if row.found.is_none() {
                 self.head(document, number, None, b'-');
                 self.text(line, &[]);
@@ -154,6 +162,7 @@ impl LinePrinter {
                 }
             } else {
                 self.head(document, number, ranges.first().and_then(column), b':');
+                self.out.extend(mark);
                 self.text(line, &ranges);
             }
         }

@@ -5,7 +5,7 @@
 
 use super::links::LinkFormat;
 use crate::work_tree::WorkTree;
-use frontend::Document;
+use frontend::{Document, commit_name};
 use std::io::IsTerminal;
 
 const OUTPUT: &str = "Output";
@@ -231,6 +231,10 @@ impl PrintOptions {
 
     /// Printed name of a file.
     pub(super) fn name(&self, document: &Document) -> Vec<u8> {
+        if document.change.is_some() {
+            let commit = &document.revisions.commit;
+            return commit_name(&document.package, commit, &document.path);
+        }
         match &self.tree {
             Some(tree) => tree.name(&document.path),
             None => [&document.package[..], b"/", &document.path].concat(),

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** rows ascend, and context lines are unique.
 
-use frontend::{ContextLine, Match};
+use frontend::{ContextLine, Match, shown_place};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -41,6 +41,13 @@ impl<'a> Row<'a> {
             found: None,
             offset,
         }
+    }
+
+    /// Distance of the shown number from the document's, and the mark before the text.
+    pub(super) fn place(&self) -> (u32, &'static [u8]) {
+        let changed = self.found.and_then(|found| found.changed);
+        let (number, mark) = shown_place(self.number, changed);
+        (number.wrapping_sub(self.number), mark)
     }
 
     pub(super) fn next(&self) -> u32 {

@@ -5,6 +5,7 @@
 use super::error::BadQuery;
 use super::filter;
 use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX, QUERY_BYTES_MAX};
+use super::place::CHANGES;
 use super::regexp::check_syntax;
 use super::render::{interpreted_as, render};
 use crate::scope::Scope;
@@ -44,9 +45,11 @@ impl Query {
     /// Checks an expression. Wants all matches.
     pub fn new(expr: Expr, context_lines: u32) -> Result<Query, BadQuery> {
         check(&expr, context_lines)?;
+        // Neighbours in a change are no neighbours in the file.
+        let has_context = !expr.is_of_history();
         Ok(Query(Search {
             expr: canonical(expr),
-            context_lines,
+            context_lines: if has_context { context_lines } else { 0 },
             ..Search::default()
         }))
     }
@@ -120,7 +123,7 @@ impl Query {
     /// found. Only `Renderer::text` and `SearchHandle::follow_text` read such a result, several
     /// times as fast. No context. No effect with a limit or for anything but matches.
     pub fn with_text(mut self, order: TextOrder) -> Query {
-        let is_plain = self.limit == 0 && self.want == Want::Matches;
+        let is_plain = self.limit == 0 && self.want == Want::Matches && !self.expr.is_of_history();
         self.0.text = if is_plain { order } else { TextOrder::None };
         self
     }
@@ -287,12 +290,30 @@ fn check(expr: &Expr, context_lines: u32) -> Result<(), BadQuery> {
         let reason = format!("{context_lines} lines of context, the limit is {CONTEXT_LINES_MAX}");
         return Err(BadQuery::new(reason));
     }
+    check_history(expr)?;
     atoms.into_iter().enumerate().try_for_each(|(index, atom)| {
         check_atom(atom).map_err(|bad| BadQuery {
             atom: Some(index),
             ..bad
         })
     })
+}
+
+fn check_history(expr: &Expr) -> Result<(), BadQuery> {
+    let of_history = |atom: &Expr| match atom {
+        Expr::Filter(it) => it.field > Field::Type,
+        Expr::Pattern(it) => it.place.classes != 0 && it.place.classes & !CHANGES == 0,
+        _ => false,
+    };
+    let atom = expr.atoms().into_iter().position(of_history);
+    match atom.filter(|_| !expr.is_of_history()) {
+        None => Ok(()),
+        atom => Err(BadQuery {
+            atom,
+            ..BadQuery::new("a condition on commits in a search of files")
+                .hint("add type:diff to search changes, or type:commit to search messages")
+        }),
+    }
 }
 
 fn check_atom(atom: &Expr) -> Result<(), BadQuery> {

@@ -54,13 +54,15 @@ fn value_of(key: Key) -> Option<PartOf> {
         Key::Option(setting) => Some(PartOf::Option(match setting {
             Setting::Case => &["auto", "yes", "no"],
             Setting::Word | Setting::Exact => &["yes", "no"],
-            Setting::Type => &["file", "path", "symbol"],
+            Setting::Type => &["file", "path", "symbol", "commit", "diff"],
             Setting::Count | Setting::Context | Setting::Timeout => return None,
         })),
-        Key::In => Some(PartOf::Option(&["code", "comment", "string", "text"])),
+        Key::In => Some(PartOf::Option(&[
+            "code", "comment", "string", "text", "added", "removed",
+        ])),
         Key::Symbol | Key::Parent => Some(PartOf::Symbol("=")),
         Key::Uses => Some(PartOf::Symbol("")),
-        Key::Content | Key::Line => None,
+        Key::Content | Key::Line | Key::Changed(_) => None,
     }
 }
 
@@ -113,7 +115,17 @@ mod tests {
     #[test]
     fn keys_are_known_by_their_main_names() {
         let keys: Vec<_> = keys_with("c").map(|(name, _)| name).collect();
-        assert_eq!(keys, ["content", "case", "count", "context"]);
+        assert_eq!(
+            keys,
+            [
+                "content",
+                "changed",
+                "committer",
+                "case",
+                "count",
+                "context"
+            ]
+        );
         assert_eq!(keys_with("pkg").count(), 0);
     }
 }

@@ -9,6 +9,7 @@
 //! plain text would parse differently or end elsewhere.
 
 use super::case::Case;
+use super::date;
 use super::error::BadQuery;
 use super::lex::{Flags, Lexer, quoted, slashed};
 use super::regexp::check_syntax;
@@ -19,7 +20,7 @@ use language::symbols;
 use schema::message::{DocumentKind, Expr, Field, Filter, Reading, Syntax};
 
 /// Fields and names, in display order.
-pub const FIELDS: [(Field, &str); 8] = [
+pub const FIELDS: [(Field, &str); 14] = [
     (Field::Package, "package"),
     (Field::Path, "path"),
     (Field::Name, "name"),
@@ -28,7 +29,16 @@ pub const FIELDS: [(Field, &str); 8] = [
     (Field::Kind, "kind"),
     (Field::Revision, "rev"),
     (Field::Branch, "branch"),
+    (Field::Type, "type"),
+    (Field::Author, "author"),
+    (Field::Committer, "committer"),
+    (Field::Message, "message"),
+    (Field::Before, "before"),
+    (Field::After, "after"),
 ];
+
+/// Values of `type:` that are filters: documents of histories.
+pub(super) const HISTORY_TYPES: [&str; 2] = ["commit", "diff"];
 
 pub fn field(name: &str) -> Option<Field> {
     let field = FIELDS.iter().find(|(_, known)| *known == name);
@@ -114,12 +124,19 @@ pub(super) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, Sourc
         (_, Field::Extension) => (text.without_prefix('.'), reading),
         _ => (text, reading),
     };
+    let seconds = is_time(field)
+        .then(|| date::seconds_of(text.as_str()))
+        .flatten();
     let filter = Filter {
         field,
         reading,
-        text: text.as_str().to_owned(),
+        text: seconds.map_or_else(|| text.as_str().to_owned(), |it| it.to_string()),
     };
     Ok((filter, text))
+}
+
+fn is_time(field: Field) -> bool {
+    matches!(field, Field::Before | Field::After)
 }
 
 /// Case flag after quotes or slashes, allowed only for regular expressions.
@@ -190,8 +207,10 @@ impl Takes {
     fn of(field: Field) -> Takes {
         match field {
             Field::Package | Field::Path | Field::Name => Takes::Regexps,
+            Field::Author | Field::Committer | Field::Message => Takes::Regexps,
             Field::Revision | Field::Branch => Takes::Revisions,
             Field::Language | Field::Extension | Field::Kind => Takes::Names,
+            Field::Type | Field::Before | Field::After => Takes::Names,
         }
     }
 }
@@ -232,6 +251,16 @@ fn check_text(filter: &Filter) -> Result<(), BadQuery> {
                 .hint("for x.tar.gz type gz; to match more of a name, use path:")),
             None => Ok(()),
         },
+        Reading::Exact if is_time(filter.field) && text.parse::<i64>().is_err() => {
+            Err(BadQuery::new(format!("{text} is no time"))
+                .hint(format!("type {}", date::DATE_EXPECTED)))
+        }
+        Reading::Exact
+            if filter.field == Field::Type && !HISTORY_TYPES.contains(&text.as_str()) =>
+        {
+            Err(BadQuery::new(format!("there is no type {text}"))
+                .hint("the types of histories are commit and diff"))
+        }
         Reading::Exact if filter.field == Field::Kind && DocumentKind::named(text).is_none() => {
             let files = DocumentKind::ALL.map(DocumentKind::name);
             let names = files.into_iter().chain(symbols::Kind::names());
@@ -289,6 +318,9 @@ pub(super) fn in_query(filter: &Filter) -> String {
 
 fn value_in_query(filter: &Filter) -> String {
     let (text, takes) = (&filter.text, Takes::of(filter.field));
+    if let Some(seconds) = text.parse().ok().filter(|_| is_time(filter.field)) {
+        return date::date_shown(seconds);
+    }
     let is_plain = match filter.reading {
         Reading::Exact => takes != Takes::Regexps,
         // A later slash in the query could close it.

@@ -5,6 +5,7 @@ use super::case::Case;
 use super::error::{BadQuery, YES_OR_NO, choose};
 use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX};
 use crate::similar::similar;
+use language::symbols::Class;
 use schema::message::Field;
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ pub(super) enum Key {
     Uses,
     /// Class of the bytes of matches.
     In,
+    /// Pattern in changed lines of these classes; 0: of all.
+    Changed(u32),
     /// Name of the definition around a symbol.
     Parent,
     /// Applies to the whole query.
@@ -59,10 +62,18 @@ keys! {
     "branch" => Key::Filter(Field::Branch), "files of a branch";
     "content c" => Key::Content, "text in the file, where names are searched";
     "line" => Key::Line, "several words on one line: line:(a b)";
+    "added" => Key::Changed(1 << Class::Added as u32), "lines that a commit adds, with type:diff";
+    "removed" => Key::Changed(1 << Class::Removed as u32), "lines that a commit removes, with type:diff";
+    "changed" => Key::Changed(0), "lines that a commit adds or removes, with type:diff";
+    "author" => Key::Filter(Field::Author), "commits by their author, with type:commit or type:diff";
+    "committer" => Key::Filter(Field::Committer), "commits by their committer";
+    "message" => Key::Filter(Field::Message), "commits by their message";
+    "before" => Key::Filter(Field::Before), "commits before a date";
+    "after" => Key::Filter(Field::After), "commits at or after a date";
     "case" => Key::Option(Setting::Case), "whether upper and lower case differ";
     "word" => Key::Option(Setting::Word), "whole words only";
     "exact" => Key::Option(Setting::Exact), "text as typed, without other forms of it";
-    "type" => Key::Option(Setting::Type), "lines, names of files, or symbols";
+    "type" => Key::Option(Setting::Type), "lines, names of files, symbols, commits or diffs";
     "count" => Key::Option(Setting::Count), "only the best matches";
     "context ctx" => Key::Option(Setting::Context), "lines around each match";
     "timeout" => Key::Option(Setting::Timeout), "how long to search";

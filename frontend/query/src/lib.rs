@@ -16,6 +16,7 @@
 mod case;
 mod checked;
 mod completion;
+mod date;
 pub mod dcs;
 mod error;
 pub mod filter;
@@ -40,6 +41,7 @@ pub mod zoekt;
 
 pub use checked::Query;
 pub use completion::{PartOf, TypedPart, keys_with};
+pub use date::{DATE_EXPECTED, date_shown, seconds_of};
 pub use error::{BadQuery, Notice};
 pub use filter::selecting;
 pub use input::{ParsedQuery, QueryInput};

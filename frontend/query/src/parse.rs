@@ -293,7 +293,7 @@ impl Parser<'_> {
             && self.texts.has_signs
             && !matches!(
                 keys::prefix(self.lexer.rest()),
-                Prefix::Known(_, Key::Filter(_) | Key::In)
+                Prefix::Known(_, Key::Filter(_) | Key::In | Key::Option(Setting::Type))
             )
         {
             return Err(Fault::text(signed, "the query has only negated terms"));
@@ -352,7 +352,11 @@ impl Parser<'_> {
         }
         match key {
             Key::Filter(Field::Kind) if self.kinds(at, negated)? => Ok(None),
+            Key::Option(Setting::Type) if self.is_of_history() => {
+                self.filter(at, name, Field::Type).map(Some)
+            }
             Key::Filter(field) => self.filter(at, name, field).map(Some),
+            Key::Changed(classes) => self.changed(at, classes).map(Some),
             Key::Symbol => self.symbol(at).map(Some),
             Key::Uses => self.uses(at).map(Some),
             Key::In => self.classes(at, negated).map(|()| None),

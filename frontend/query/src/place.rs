@@ -7,7 +7,9 @@ use super::lex::slashed;
 use language::symbols::{Class, Kind};
 use schema::message::{Expr, Pattern, Place, Role, Syntax};
 
-const CLASSES: u32 = (1 << Class::ALL.len()) - 1;
+pub(super) const CHANGES: u32 = 1 << Class::Added as u32 | 1 << Class::Removed as u32;
+
+const CLASSES: u32 = ((1 << Class::ALL.len()) - 1) & !CHANGES;
 
 pub(super) const ANY_NAME: &str = ".";
 
@@ -33,6 +35,7 @@ impl Restriction {
     /// Adds alternatives of one key, or leaves some out. Returns false if nothing is left.
     pub(super) fn add(&mut self, value: Value, negated: bool) -> bool {
         let (mask, bits, all) = match value {
+            Value::Classes(bits) if bits & CHANGES != 0 => (&mut self.classes, bits, CHANGES),
             Value::Classes(bits) => (&mut self.classes, bits, CLASSES),
             Value::Kinds(bits) => (&mut self.kinds, bits, Kind::ALL_BITS),
         };

@@ -256,6 +256,8 @@ fn identity_covers_everything_that_changes_the_matches() {
             .take_while(|_| matches!(field, Field::Package | Field::Path | Field::Name));
         let values = match field {
             Field::Kind => ["tests", "-tests", "test"],
+            Field::Type => ["diff", "-diff", "commit"],
+            Field::Before | Field::After => ["2024", "-2024", "2025"],
             _ => ["a", "-a", "b"],
         };
         for typed in values.iter().chain(exact) {
@@ -271,8 +273,9 @@ fn identity_covers_everything_that_changes_the_matches() {
 }
 
 fn filtered(filters: &[(Field, &str)]) -> Query {
+    let of_history = filters.iter().any(|(field, _)| *field > Field::Type);
     let typed = QueryInput {
-        q: "x",
+        q: if of_history { "x type:diff" } else { "x" },
         filters,
         ..QueryInput::default()
     };

@@ -8,6 +8,7 @@ pub mod copies;
 pub mod documents;
 pub mod facets;
 pub mod folded;
+mod history;
 mod manifest;
 mod match_stream;
 mod matches;
@@ -22,6 +23,7 @@ pub mod spool;
 
 pub use documents::{DOCUMENTS_MAX, DocumentGroup};
 pub use facets::FacetsSoFar;
+pub use history::{about_commit, commit_name, shown_place};
 pub use match_stream::{FoundText, MatchStream};
 pub use matches::{ContextLine, Copies, Document, DocumentRevisions, Match, Window};
 pub use outcome::{

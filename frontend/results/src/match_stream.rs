@@ -7,6 +7,7 @@
 //! [`HELD_BYTES_MAX`] or their stream pauses longer than [`HOLD_MAX`].
 
 use super::matches::{Match, push_match};
+use crate::history;
 use crate::order::FrameAt;
 use crate::spool::{FrameReader, ResultFiles, SpoolError, TextFrame, with_text};
 use schema::frame::Kind;
@@ -284,12 +285,13 @@ impl StreamReader {
         if view.lines().any(is_cut) {
             return Added::Cut;
         }
-        self.lines.begin(view.package, view.path);
+        history::begin(&mut self.lines, view);
         let matches = view.lines().filter(LineView::is_match);
         matches.for_each(|line| {
             push_match(
                 &mut self.lines,
-                (line.number, line.lines, line.text),
+                (line.number, line.changed),
+                (line.lines, line.text),
                 &mut self.text,
             )
         });

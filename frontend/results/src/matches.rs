@@ -2,8 +2,9 @@
 //!
 //! Text and names are bytes and may not be UTF-8.
 
+use crate::history::{about_commit, commit_name, shown_place};
 use schema::line_text::LineText;
-use schema::message::{BatchView, LineView};
+use schema::message::{BatchView, ChangedLine, CommitChange, LineView};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ pub struct Match {
     pub window: Option<Window>,
     /// In a search for symbols: bits of the kinds of the names in `ranges`.
     pub kinds: u32,
+    pub changed: Option<ChangedLine>,
     /// Copies of its document; `None` if there are none or they are unknown.
     pub copies: Option<Copies>,
 }
@@ -50,6 +52,7 @@ pub struct Document {
     /// BLAKE3 of its text.
     pub hash: Vec<u8>,
     pub revisions: DocumentRevisions,
+    pub change: Option<Box<CommitChange>>,
 }
 
 /// Revisions of a git repository with a document; empty for a directory's file.
@@ -82,6 +85,7 @@ impl Document {
                 count: batch.revision_count,
                 commit: batch.commit.to_owned(),
             },
+            change: batch.change().map(Box::new),
         }
     }
 }
@@ -156,6 +160,7 @@ impl Match {
             offset: line.offset,
             window: Window::of(line),
             kinds: line.kinds,
+            changed: line.changed,
             copies: None,
         })
     }
@@ -168,8 +173,16 @@ impl Match {
     /// Appends `package/path:line:text` for each line, or `package/path` for a name.
     pub fn write_text(&self, out: &mut Vec<u8>) {
         let mut text = LineText::default();
-        text.begin(&self.document.package, &self.document.path);
-        push_match(&mut text, (self.line, self.lines, &self.text), out);
+        let of = &*self.document;
+        match &of.change {
+            None => text.begin(&of.package, &of.path),
+            Some(change) => {
+                let name = commit_name(&of.package, &of.revisions.commit, &of.path);
+                text.begin_named(&[&name], &about_commit(change));
+            }
+        }
+        let place = (self.line, self.changed);
+        push_match(&mut text, place, (self.lines, &self.text), out);
     }
 }
 
@@ -232,16 +245,18 @@ impl Window {
 /// Appends a match, given by its first line, their number and text, as [`Match::write_text`] does.
 pub(super) fn push_match(
     text: &mut LineText,
-    (first, count, lines): (u32, u32, &[u8]),
+    (number, changed): (u32, Option<ChangedLine>),
+    (count, lines): (u32, &[u8]),
     out: &mut Vec<u8>,
 ) {
-    match (first, count) {
+    let (first, mark) = shown_place(number, changed);
+    match (number, count) {
         // A name match has no line.
         (0, _) => text.push_name(out),
-        (_, 1) => text.push(first, lines, out),
+        (_, 1) => text.push_marked(first, mark, lines, out),
         _ => {
             let lines = (first..).zip(lines.split(|&byte| byte == b'\n'));
-            lines.for_each(|(number, line)| text.push(number, line, out));
+            lines.for_each(|(number, line)| text.push_marked(number, mark, line, out));
         }
     }
 }
@@ -295,6 +310,8 @@ mod tests {
             revision_count: 0,
             commit: "",
             kinds: &[],
+            change: None,
+            changed_lines: &[],
         };
         let mut bytes = Vec::new();
         batch.encode(&mut bytes).unwrap();
@@ -337,6 +354,8 @@ mod tests {
             revision_count: 0,
             commit: "",
             kinds: &[],
+            change: None,
+            changed_lines: &[],
         };
         let mut bytes = Vec::new();
         batch.encode(&mut bytes).unwrap();

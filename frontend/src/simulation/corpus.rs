@@ -105,6 +105,7 @@ impl Document {
             path: if is_free { short } else { path(name) },
             language: random.pick(&["C", "", "Rust"]).to_owned(),
             hash,
+            change: None,
         };
         // Many documents share a score.
         let document_rank = random.below(4) as f32 - 1.0;
@@ -166,6 +167,7 @@ impl Document {
             window: None,
             kinds: 0,
             copies: None,
+            changed: None,
         })
     }
 
@@ -224,6 +226,8 @@ impl Document {
             revision_count: 0,
             commit: "",
             kinds: &[],
+            change: None,
+            changed_lines: &[],
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).unwrap();

@@ -110,7 +110,7 @@ fn same(before: &[u8], after: &[u8]) -> Vec<Same> {
 
 /// Removes the common end, in steps of 1 KiB cut at a line end, as in git: otherwise a block that
 /// fits several places might move into it.
-fn without_common_end<'t>(before: &'t [u8], after: &'t [u8]) -> (&'t [u8], &'t [u8]) {
+pub(crate) fn without_common_end<'t>(before: &'t [u8], after: &'t [u8]) -> (&'t [u8], &'t [u8]) {
     let steps = before.rchunks_exact(STEP).zip(after.rchunks_exact(STEP));
     let common = STEP * steps.take_while(|(one, other)| one == other).count();
     let end = &before[before.len() - common..];

@@ -17,7 +17,7 @@ const BLANKS_MAX: usize = 20;
 const INDENT_MAX: i32 = 200;
 
 /// End at the best place, from `earliest_end` to that of `block`.
-pub(super) fn best_end(
+pub(crate) fn best_end(
     tokens: &[Token],
     block: Range<u32>,
     earliest_end: u32,
@@ -39,7 +39,7 @@ pub(super) fn best_end(
 }
 
 /// `None` if blank.
-pub(super) fn indent(line: &[u8]) -> Option<i32> {
+pub(crate) fn indent(line: &[u8]) -> Option<i32> {
     let mut columns = 0;
     for byte in line {
         match byte {

@@ -5,6 +5,7 @@ mod support;
 mod blame;
 mod commits;
 mod hostile;
+mod hunks;
 mod logs;
 mod sources;
 mod stores;

@@ -144,11 +144,20 @@ impl CurrentIndex {
         if self.manifest.is_some() {
             self.report.outcome = outcome;
         }
-        let read: HashSet<_> = written.live().map(|package| &package.directory).collect();
+        let read: HashSet<_> = (written.shards.iter())
+            .flat_map(|shard| shard.live().map(|it| (&it.directory, shard.is_history)))
+            .collect();
         for (number, shard) in self.shards.iter_mut().enumerate() {
+            let is_history = shard.entry.is_history;
+            let has_history = |directory: &[u8]| {
+                let known = self.recorded.0.repository(directory);
+                known.is_some_and(|known| known.history)
+            };
             for (id, package) in (0..).zip(&mut shard.entry.packages) {
-                let is_read = read.contains(&package.directory) && !kept.contains(&(number, id));
-                package.is_dead |= is_read || is_dead(&package.directory);
+                let is_read = read.contains(&(&package.directory, is_history))
+                    && !kept.contains(&(number, id));
+                let is_left = is_history && !has_history(&package.directory);
+                package.is_dead |= is_read || is_left || is_dead(&package.directory);
             }
         }
         self.shards
@@ -240,8 +249,10 @@ impl CurrentIndex {
         }
         for CurrentShard { shard, .. } in &self.shards {
             let counts = shard.live_counts();
-            report.documents += u64::from(counts.documents);
-            report.text_bytes += counts.text_bytes;
+            if !shard.is_history() {
+                report.documents += u64::from(counts.documents);
+                report.text_bytes += counts.text_bytes;
+            }
             report.unique_bytes += counts.unique_bytes;
             report.file_bytes += shard.file_bytes();
             report.outdated += u64::from(!shard.has_symbols());

@@ -198,6 +198,7 @@ pub const DIFFERING_LISTED_MAX: usize = 20;
 pub struct ReadStats {
     pub packages: u64,
     pub documents: u64,
+    pub history_documents: u64,
     pub text_bytes: u64,
     /// Each text counts once per shard.
     pub unique_bytes: u64,
@@ -226,6 +227,8 @@ pub enum BuildError {
     Scip { path: PathBuf, source: ScipError },
     #[error("{}: this SCIP file is of none of the given packages: neither it nor its project root is inside of one", .0.display())]
     NoPackage(PathBuf),
+    #[error("the history of {package} cannot be read: {reason}")]
+    History { package: String, reason: String },
     #[error("{}: cannot be written", path.display())]
     Write { path: PathBuf, source: io::Error },
     /// Unusable manifest: a rebuild could lose packages.

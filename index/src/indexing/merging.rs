@@ -43,7 +43,7 @@ pub(super) fn merge(
         .iter()
         .map(|shard| ShardSize::of(shard, tables));
     let sizes: Vec<ShardSize> = sizes.collect();
-    let chosen = choose(&sizes, options.shard_bytes);
+    let chosen = choose_each(&sizes, &current.shards, options.shard_bytes);
     if chosen.is_empty() {
         return Ok(());
     }
@@ -84,6 +84,22 @@ impl ShardSize {
     fn is_mostly_dead(self) -> bool {
         self.live_bytes < self.bytes / 2
     }
+}
+
+/// Histories have shards of their own.
+fn choose_each(sizes: &[ShardSize], shards: &[CurrentShard], shard_bytes: u64) -> Vec<usize> {
+    let mut chosen: Vec<usize> = [false, true]
+        .into_iter()
+        .flat_map(|is_history| {
+            let mut of_kind: Vec<usize> = (0..sizes.len()).collect();
+            of_kind.retain(|&index| shards[index].entry.is_history == is_history);
+            let sizes: Vec<ShardSize> = of_kind.iter().map(|&index| sizes[index]).collect();
+            let chosen = choose(&sizes, shard_bytes).into_iter();
+            chosen.map(move |place| of_kind[place])
+        })
+        .collect();
+    chosen.sort_unstable();
+    chosen
 }
 
 fn choose(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
@@ -172,7 +188,7 @@ fn packages_of(directory: &Path, current: &CurrentShard) -> Result<Vec<InputPack
 
 fn join_parts(packages: &mut Vec<InputPackage>) {
     packages.dedup_by(|later, first| {
-        if later.name != first.name {
+        if later.name != first.name || later.is_history() != first.is_history() {
             return false;
         }
         if let (Origin::Shards(first), Origin::Shards(later)) =

@@ -37,6 +37,7 @@ pub(super) enum Origin {
         differing: HashSet<Vec<u8>>,
     },
     Repository(Box<RepositorySource>),
+    History(Box<RepositorySource>),
     Shards(Vec<ShardPackage>),
 }
 
@@ -98,10 +99,18 @@ impl InputPackage {
         }
     }
 
+    pub(super) fn is_history(&self) -> bool {
+        match &self.origin {
+            Origin::History(_) => true,
+            Origin::Shards(parts) => parts[0].shard.is_history(),
+            Origin::Directory { .. } | Origin::Repository(_) => false,
+        }
+    }
+
     pub(super) fn path(&self) -> &Path {
         match &self.origin {
             Origin::Directory { source, .. } => &source.directory,
-            Origin::Repository(source) => &source.path,
+            Origin::Repository(source) | Origin::History(source) => &source.path,
             Origin::Shards(parts) => parts[0].shard.path(),
         }
     }
@@ -135,12 +144,15 @@ pub(super) fn best_first(
 }
 
 pub(super) fn of_repository(
-    source: &RepositorySource,
+    source: RepositorySource,
     known: &HashMap<Vec<u8>, Popularity>,
-) -> InputPackage {
-    let popularity = popularity_of(&source.name, known);
-    let origin = Origin::Repository(Box::new(source.clone()));
-    InputPackage::new(source.name.clone(), true, popularity, origin)
+) -> Vec<InputPackage> {
+    let (name, popularity) = (source.name.clone(), popularity_of(&source.name, known));
+    let package = |origin| InputPackage::new(name.clone(), true, popularity, origin);
+    let history = source.history.map(|_| Box::new(source.clone()));
+    let history = history.map(|source| package(Origin::History(source)));
+    let files = package(Origin::Repository(Box::new(source)));
+    [files].into_iter().chain(history).collect()
 }
 
 /// Makes an update read the differing files.
@@ -168,6 +180,7 @@ pub(super) fn is_to_be_said(directory: &[u8], has_own_name: bool) -> bool {
 pub(super) fn sort(packages: &mut [InputPackage]) {
     packages.sort_by(|a, b| {
         let by_rank = b.popularity.rank().total_cmp(&a.popularity.rank());
-        by_rank.then_with(|| a.name.cmp(&b.name))
+        let by_rank = by_rank.then_with(|| a.name.cmp(&b.name));
+        a.is_history().cmp(&b.is_history()).then(by_rank)
     });
 }

@@ -6,9 +6,11 @@
 use super::mark::{ChangedMarks, InRevisions, Mark};
 use crate::corpus::{File, SkipReason};
 use crate::document::{self, Popularity, classify_as};
+use crate::manifest::hex;
 use crate::revisions::{ObjectId, RevisionTable, SUPERSEDED, TableEntry};
 use crate::shard::{Document, PackageId, Shard, ShardError, SkippedFile};
-use git::SourceRepository;
+use git::{Mailmap, SourceRepository};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 pub(super) struct OldShard {
@@ -49,9 +51,17 @@ pub(super) enum ItemContent {
         id: git::ObjectId,
         bytes: u64,
     },
+    Commit {
+        repository: Arc<SourceRepository>,
+        people: Arc<Mailmap>,
+        id: git::ObjectId,
+    },
     /// No text.
     Skipped(SkipReason),
 }
+
+/// Estimate for a commit, with its changes: tasks are some thousand of them.
+const COMMIT_BYTES: u64 = 8 << 10;
 
 impl OldShard {
     fn skipped(&self) -> Result<&[SkippedFile], ShardError> {
@@ -81,6 +91,7 @@ impl SourceItem {
         match &self.content {
             ItemContent::File(file) => file.bytes,
             ItemContent::Blob { bytes, .. } => *bytes,
+            ItemContent::Commit { .. } => COMMIT_BYTES,
             ItemContent::Skipped(_) => 0,
         }
     }
@@ -115,6 +126,7 @@ impl SourceItem {
             }
             ItemContent::File(_) => reason == Some(SkipReason::Binary),
             ItemContent::Skipped(own) => reason.as_ref() == Some(own),
+            ItemContent::Commit { .. } => false,
             ItemContent::Blob { .. } => matches!(
                 reason,
                 Some(SkipReason::Binary | SkipReason::Lfs(_) | SkipReason::TooLarge(_))
@@ -138,6 +150,20 @@ pub(super) fn keep(
     let mut kept = std::mem::take(&mut wanted.is_kept).into_iter();
     items.retain(|_| !kept.next().unwrap_or_default());
     Ok(changes)
+}
+
+/// Decides which commits `parts` keep. Returns these too.
+pub(super) fn keep_commits(
+    parts: &[Part],
+    wanted: &HashMap<ObjectId, InRevisions>,
+) -> Result<(Vec<PartChange>, HashSet<ObjectId>), ShardError> {
+    let (mut changes, mut kept) = (Vec::with_capacity(parts.len()), HashSet::new());
+    for part in parts {
+        let (change, own) = part.keep_commits(wanted, &kept)?;
+        changes.push(change);
+        kept.extend(own);
+    }
+    Ok((changes, kept))
 }
 
 struct Wanted<'a> {
@@ -175,6 +201,42 @@ impl<'a> Wanted<'a> {
 }
 
 impl Part {
+    fn keep_commits(
+        &self,
+        wanted: &HashMap<ObjectId, InRevisions>,
+        earlier: &HashSet<ObjectId>,
+    ) -> Result<(PartChange, HashSet<ObjectId>), ShardError> {
+        let OldShard { shard, table, .. } = &*self.of;
+        let (mut marks, mut kept) = (ChangedMarks::default(), HashSet::new());
+        let mut note = |entry: u32, is_read: bool| {
+            let object = table.entries[entry as usize].object;
+            let revisions = wanted.get(&object);
+            let revisions = revisions.filter(|_| is_read && !earlier.contains(&object));
+            if revisions.is_some() {
+                kept.insert(object);
+            }
+            let revisions = revisions.cloned().unwrap_or(InRevisions::Superseded);
+            marks.insert(entry, Mark { revisions, object });
+        };
+        for id in shard.documents_of(&shard.package(self.id)?)? {
+            note(id.0, true);
+        }
+        let skipped = self.of.skipped()?.iter();
+        for file in skipped.filter(|file| file.package == self.id) {
+            // A commit that could not be read is tried again.
+            let object = table.entries[file.entry as usize].object;
+            note(file.entry, file.path != hex(object.as_bytes()).as_bytes());
+        }
+        shard.intact()?;
+        let change = PartChange {
+            shard: self.of.index,
+            package: self.id,
+            marks,
+            is_live: !kept.is_empty(),
+        };
+        Ok((change, kept))
+    }
+
     fn keep(
         &self,
         wanted: &mut Wanted<'_>,

@@ -123,6 +123,7 @@ struct ShardInProgress {
     writer: ShardWriter,
     marks: ShardMarks,
     packages: Vec<PackageEntry>,
+    is_history: bool,
 }
 
 #[derive(Default)]
@@ -147,13 +148,18 @@ impl ShardAssembly<'_> {
         }
         let block_bytes = self.options.options.block_bytes;
         let (codec, jobs) = (self.options.codec(), self.options.jobs);
+        let is_history = finished.entries.iter().any(|entry| match entry {
+            SegmentEntry::Package { index, .. } => packages[*index].is_history(),
+            _ => false,
+        });
         let shard = match &mut self.in_progress {
             Some(shard) => shard,
             none => none.insert(ShardInProgress {
                 number: finished.shard,
-                writer: ShardWriter::create(self.directory, block_bytes, codec, jobs)?,
+                writer: ShardWriter::create(self.directory, block_bytes, codec, jobs, is_history)?,
                 marks: ShardMarks::default(),
                 packages: Vec::new(),
+                is_history,
             }),
         };
         let mut texts = shard.writer.segment(&finished.segment)?.into_iter();
@@ -187,8 +193,12 @@ impl ShardAssembly<'_> {
             .writer
             .finish(self.options.memory_bytes / MERGE_SHARE)?;
         let (header, stats) = (shard.header, &mut self.written.stats);
-        stats.packages += u64::from(header.packages.get());
-        stats.documents += u64::from(header.documents.get());
+        if ended.is_history {
+            stats.history_documents += u64::from(header.documents.get());
+        } else {
+            stats.packages += u64::from(header.packages.get());
+            stats.documents += u64::from(header.documents.get());
+        }
         stats.text_bytes += header.text_bytes.get();
         stats.unique_bytes += header.content_bytes.get();
         self.written.file_bytes += header.file_bytes.get();
@@ -204,6 +214,7 @@ impl ShardAssembly<'_> {
             file: shard.name,
             packages: ended.packages,
             revisions,
+            is_history: ended.is_history,
         });
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Git repositories as packages: revisions and their files.
 
+use super::history::HistorySource;
 use super::mark::{InRevisions, Mark};
 use super::part::{ItemContent, SourceItem};
 use crate::corpus::{self, SkipReason};
@@ -26,6 +27,7 @@ pub struct RepositorySource {
     pub fetched: u64,
     /// Places of objects; the build sets the bounds.
     pub options: SourceOptions,
+    pub history: Option<HistorySource>,
 }
 
 /// Reciprocal share of memory for delta caches.
@@ -93,11 +95,17 @@ impl RepositorySource {
             indexed: since.map_or(0, |since| since.as_secs()),
             problem: broken.join("; "),
             revisions,
+            history: self.history.is_some(),
+            since: self.history.and_then(|it| it.since).unwrap_or(i64::MIN),
         }
     }
 }
 
 impl OpenRepository {
+    pub(super) fn repository(&self) -> &Arc<SourceRepository> {
+        &self.repository
+    }
+
     pub(super) fn signature(&self) -> u64 {
         let mut hasher = FnvHasher::default();
         let mut write = |bytes: &[u8]| {

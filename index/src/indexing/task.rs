@@ -1,6 +1,7 @@
 //! Tasks: some megabytes of files, or of documents of older shards, for one worker and one segment.
 //! Reads no text.
 
+use super::history;
 use super::interface::{BuildError, BuildOptions, MEMORY_BYTES_MIN, Progress};
 use super::mark::{InRevisions, Mark, OldSets};
 use super::package::{InputPackage, Listed, ListedRepository, Origin, ShardPackage, SkippedEntry};
@@ -11,10 +12,11 @@ use crate::codec::ContentCodec;
 use crate::corpus::{self, File, Walk};
 use crate::document::Popularity;
 use crate::revisions::ObjectId;
-use crate::shard::DocId;
+use crate::shard::{DocId, Document};
 use fnv::FnvHasher;
+use std::cmp::{Ordering, Reverse};
 use std::hash::Hasher;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
 
 #[derive(Default)]
@@ -55,7 +57,10 @@ pub(super) struct TaskSizes {
     task_items: usize,
     shard_tables: u64,
     pub(super) limits: Limits,
+    pub(super) blob_bytes: usize,
 }
+
+const BLOBS_SHARE: usize = 16;
 
 /// Items in a task: empty files would never fill it.
 const TASK_ITEMS_MAX: usize = 1 << 15;
@@ -123,6 +128,7 @@ impl TaskSizes {
             task_items: (task_bytes / ITEM_BYTES).min(TASK_ITEMS_MAX),
             shard_tables: shard_tables(options),
             limits,
+            blob_bytes: memory / BLOBS_SHARE / jobs,
         }
     }
 }
@@ -154,18 +160,21 @@ pub(super) fn hand_out(
         closed: false,
     };
     let (mut shard_bytes, mut shard_tables) = (0, 0);
+    let mut in_histories = false;
     for (index, package) in packages.iter().enumerate() {
         if out.closed {
             break;
         }
         let contents = changed_contents(package, options)?;
-        progress.packages_walked.fetch_add(1, Ordering::Relaxed);
+        progress.packages_walked.fetch_add(1, Relaxed);
         let Some(contents) = contents else { continue };
         let (bytes, signature) = (contents.bytes, contents.signature);
-        progress.bytes_walked.fetch_add(bytes, Ordering::Relaxed);
+        progress.bytes_walked.fetch_add(bytes, Relaxed);
         let tables = table_bytes(contents.files, bytes);
         let is_too_large = shard_tables > 0 && shard_tables + tables > sizes.shard_tables;
-        if shard_bytes >= options.shard_bytes || is_too_large {
+        let is_other = package.is_history() != in_histories;
+        in_histories = package.is_history();
+        if shard_bytes >= options.shard_bytes || is_too_large || is_other {
             out.send(out.task.shard + 1);
             (shard_bytes, shard_tables) = (0, 0);
         }
@@ -216,6 +225,7 @@ fn changed_contents(
             Ok(missing_contents(package, items, signature, changes, None))
         }
         Origin::Repository(source) => repository_contents(package, source, options),
+        Origin::History(source) => history_contents(package, source, options),
         Origin::Shards(parts) => shard_contents(parts).map(Some),
     }
 }
@@ -317,6 +327,30 @@ fn repository_contents(
     Ok(None)
 }
 
+fn history_contents(
+    package: &InputPackage,
+    source: &RepositorySource,
+    options: &BuildOptions,
+) -> Result<Option<Contents>, BuildError> {
+    // The files of the repository report its problems.
+    let Ok(open) = source.open(package.popularity, options.memory_bytes, options.jobs) else {
+        return Ok(None);
+    };
+    let mut hasher = FnvHasher::default();
+    hasher.write(&open.signature().to_le_bytes());
+    let since = source.history.and_then(|it| it.since);
+    hasher.write(&since.unwrap_or(i64::MIN).to_le_bytes());
+    let signature = hasher.finish();
+    if package.recorded == Some(signature) {
+        return Ok(None);
+    }
+    let (items, changes) = history::changes(package, source, &open)?;
+    if items.is_empty() && changes.is_empty() {
+        return Ok(None);
+    }
+    Ok(missing_contents(package, items, signature, changes, None))
+}
+
 /// Lists documents that are current or in a revision.
 fn shard_contents(parts: &[ShardPackage]) -> Result<Contents, BuildError> {
     let (mut items, mut all_bytes) = (Vec::new(), 0);
@@ -335,11 +369,13 @@ fn shard_contents(parts: &[ShardPackage]) -> Result<Contents, BuildError> {
             }
         }
     }
-    // Shards order them by text, sources in this order.
-    found.sort_by(|(_, a, a_mark), (_, b, b_mark)| {
-        let by_rank = b.static_rank.total_cmp(&a.static_rank);
-        by_rank.then_with(|| (a.path, a_mark.object).cmp(&(b.path, b_mark.object)))
-    });
+    if parts[0].shard.is_history() {
+        // Documents of a commit stay together, later ones first.
+        found.sort_by_key(|(part, document, _)| (Reverse(*part), document.id));
+    } else {
+        // Shards order them by text, sources in this order.
+        found.sort_by(best_first);
+    }
     for (number, document, mark) in found {
         let text = parts[number].shard.text_range(document.blocks)?;
         let bytes = text.end - text.start;
@@ -355,6 +391,13 @@ fn shard_contents(parts: &[ShardPackage]) -> Result<Contents, BuildError> {
         files: items.len() as u64,
         items: Box::new(items.into_iter()),
     })
+}
+
+type Found<'s> = (usize, Document<'s>, Mark);
+
+fn best_first((_, a, a_mark): &Found<'_>, (_, b, b_mark): &Found<'_>) -> Ordering {
+    let by_rank = b.static_rank.total_cmp(&a.static_rank);
+    by_rank.then_with(|| (a.path, a_mark.object).cmp(&(b.path, b_mark.object)))
 }
 
 struct TaskSender<'a> {

@@ -3,6 +3,7 @@
 //! **Invariant:** a document of an older shard is written as its file would be: same text, blocks,
 //! name and rank.
 
+use super::history::{self, CommitReader};
 use super::interface::{BuildError, Progress};
 use super::mark::Mark;
 use super::package::{InputPackage, Origin, ShardPackage, SkippedEntry};
@@ -14,6 +15,7 @@ use crate::corpus::{self, CorpusError, ReadOutcome, SkipReason, Skipped};
 use crate::document::{self, NotedLanguage};
 use crate::shard::{DocId, Shard, ShardError, TextCache};
 use crate::writer::DocumentName;
+use git::BlobCache;
 use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
@@ -53,13 +55,14 @@ pub(super) fn work(
     progress: &Progress,
 ) {
     let mut builder = SegmentBuilder::new(sizes.limits, directory);
+    let mut cache = BlobCache::new(sizes.blob_bytes);
     loop {
         let task = tasks.lock().map(|tasks| tasks.recv());
         let Ok(Ok(task)) = task else { return };
         if let Some(buffer) = lock(buffers).pop() {
             builder.reuse(buffer);
         }
-        let result = build_segment(packages, task, &mut builder, large, progress);
+        let result = build_segment(packages, task, &mut builder, &mut cache, large, progress);
         let failed = result.is_err();
         if finished.send(result).is_err() || failed {
             return;
@@ -71,6 +74,7 @@ fn build_segment(
     packages: &[InputPackage],
     task: Task,
     builder: &mut SegmentBuilder,
+    cache: &mut BlobCache,
     large: &Mutex<()>,
     progress: &Progress,
 ) -> Result<FinishedTask, BuildError> {
@@ -89,9 +93,32 @@ fn build_segment(
                 SegmentEntry::Package { index, signature }
             }
             TaskItem::Skipped(skipped) => SegmentEntry::Skipped(skipped),
+            TaskItem::Source(SourceItem {
+                content:
+                    ItemContent::Commit {
+                        repository,
+                        people,
+                        id,
+                    },
+                mark,
+                static_rank,
+                ..
+            }) => {
+                let mut reader = CommitReader {
+                    package: &packages[package].name,
+                    repository: &repository,
+                    people: &people,
+                    builder,
+                    cache,
+                    entries: &mut entries,
+                };
+                let read = reader.read(id, &mark, static_rank);
+                read.map_err(sink_error(&packages[package]))?;
+                continue;
+            }
             TaskItem::Source(item) => read_item(&packages[package], item, builder, large)?,
             TaskItem::Document(part, document, _, mark) => {
-                let name = texts.copy(&packages[package], part, document, builder)?;
+                let name = texts.copy(&packages[package], (part, document), &mark, builder)?;
                 SegmentEntry::Document(name, mark)
             }
         });
@@ -124,6 +151,7 @@ fn read_item(
     let sink_error = sink_error(package);
     let outcome = match item.content {
         ItemContent::Skipped(reason) => ReadOutcome::Skipped(reason),
+        ItemContent::Commit { .. } => unreachable!("commits are read before"),
         ItemContent::File(file) => match &package.origin {
             Origin::Directory { source, .. } => corpus::read(source, &file, builder)?,
             _ => unreachable!("files are in packages of directories"),
@@ -194,8 +222,8 @@ impl ShardTexts {
     fn copy(
         &mut self,
         package: &InputPackage,
-        part: usize,
-        document: DocId,
+        (part, document): (usize, DocId),
+        mark: &Mark,
         builder: &mut SegmentBuilder,
     ) -> Result<DocumentName, BuildError> {
         let Origin::Shards(parts) = &package.origin else {
@@ -218,6 +246,19 @@ impl ShardTexts {
             let copied = builder.write_all(&mapped.text(piece, &cache)?);
             copied.map_err(sink_error(package))?;
             mapped.intact()?;
+        }
+        if shard.is_history() {
+            let facts = shard.change_bytes(document.text)?.to_vec();
+            let salt = history::salt(&package.name, mark.object, document.path);
+            let finished = builder.finish_change(facts, &salt);
+            finished.map_err(sink_error(package))?;
+            shard.intact()?;
+            return Ok(DocumentName {
+                path: document.path.to_vec(),
+                static_rank: document.static_rank,
+                encoding: None,
+                language: None,
+            });
         }
         // Older programs noted none.
         let detected = || document::noted(document.path, builder.head(), None);

@@ -51,6 +51,9 @@ impl Shard {
         filters: &Filters,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Candidates>> {
+        if filters.in_histories != self.is_history() {
+            return Ok(Some(Candidates::Ranges(Vec::new())));
+        }
         self.read_lists_ahead(query);
         let ranges = match self.texts_of_accepted(filters, stop)? {
             Cow::Borrowed(_) => Cow::Borrowed(self.live_blocks()),

@@ -34,6 +34,9 @@ impl Shard {
         filters: &Filters,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<DocumentCandidates>> {
+        if filters.in_histories != self.is_history() {
+            return Ok(Some(DocumentCandidates::default()));
+        }
         let scope = self.texts_of_accepted(filters, stop)?;
         let blocks = self.blocks_of_all(&scope)?;
         let evaluator = Evaluator::new(self, &blocks, stop);

@@ -2,7 +2,7 @@
 
 use super::error::Result;
 use super::{DocId, Document, Package, Shard};
-use crate::document::Class;
+use crate::document::{Class, classify};
 use crate::format::{GIVEN, LanguageRecord, Section};
 use language::Language;
 
@@ -17,6 +17,10 @@ impl Shard {
     }
 
     pub fn class(&self, document: &Document<'_>, package: &Package<'_>) -> Result<Class> {
+        if self.is_history() {
+            // Their rank does not depend on the path.
+            return Ok(classify(document.path));
+        }
         let noted = self.noted_language(document.id)?;
         let class = document.class(package);
         Ok(noted.map_or(class, |(name, _)| class.in_language(document.path, name)))

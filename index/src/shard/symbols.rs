@@ -4,6 +4,7 @@
 
 use super::error::{Result, ShardError};
 use super::{DocId, Document, Shard, TextCache, TextId};
+use crate::change::Change;
 use crate::format::Section;
 use crate::symbols::{self, DOCUMENT_BLOCKS_MAX};
 use language::Language;
@@ -16,6 +17,7 @@ impl Shard {
     pub fn has_symbols(&self) -> bool {
         self.file.header.symbols_version.get() == VERSION
             && self.section_bytes(Section::Symbols) > 0
+            || self.is_history()
     }
 
     /// Runs of classes may be left out if they are not wanted.
@@ -47,6 +49,16 @@ impl Shard {
         symbols::decode(bytes, text_bytes, with_runs).ok_or_else(|| self.corrupt_symbols())
     }
 
+    pub fn change(&self, text: TextId) -> Result<Change> {
+        let bytes = self.change_bytes(text)?;
+        Change::decode(bytes).ok_or_else(|| self.corrupt_symbols())
+    }
+
+    pub(crate) fn change_bytes(&self, text: TextId) -> Result<&[u8]> {
+        let bytes = self.encoded_symbols(text)?;
+        self.file.slice(Section::Symbols, bytes)
+    }
+
     fn encoded_symbols(&self, id: TextId) -> Result<Range<u64>> {
         let section = Section::Symbols;
         let start = self.file.entry::<U64>(section, id.0)?.get();
@@ -62,6 +74,9 @@ impl Shard {
     }
 
     pub fn incomplete(&self, id: TextId) -> Result<Option<Incomplete>> {
+        if self.is_history() {
+            return Ok(None);
+        }
         let text = self.text_entry(id)?;
         let has_many_blocks = text.blocks.len() >= DOCUMENT_BLOCKS_MAX as usize;
         let bytes = self.text_range(text.blocks)?;

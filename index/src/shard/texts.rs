@@ -104,7 +104,8 @@ impl Shard {
     /// Live, and accepted by all filters.
     pub fn is_accepted(&self, filters: &Filters, document: DocId) -> Result<bool> {
         let id = self.package_of(document)?;
-        if !self.is_live(id) || !self.is_in_reach(filters, document) {
+        let is_searched = filters.in_histories == self.is_history();
+        if !is_searched || !self.is_live(id) || !self.is_in_reach(filters, document) {
             return Ok(false);
         }
         if !filters.has_package_filters() && !filters.has_document_filters() {
@@ -140,6 +141,10 @@ impl Shard {
             class,
             language,
             revisions: self.revisions_of(document.id),
+            history: match self.is_history() {
+                true => Some(Box::new(self.history_facts(document, reads_languages)?)),
+                false => None,
+            },
         })
     }
 

@@ -86,6 +86,7 @@ mod tests {
                 })
                 .collect(),
             revisions: None,
+            is_history: false,
         };
         let shards = [
             (7, "ab"),

@@ -1,6 +1,7 @@
 //! Git repositories as packages: indexed files equal those of `git`, and step-by-step updates equal
 //! a fresh build.
 
+mod histories;
 mod hostile;
 mod random;
 pub(crate) mod support;

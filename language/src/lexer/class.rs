@@ -11,11 +11,22 @@ pub enum Class {
     String,
     /// Prose, and texts without a lexer.
     Text,
+    /// Lines that a commit adds, in a change.
+    Added,
+    /// Lines that it removes.
+    Removed,
 }
 
 impl Class {
     /// All classes, by number.
-    pub const ALL: [Class; 4] = [Class::Code, Class::Comment, Class::String, Class::Text];
+    pub const ALL: [Class; 6] = [
+        Class::Code,
+        Class::Comment,
+        Class::String,
+        Class::Text,
+        Class::Added,
+        Class::Removed,
+    ];
 
     /// Name in queries.
     pub fn name(self) -> &'static str {
@@ -24,6 +35,8 @@ impl Class {
             Class::Comment => "comment",
             Class::String => "string",
             Class::Text => "text",
+            Class::Added => "added",
+            Class::Removed => "removed",
         }
     }
 }

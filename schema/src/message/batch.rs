@@ -8,9 +8,10 @@
 
 use super::codec::{MessageError, Segments, builder_of, finish, reader};
 use super::document_kind::DocumentKind;
+use super::lookup::Signature;
 use super::record::{Read, Write, encode_records, encode_values, read_from, record};
 use crate::frame::Kind;
-use crate::trawl_capnp::{batch, line, range, span, window};
+use crate::trawl_capnp::{batch, commit_change, line, range, signature, span, window};
 use capnp::message::Reader;
 use capnp::private::layout::StructSize;
 use capnp::traits::HasStructSize;
@@ -62,6 +63,36 @@ record! {
         /// At least two.
         pub lines: u32 = [get_lines, set_lines],
     }
+
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct CommitChange: commit_change {
+        pub author: Signature = [get_author, record init_author],
+        pub committer: Signature = [get_committer, record init_committer],
+        /// Of a moved file; else empty.
+        pub former_path: Vec<u8> = [get_former_path, set_former_path],
+        /// First line of the message, or its beginning.
+        pub subject: Vec<u8> = [get_subject, set_subject],
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangedLine {
+    pub number: u32,
+    pub is_added: bool,
+}
+
+impl ChangedLine {
+    /// Twice the number, and one if added; the number saturates.
+    pub fn encoded(self) -> u32 {
+        self.number.min(u32::MAX >> 1) << 1 | u32::from(self.is_added)
+    }
+
+    pub fn decoded(encoded: u32) -> ChangedLine {
+        ChangedLine {
+            number: encoded >> 1,
+            is_added: encoded & 1 == 1,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +123,9 @@ pub struct Batch<'a> {
     pub commit: &'a str,
     /// In a search for symbols: for each line the bits of the kinds that it defines.
     pub kinds: &'a [u32],
+    pub change: Option<&'a CommitChange>,
+    /// Of a change of a file, for each line its encoded [`ChangedLine`].
+    pub changed_lines: &'a [u32],
 }
 
 impl Batch<'_> {
@@ -114,13 +148,20 @@ impl Batch<'_> {
         if !self.spans.is_empty() {
             encode_records!(root.init_spans, self.spans);
         }
+        if !self.commit.is_empty() {
+            root.set_commit(self.commit);
+        }
         if self.revision_count > 0 {
             root.set_revision_count(self.revision_count);
-            root.set_commit(self.commit);
             encode_values!(root.init_revisions, self.revisions);
         }
         if !self.kinds.is_empty() {
             root.set_kinds(self.kinds)?;
+        }
+        if let Some(change) = self.change {
+            let mut to = root.init_change();
+            change.encode_to(to.reborrow());
+            to.set_lines(self.changed_lines)?;
         }
         finish(Kind::Batch, &message, out)
     }
@@ -149,17 +190,33 @@ impl Batch<'_> {
         let language = text(self.language);
         let revisions = if self.revision_count > 0 {
             let names = self.revisions.iter().map(|name| 1 + text(name));
-            text(self.commit) + names.sum::<usize>()
+            names.sum::<usize>()
         } else {
             0
+        };
+        let commit = if self.commit.is_empty() {
+            0
+        } else {
+            text(self.commit)
         };
         let lines = structs(self.lines, line::Builder::STRUCT_SIZE);
         let ranges = structs(self.ranges, range::Builder::STRUCT_SIZE);
         let windows = if_any(self.windows, window::Builder::STRUCT_SIZE);
         let spans = if_any(self.spans, span::Builder::STRUCT_SIZE);
         let kinds = self.kinds.len().div_ceil(2);
-        let lists = lines + ranges + windows + spans + kinds;
-        root + names + language + bytes(self.text) + lists + revisions
+        let change = self.change.map_or(0, |change| {
+            let people = [&change.author, &change.committer];
+            let names = people.map(|it| bytes(&it.name) + bytes(&it.email));
+            let people = 2 * signature::Builder::STRUCT_SIZE.total() as usize;
+            let own = commit_change::Builder::STRUCT_SIZE.total() as usize + people;
+            own + names[0]
+                + names[1]
+                + bytes(&change.former_path)
+                + bytes(&change.subject)
+                + self.changed_lines.len().div_ceil(2)
+        });
+        let lists = lines + ranges + windows + spans + kinds + change;
+        root + names + language + bytes(self.text) + lists + revisions + commit
     }
 }
 
@@ -199,6 +256,11 @@ impl<'a> BatchReader<'a> {
         let spans = root.has_spans().then(|| root.get_spans());
         let revisions = root.has_revisions().then(|| root.get_revisions());
         let kinds = root.has_kinds().then(|| root.get_kinds());
+        let change = root.has_change().then(|| root.get_change()).transpose()?;
+        let changed_lines = match change {
+            Some(change) if change.has_lines() => Some(change.get_lines()?),
+            _ => None,
+        };
         Ok(BatchView {
             shard: root.get_shard(),
             document: root.get_document(),
@@ -216,6 +278,8 @@ impl<'a> BatchReader<'a> {
             revision_count: root.get_revision_count(),
             commit: root.get_commit()?.to_str()?,
             kinds: kinds.transpose()?,
+            change,
+            changed_lines,
             best_rank: f32::INFINITY,
         })
     }
@@ -239,6 +303,8 @@ pub struct BatchView<'a> {
     pub best_rank: f32,
     revisions: Option<text_list::Reader<'a>>,
     kinds: Option<primitive_list::Reader<'a, u32>>,
+    change: Option<commit_change::Reader<'a>>,
+    changed_lines: Option<primitive_list::Reader<'a, u32>>,
     text: &'a [u8],
     lines: struct_list::Reader<'a, line::Owned>,
     ranges: struct_list::Reader<'a, range::Owned>,
@@ -264,6 +330,7 @@ pub struct LineView<'a> {
     pub line_bytes: u64,
     /// Bits of the kinds of matching definitions.
     pub kinds: u32,
+    pub changed: Option<ChangedLine>,
     all_ranges: struct_list::Reader<'a, range::Owned>,
     first_range: u32,
     range_count: u32,
@@ -298,6 +365,11 @@ impl<'a> BatchView<'a> {
                 .and_then(|name| name.to_str().ok())
                 .unwrap_or_default()
         })
+    }
+
+    pub fn change(&self) -> Option<CommitChange> {
+        // Checked by `view`.
+        self.change.and_then(|change| Read::read(change).ok())
     }
 
     pub fn first_match(&self) -> Option<u32> {
@@ -360,13 +432,20 @@ impl<'a> BatchView<'a> {
         {
             return Err(MessageError::Impossible("number of kinds"));
         }
+        let changed = self.changed_lines.map(|lines| lines.len());
+        if changed.is_some_and(|count| count > 0 && count != self.lines.len()) {
+            return Err(MessageError::Impossible("number of changed lines"));
+        }
+        if let Some(change) = self.change {
+            CommitChange::read(change)?;
+        }
         self.check_windows()?;
         self.check_revisions()?;
         Ok(best_rank)
     }
 
     fn check_revisions(&self) -> Result<(), MessageError> {
-        if self.revision_count == 0 && !self.commit.is_empty() {
+        if self.revision_count == 0 && !self.commit.is_empty() && self.change.is_none() {
             return Err(MessageError::Impossible("commit"));
         }
         let Some(names) = self.revisions else {
@@ -437,6 +516,11 @@ impl<'a> Iterator for Lines<'a> {
                 .kinds
                 .and_then(|all| all.try_get(self.next))
                 .unwrap_or_default(),
+            changed: self
+                .batch
+                .changed_lines
+                .and_then(|all| all.try_get(self.next))
+                .map(ChangedLine::decoded),
             all_ranges: self.batch.ranges,
             first_range: self.range_at,
             range_count: line.get_ranges(),

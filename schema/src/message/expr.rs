@@ -36,7 +36,8 @@ record! {
     /// Place of a match in its text, by the lexers of crate `language`.
     #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Place: place {
-        /// Classes of all its bytes: bit 0 code, 1 comment, 2 string, 3 text. 0: any.
+        /// Classes of all its bytes: bit 0 code, 1 comment, 2 string, 3 text, 4 added,
+        /// 5 removed. 0: any.
         pub classes: u32 = [get_classes, set_classes],
         pub role: Role = [get_role, set_role],
         /// Kinds of the definition: bit n for the kind of number n. 0: any.
@@ -74,6 +75,14 @@ record! {
         /// Name of a [`DocumentKind`](super::DocumentKind); always [`Reading::Exact`], ignoring
         /// case.
         Kind,
+        /// `commit` or `diff`; always [`Reading::Exact`]. Without it neither is searched.
+        Type,
+        Author,
+        Committer,
+        Message,
+        /// Committed before this time, in seconds since 1970; always [`Reading::Exact`].
+        Before,
+        After,
     }
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -205,6 +214,11 @@ impl Expr {
 
     pub fn is_filter(&self) -> bool {
         self.patterns().is_empty()
+    }
+
+    pub fn is_of_history(&self) -> bool {
+        let mut atoms = self.atoms().into_iter();
+        atoms.any(|atom| matches!(atom, Expr::Filter(it) if it.field == Field::Type))
     }
 
     /// 1 for a pattern alone.

@@ -125,7 +125,7 @@ pub enum LookupAnswer {
 }
 
 record! {
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Signature: signature {
         pub name: Vec<u8> = [get_name, set_name],
         pub email: Vec<u8> = [get_email, set_email],

@@ -39,6 +39,10 @@ record! {
         pub patterns: Vec<Vec<u8>> = [get_patterns, values init_patterns],
         /// Ascending by name.
         pub revisions: Vec<RecordedRevision> = [number set_revisions],
+        /// Its commits are indexed too,
+        pub history: bool = [get_history, set_history],
+        /// if committed at or after this time, in seconds since 1970.
+        pub since: i64 = [get_since, set_since],
     }
 
     #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -351,6 +351,8 @@ pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), MessageError> {
         revision_count: 3,
         commit: "5555555555555555555555555555555555555555",
         kinds: &[],
+        change: None,
+        changed_lines: &[],
     };
     batch.encode(out)
 }

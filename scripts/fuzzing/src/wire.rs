@@ -3,9 +3,10 @@
 use crate::samples::samples;
 use schema::frame::{self, Decoder, HEADER_BYTES, Kind};
 use schema::message::{
-    Batch, BatchReader, DocumentKind, End, Failure, FileReply, FileRequest, Hello, Line, LineView,
-    ListReply, ListRequest, LookupReply, LookupRequest, MessageError, Progress, Range, Search,
-    Skip, SpoolManifest, TextBatch, TextParts, TextReader, TextRun, Window,
+    Batch, BatchReader, ChangedLine, CommitChange, DocumentKind, End, Failure, FileReply,
+    FileRequest, Hello, Line, LineView, ListReply, ListRequest, LookupReply, LookupRequest,
+    MessageError, Progress, Range, Search, Skip, SpoolManifest, TextBatch, TextParts, TextReader,
+    TextRun, Window,
 };
 use zerocopy::IntoBytes;
 
@@ -153,6 +154,8 @@ struct OwnedBatch {
     revision_count: u32,
     commit: String,
     kinds: Vec<u32>,
+    change: Option<CommitChange>,
+    changed_lines: Vec<u32>,
 }
 
 impl OwnedBatch {
@@ -172,6 +175,10 @@ impl OwnedBatch {
             revision_count: view.revision_count,
             commit: view.commit.to_owned(),
             kinds: view.lines().map(|line| line.kinds).collect(),
+            change: view.change(),
+            changed_lines: (view.lines())
+                .filter_map(|line| line.changed.map(ChangedLine::encoded))
+                .collect(),
         };
         assert_eq!(view.lines().len(), view.lines().count());
         view.lines().for_each(|line| batch.push(&line));
@@ -224,6 +231,8 @@ impl OwnedBatch {
             revision_count: self.revision_count,
             commit: &self.commit,
             kinds: &self.kinds,
+            change: self.change.as_ref(),
+            changed_lines: &self.changed_lines,
         };
         batch.encode(out)
     }

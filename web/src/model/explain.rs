@@ -202,6 +202,12 @@ copied! {
             Field::Revision => "revision",
             Field::Branch => "branch",
             Field::Kind => "kind",
+            Field::Type => "type",
+            Field::Author => "author",
+            Field::Committer => "committer",
+            Field::Message => "message",
+            Field::Before => "before",
+            Field::After => "after",
         }
         .into(),
         reading: match filter.reading {

@@ -4,9 +4,11 @@
 //! fields is flattened, which serde does through a slower path.
 
 use super::OutlineDefinition;
-use super::bytes::{Malformed, exact, from_hex, hex, readable};
+use super::Person;
+use super::bytes::{Malformed, exact, from_hex, hex, readable, readable_owned};
 use frontend::{Copies, Document, DocumentRevisions};
 use language::symbols::Kind;
+use schema::message::{ChangedLine, CommitChange, Signature};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -49,14 +51,36 @@ shapes! {
         revisions: Cow<'a, [String]>,
         /// Number of revisions that have it. Absent outside git.
         revision_count?: u32,
-        /// Id of the first revision's indexed commit, as `rev` of a permanent link. Absent outside
-        /// git.
+        /// Id of the first revision's indexed commit, as `rev` of a permanent link; of a history the
+        /// commit's. Absent outside git.
         commit?: Cow<'a, str>,
+        /// Present in a history.
+        change?: MatchCommit,
+        /// Present for a line of a change.
+        changed?: ChangedPlace,
         /// Offset of the line in the document, in bytes.
         offset: u64,
         window?: MatchWindow,
         /// Present on pages if the document has copies.
         copies?: DocumentCopies,
+    }
+
+    /// Commit of a match.
+    struct MatchCommit {
+        author: Person,
+        committer: Person,
+        /// First line of the message, or its beginning.
+        subject / subject_base64: String,
+        /// Present for a moved file: its path before.
+        former_path? / former_path_base64: String,
+    }
+
+    /// Place of a changed line.
+    #[derive(Copy)]
+    struct ChangedPlace {
+        /// Line number in the file after the commit if added, else before it.
+        line: u32,
+        added: bool,
     }
 
     /// Other documents with the same text and matching lines.
@@ -169,6 +193,8 @@ impl<'a> From<&'a frontend::Match> for Match<'a> {
             revisions: (&document.revisions.names[..]).into(),
             revision_count: revision_count(document),
             commit: commit(document),
+            change: document.change.as_deref().map(Into::into),
+            changed: found.changed.as_ref().map(Into::into),
             offset: found.offset,
             window: found.window.as_ref().map(Into::into),
             copies: found.copies.as_ref().map(Into::into),
@@ -195,6 +221,11 @@ impl TryFrom<Match<'_>> for frontend::Match {
                     count: read.revision_count.unwrap_or_default(),
                     commit: read.commit.map_or_else(String::new, Cow::into_owned),
                 },
+                change: read
+                    .change
+                    .map(TryInto::try_into)
+                    .transpose()?
+                    .map(Box::new),
             }),
             line: read.line,
             lines: read.lines.unwrap_or(1),
@@ -209,6 +240,50 @@ impl TryFrom<Match<'_>> for frontend::Match {
                 .filter_map(|kind| Kind::bits_of(kind))
                 .fold(0, |all, bits| all | bits),
             copies: read.copies.as_ref().map(Into::into),
+            changed: read.changed.as_ref().map(Into::into),
+        })
+    }
+}
+
+impl From<&CommitChange> for MatchCommit {
+    fn from(of: &CommitChange) -> MatchCommit {
+        let (subject, subject_base64) = readable_owned(&of.subject);
+        let former = (!of.former_path.is_empty()).then(|| readable_owned(&of.former_path));
+        let (former_path, former_path_base64) = former.unzip();
+        MatchCommit {
+            author: (&of.author).into(),
+            committer: (&of.committer).into(),
+            subject,
+            subject_base64,
+            former_path,
+            former_path_base64: former_path_base64.flatten(),
+        }
+    }
+}
+
+impl TryFrom<MatchCommit> for CommitChange {
+    type Error = Malformed;
+
+    fn try_from(read: MatchCommit) -> Result<CommitChange, Malformed> {
+        let former = read.former_path.unwrap_or_default();
+        Ok(CommitChange {
+            author: read.author.try_into()?,
+            committer: read.committer.try_into()?,
+            subject: exact(read.subject, read.subject_base64.as_deref())?,
+            former_path: exact(former, read.former_path_base64.as_deref())?,
+        })
+    }
+}
+
+impl TryFrom<Person> for Signature {
+    type Error = Malformed;
+
+    fn try_from(read: Person) -> Result<Signature, Malformed> {
+        Ok(Signature {
+            name: exact(read.name, read.name_base64.as_deref())?,
+            email: exact(read.email, read.email_base64.as_deref())?,
+            seconds: read.seconds,
+            ..Signature::default()
         })
     }
 }
@@ -247,6 +322,8 @@ impl TryFrom<ContextLine<'_>> for frontend::ContextLine {
 }
 
 copied! {
+    changed: ChangedLine => ChangedPlace { line: changed.number, added: changed.is_added }
+    changed: ChangedPlace => ChangedLine { number: changed.line, is_added: changed.added }
     window: frontend::Window => MatchWindow { start, line_bytes }
     window: MatchWindow => frontend::Window { start, line_bytes }
     copies: Copies => DocumentCopies { count, position }
@@ -303,6 +380,7 @@ mod tests {
                 language: "C".to_owned(),
                 hash: vec![0xab; 2],
                 revisions: DocumentRevisions::default(),
+                change: None,
             }),
             line: 7,
             lines: 1,
@@ -322,6 +400,7 @@ mod tests {
             }),
             kinds: 5,
             copies: None,
+            changed: None,
         }
     }
 

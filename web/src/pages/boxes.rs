@@ -7,13 +7,14 @@ use super::filters;
 use super::form::Form;
 use super::versions::RevisionLinks;
 use super::visible::{self, Piece, SHORT, VisibleLine};
-use crate::http::links::FileAddress;
+use crate::http::links::{FileAddress, RepositoryAddress};
 use crate::http::site::Site;
 use crate::model::kind_name;
 use crate::source::colours::{ColouredParts, DocumentColours, PageColours};
 use crate::symbols::Enclosing;
 use askama::Template;
-use frontend::{ContextLine, Document, Match, SearchResult, SpoolError, Window};
+use frontend::query::date_shown;
+use frontend::{ContextLine, Document, Match, SearchResult, SpoolError, Window, shown_place};
 use std::ops::Range;
 
 pub(super) struct BoxView {
@@ -30,6 +31,7 @@ pub(super) struct BoxView {
     pub(super) line: u32,
     pub(super) language: String,
     pub(super) revisions: RevisionLinks,
+    pub(super) commit: Option<CommitView>,
     pub(super) rows: Vec<LineView>,
     /// Matches of the file, if counted and more than one.
     pub(super) total: Option<u64>,
@@ -54,17 +56,30 @@ impl BoxView {
         let document = &*first.document;
         let address = form.address_of(document);
         let query = form.marking_parameters();
-        let line = if matches.len() == 1 { first.line } else { 0 };
+        let line = if matches.len() == 1 {
+            shown_place(first.line, first.changed).0
+        } else {
+            0
+        };
+        let commit = CommitView::of(document);
+        let of_commit = commit.as_ref().and_then(|it| it.href.clone());
+        let is_after = best.changed.is_none_or(|changed| changed.is_added);
+        let of_commit = of_commit.filter(|_| {
+            first.is_name() || !is_after || commit.as_ref().is_some_and(|it| it.is_message)
+        });
         let alone = names(first).filter(|_| !form.q.is_empty());
         let colours = colours.of(document);
         let named = matches.iter().find(|found| found.is_name());
         BoxView {
             key: address.show_href(line),
             // Pages of files cannot mark a match of the name.
-            href: if first.is_name() {
-                address.show_href(0)
-            } else {
-                address.with_query(&query).show_href(best.line)
+            href: match of_commit {
+                Some(href) => href,
+                None if first.is_name() => address.show_href(0),
+                None => {
+                    let line = shown_place(best.line, best.changed).0;
+                    address.with_query(&query).show_href(line)
+                }
             },
             raw_href: address.raw_href(),
             export_href: alone
@@ -77,11 +92,16 @@ impl BoxView {
             line,
             language: document.language.clone(),
             revisions: RevisionLinks::of(&document.revisions, address),
+            commit,
             rows: rows(matches, address.with_query(&query), &colours),
             total: None,
             more: None,
             copies: None,
         }
+    }
+
+    pub(super) fn is_message(&self) -> bool {
+        self.commit.as_ref().is_some_and(|commit| commit.is_message)
     }
 
     /// `total` is the document's, if counted.
@@ -134,6 +154,32 @@ impl BoxView {
     }
 }
 
+pub(super) struct CommitView {
+    pub(super) id: String,
+    pub(super) href: Option<String>,
+    pub(super) subject: String,
+    pub(super) author: String,
+    pub(super) date: String,
+    pub(super) is_message: bool,
+}
+
+impl CommitView {
+    fn of(document: &Document) -> Option<CommitView> {
+        let change = document.change.as_ref()?;
+        let id = &document.revisions.commit;
+        let repo = str::from_utf8(&document.package).ok();
+        let address = repo.map(|repo| RepositoryAddress { repo, rev: id });
+        Some(CommitView {
+            id: id.chars().take(ID_DIGITS).collect(),
+            href: address.map(RepositoryAddress::commit_href),
+            subject: visible::plain(&change.subject),
+            author: visible::plain(&change.author.name),
+            date: date_shown(change.committer.seconds),
+            is_message: document.path == id.as_bytes(),
+        })
+    }
+}
+
 /// `None` if filters cannot contain them.
 pub(super) fn names(found: &Match) -> Option<(&str, &str)> {
     let document = &found.document;
@@ -159,7 +205,32 @@ fn rows(matches: &[Match], address: FileAddress<'_>, colours: &DocumentColours) 
         line.gap = last.is_some_and(|last: u32| line.number > last.saturating_add(1));
         last = Some(line.number);
     }
+    place(&mut rows, matches, address);
     rows
+}
+
+/// Gives lines of changes their numbers in the file. `address` has the lines after the commit.
+fn place(rows: &mut [LineView], matches: &[Match], address: FileAddress<'_>) {
+    for found in matches {
+        let Some(changed) = found.changed else {
+            if found.document.change.is_some() {
+                rows.iter_mut().for_each(|row| row.href.clear());
+            }
+            continue;
+        };
+        let own = found.line..found.line.saturating_add(found.lines.max(1));
+        for row in rows
+            .iter_mut()
+            .filter(|row| own.contains(&row.number) && row.mark.is_empty())
+        {
+            row.number = changed.number.saturating_add(row.number - found.line);
+            row.mark = if changed.is_added { "+" } else { "-" };
+            row.href = match changed.is_added {
+                true => address.show_href(row.number),
+                false => String::new(),
+            };
+        }
+    }
 }
 
 pub(super) fn fragment(boxes: Vec<BoxView>, site: &Site) -> String {
@@ -170,6 +241,8 @@ pub(super) fn fragment(boxes: Vec<BoxView>, site: &Site) -> String {
     }
     site.render(&Boxes { boxes })
 }
+
+const ID_DIGITS: usize = 8;
 
 const COPIES_SHOWN_MAX: usize = 10;
 
@@ -187,6 +260,8 @@ pub(super) struct CopiesView {
 
 pub(super) struct LineView {
     pub(super) number: u32,
+    /// `+` or `-` of a changed line.
+    pub(super) mark: &'static str,
     pub(super) href: String,
     /// Follows lines that are not shown.
     pub(super) gap: bool,
@@ -214,6 +289,7 @@ pub(super) fn match_lines(
     }
     let view = |number, text: &[u8], ranges: &[_], window, hit| LineView {
         number,
+        mark: "",
         href: address.show_href(number),
         gap: false,
         hit,
@@ -343,6 +419,7 @@ mod tests {
                 language: "C".to_owned(),
                 hash: vec![],
                 revisions: DocumentRevisions::default(),
+                change: None,
             }),
             line: 3,
             lines: 1,
@@ -354,6 +431,7 @@ mod tests {
             offset: 0,
             window: None,
             kinds: 0,
+            changed: None,
             copies: None,
         }
     }

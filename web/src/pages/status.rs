@@ -241,17 +241,25 @@ keys! {
         => "definitions by name; also kind:method, kind:class, kind:type; sym:=main is the whole name";
     "uses": "uses:errno" => "uses of a name in code, without its definitions";
     "parent": "sym:run parent:Server" => "definitions in a class or module";
-    "in": "in:comment TODO" => "in comments; also code, string and text";
+    "in": "in:comment TODO" => "in comments; also code, string and text, or added and removed with type:diff";
     "rev": "rev:* main" => "in all indexed revisions of git repositories, not only the default one";
     "branch": "branch:main main" => "in a branch";
     "content": "type:path content:main Makefile"
         => "a text within the files, where names are searched";
+    "added": "type:diff added:/strcpy\\(/" => "lines that a commit adds";
+    "removed": "type:diff removed:TODO" => "lines that a commit removes";
+    "changed": "type:diff changed:EINTR" => "lines that a commit adds or removes";
+    "author": "type:commit author:ada" => "messages of commits by their author; also with type:diff";
+    "committer": "type:commit committer:ada" => "by their committer";
+    "message": "type:diff message:fix free" => "changes by the message of their commit";
+    "before": "type:commit before:2024-05-31" => "before a day, month or year";
+    "after": "type:commit after:2024 fix" => "from a day, month or year on";
     "line": "line:(a b)" => "all of it on one line";
     "case": "case:no README" => "no ignores case, yes does not, auto decides by capitals";
     "word": "word:yes err" => "whole words alone";
     "exact": "exact:yes naïve"
         => "text as typed; else both normal forms of letters, both line ends, plain quotes";
-    "type": "type:path Makefile" => "names of files instead of lines; type:symbol finds definitions";
+    "type": "type:path Makefile" => "names of files instead of lines; type:symbol finds definitions, type:commit messages, type:diff changes";
     "count": "count:100 malloc" => "the best 100 matches; the rest is not counted";
     "context": "context:5 EINTR" => "lines around each match";
     "timeout": "timeout:10s e" => "how long the search may take";

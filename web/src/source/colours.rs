@@ -216,6 +216,7 @@ impl ColourCache {
         let mut wanted: Vec<Arc<Document>> = Vec::new();
         for document in documents {
             let is_read = Syntax::of(&document.language).is_some_and(Syntax::lasts_over_lines);
+            let is_read = is_read && document.change.is_none();
             if is_read && !wanted.contains(&document) && wanted.len() < DOCUMENTS_MAX {
                 wanted.push(document);
             }
@@ -249,6 +250,7 @@ impl ColourCache {
                 commit: reply.commit.clone(),
                 ..DocumentRevisions::default()
             },
+            change: None,
         });
         let found = self
             .of(coordinator, scope, vec![Arc::clone(&document)])

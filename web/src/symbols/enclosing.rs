@@ -23,7 +23,8 @@ impl Enclosing {
     /// Waits up to `wait` for each file.
     pub(crate) async fn of(corpus: Corpus<'_>, matches: &[&Match], wait: Duration) -> Enclosing {
         let mut lines: HashMap<_, BTreeSet<u32>> = HashMap::new();
-        for found in matches.iter().filter(|found| !found.is_name()) {
+        let is_in_file = |found: &&&Match| !found.is_name() && found.document.change.is_none();
+        for found in matches.iter().filter(is_in_file) {
             let of_document = lines.entry(Arc::clone(&found.document)).or_default();
             of_document.insert(found.line);
         }

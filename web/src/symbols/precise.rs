@@ -139,6 +139,7 @@ fn row(entry: ListEntry) -> Option<Found> {
             commit: place.commit,
             ..DocumentRevisions::default()
         },
+        change: None,
     };
     Some((row, document.into()))
 }

@@ -112,7 +112,7 @@ impl<'g> VisiblePackages<'g> {
             directories: BTreeSet::new(),
             versions: BTreeMap::new(),
         };
-        for shard in &generation.shards {
+        for shard in generation.files() {
             for id in shard.live_packages() {
                 let package = shard.package(id)?;
                 packages.directories.insert(package.directory);

@@ -6,7 +6,7 @@ use crate::mirror::{self, Remote};
 use anyhow::{Context, Result, bail, ensure};
 use git::{LeftOut, SourceOptions};
 use index::corpus::{BESIDE_LISTED_MAX, SkipReason, Source};
-use index::indexing::RepositorySource;
+use index::indexing::{HistorySource, RepositorySource};
 use index::manifest::Beside;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -47,6 +47,14 @@ pub(crate) struct GitFlags {
     /// that the first PATTERN chose.
     #[arg(long = "ref", value_name = "PATTERN", requires = "repositories")]
     pub(super) patterns: Vec<String>,
+    /// Index the commits of these revisions, too, for `type:commit` and `type:diff`
+    ///
+    /// Later updates add new commits, and drop those that no revision reaches.
+    #[arg(long, requires = "repositories")]
+    pub(super) history: bool,
+    /// Leave out commits before DATE, such as 2024-05-31 or 2024
+    #[arg(long, value_name = "DATE", requires = "history", value_parser = since)]
+    pub(super) since: Option<i64>,
     /// Allow repositories to take objects from below DIR, too (objects/info/alternates); may be
     /// repeated
     ///
@@ -192,9 +200,15 @@ impl GitFlags {
                 alternates_roots: self.alternates_root.clone(),
                 ..SourceOptions::default()
             },
+            history: (self.history).then_some(HistorySource { since: self.since }),
             ..RepositorySource::default()
         })
     }
+}
+
+fn since(typed: &str) -> Result<i64, String> {
+    frontend::query::seconds_of(typed)
+        .ok_or_else(|| format!("expected {}", frontend::query::DATE_EXPECTED))
 }
 
 #[derive(Default)]

@@ -186,6 +186,8 @@ impl RecordedSources {
             git_dir_each: (!is_one).then(|| path.into()).into_iter().collect(),
             patterns: patterns.collect(),
             alternates_root: git.alternates_root.clone(),
+            history: git.history,
+            since: git.since,
         };
         let found = if is_dry_run {
             flags.known(fetch)

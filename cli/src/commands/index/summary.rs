@@ -163,8 +163,12 @@ fn lossy(name: &[u8]) -> String {
 fn what_was_read(read: &ReadStats, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64().max(0.001);
     let rate = units::size((read.text_bytes as f64 / seconds) as u64);
+    let history = match read.history_documents {
+        0 => String::new(),
+        count => format!(" and {} of histories", units::plural(count, "document")),
+    };
     format!(
-        "indexed {} of {}, {} of text ({} unique), in {seconds:.1} s ({rate}/s)",
+        "indexed {}{history} of {}, {} of text ({} unique), in {seconds:.1} s ({rate}/s)",
         units::plural(read.documents, "file"),
         units::plural(read.packages, "package"),
         units::size(read.text_bytes),

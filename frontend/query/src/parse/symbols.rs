@@ -2,6 +2,7 @@
 
 use super::{Fault, Node, Parser, Term};
 use crate::error::BadQuery;
+use crate::filter::HISTORY_TYPES;
 use crate::lex::Flags;
 use crate::place::{Restriction, Value, class_bits};
 use crate::regexp::check_syntax;
@@ -63,6 +64,21 @@ impl Parser<'_> {
         let syntax = [Syntax::Regexp, Syntax::Literal][usize::from(is_whole)];
         let text = if is_whole { text } else { text.into_regexp() };
         Ok((text, syntax, Flags::default(), is_whole))
+    }
+
+    pub(super) fn is_of_history(&self) -> bool {
+        let (value, _) = self.lexer.clone().bare(false);
+        HISTORY_TYPES.contains(&value.as_str())
+    }
+
+    /// Pattern in changed lines: `added:TEXT`, `removed:/RE/`.
+    pub(super) fn changed(&mut self, at: usize, classes: u32) -> Result<Node, Fault> {
+        let pattern = self.pattern(true).map_err(|fault| fault.moved(at))?;
+        let mut place = Restriction::default();
+        if classes == 0 || !place.add(Value::Classes(classes), false) {
+            return Ok(pattern);
+        }
+        Ok(Node::Placed(Box::new(pattern), place))
     }
 
     pub(super) fn classes(&mut self, at: usize, negated: bool) -> Result<(), Fault> {

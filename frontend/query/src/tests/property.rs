@@ -245,6 +245,8 @@ fn filter_expr() -> impl Strategy<Value = Expr> {
         .prop_map(|text| (Field::Extension, Reading::Exact, text));
     let kind = prop::sample::select(DocumentKind::ALL.to_vec());
     let kind = kind.prop_map(|kind| (Field::Kind, Reading::Exact, kind.name().to_owned()));
+    let of_history = prop::sample::select(vec!["commit", "diff"]);
+    let of_history = of_history.prop_map(|value| (Field::Type, Reading::Exact, value.to_owned()));
     let revision = prop::sample::select(vec![Field::Revision, Field::Branch]);
     let reading = prop::sample::select(vec![Reading::Exact, Reading::Glob]);
     let revision =
@@ -257,15 +259,16 @@ fn filter_expr() -> impl Strategy<Value = Expr> {
             })
             .is_ok()
         });
-    prop_oneof![regexp, named, language, extension, kind, revision].prop_map(
-        |(field, reading, text)| {
-            Expr::Filter(Filter {
-                field,
-                reading,
-                text,
-            })
-        },
-    )
+    prop_oneof![
+        regexp, named, language, extension, kind, of_history, revision
+    ]
+    .prop_map(|(field, reading, text)| {
+        Expr::Filter(Filter {
+            field,
+            reading,
+            text,
+        })
+    })
 }
 
 fn tree(leaf: impl Strategy<Value = Expr> + 'static) -> impl Strategy<Value = Expr> {

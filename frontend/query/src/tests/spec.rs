@@ -4,10 +4,10 @@
 //! UPDATE_EXPECT=1 rewrites them.
 
 use crate::sourcegraph::{self, PatternType};
-use crate::{BadQuery, ParsedQuery, Query, QueryInput, dcs, github, zoekt};
+use crate::{BadQuery, ParsedQuery, Query, QueryInput, dcs, filter, github, zoekt};
 use expect_test::expect_file;
 use language::symbols::Kind;
-use schema::message::{Expr, Field, Pattern, Reading, Role, Syntax};
+use schema::message::{Expr, Pattern, Reading, Role, Syntax};
 use std::fmt::Write;
 
 #[test]
@@ -116,16 +116,7 @@ fn notation(expr: &Expr) -> String {
                 Reading::Exact => '=',
                 Reading::Glob => '*',
             };
-            let field = match filter.field {
-                Field::Package => "package",
-                Field::Path => "path",
-                Field::Language => "lang",
-                Field::Extension => "ext",
-                Field::Name => "name",
-                Field::Revision => "rev",
-                Field::Branch => "branch",
-                Field::Kind => "kind",
-            };
+            let field = filter::name(filter.field);
             format!("{field}{sign}{:?}{case}", filter.text)
         }
         Expr::All(parts) => list("all", parts),

@@ -1,5 +1,6 @@
 //! Part of a window: the matches of some frames, in spool order.
 
+use crate::history;
 use crate::matches::{Match, push_match};
 use crate::search_result::LinePosition;
 use crate::spool::{ResultFiles, SpoolError, TextFrame};
@@ -113,14 +114,15 @@ impl<'a> Part<'a> {
         group: &[LinePosition],
         text: &mut LineText,
     ) -> Option<()> {
-        text.begin(batch.package, batch.path);
+        history::begin(text, batch);
         let mut lines = (0_u32..).zip(batch.lines());
         for position in group {
             let (_, line) = lines.find(|(index, _)| *index == position.line_index())?;
             let start = self.bytes.own.len();
             push_match(
                 text,
-                (line.number, line.lines, line.text),
+                (line.number, line.changed),
+                (line.lines, line.text),
                 &mut self.bytes.own,
             );
             self.end(start, line.text.len() as u64 == line.line_bytes)?;

@@ -104,6 +104,8 @@ fn colliding(run: &ResultFiles) -> Vec<Collector> {
             revision_count: 0,
             commit: "",
             kinds: &[],
+            change: None,
+            changed_lines: &[],
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).unwrap();

@@ -2,6 +2,7 @@
 
 use super::{CurrentIndex, CurrentShard};
 use crate::directory;
+use crate::indexing::history::HistorySource;
 use crate::indexing::interface::{BuildError, Changes, Unmatched};
 use crate::indexing::mark::{ChangedMarks, changed_table, plain_table};
 use crate::indexing::package::{InputPackage, Origin};
@@ -29,7 +30,7 @@ pub(super) fn package_of(source: &RecordedSource) -> Option<Vec<u8>> {
 /// rewritten: fast, and with fewer files.
 const BY_DOCUMENT_MIN: u64 = 1_000;
 
-type PartsByPackage = HashMap<Vec<u8>, Vec<(Part, u64)>>;
+type PartsByPackage = HashMap<(Vec<u8>, bool), Vec<(Part, u64)>>;
 
 #[derive(Default)]
 struct PatternMatches {
@@ -65,6 +66,25 @@ impl PatternMatches {
 }
 
 impl CurrentIndex {
+    pub(in crate::indexing) fn with_histories(
+        &self,
+        sources: &[RepositorySource],
+    ) -> Vec<RepositorySource> {
+        let of_source = |source: &RepositorySource| {
+            let known = self.recorded.0.repository(&source.name);
+            let known = known
+                .filter(|known| known.history)
+                .map(|known| HistorySource {
+                    since: Some(known.since).filter(|&since| since > i64::MIN),
+                });
+            RepositorySource {
+                history: source.history.or(known),
+                ..source.clone()
+            }
+        };
+        sources.iter().map(of_source).collect()
+    }
+
     /// Adds the indexed parts of repositories and large directories, so that single documents are
     /// replaced.
     pub(in crate::indexing) fn add_parts(
@@ -76,7 +96,7 @@ impl CurrentIndex {
         for package in packages.iter() {
             let is_repository = self.recorded.0.repository(&package.name).is_some();
             let least = match package.origin {
-                Origin::Repository(_) if is_repository => BY_DOCUMENT_MIN,
+                Origin::Repository(_) | Origin::History(_) if is_repository => BY_DOCUMENT_MIN,
                 Origin::Directory { .. } if package.recorded.is_some() && !is_repository => 0,
                 _ => continue,
             };
@@ -92,11 +112,11 @@ impl CurrentIndex {
         let is_large = |name: &[u8]| counts.get(name).is_some_and(|it| *it >= BY_DOCUMENT_MIN);
         let mut found = self.parts(is_large)?;
         for package in packages {
-            let found = found.remove(&package.name);
+            let found = found.remove(&(package.name.clone(), package.is_history()));
             let found = found.filter(|_| !is_dead(&package.name));
             let (parts, signatures): (Vec<Part>, Vec<u64>) = found.into_iter().flatten().unzip();
             package.parts = parts;
-            if let Origin::Repository(_) = package.origin {
+            if let Origin::Repository(_) | Origin::History(_) = package.origin {
                 let first = signatures.first().copied();
                 package.recorded = first.filter(|first| signatures.iter().all(|it| it == first));
             }
@@ -124,7 +144,8 @@ impl CurrentIndex {
                     of: Arc::clone(&of),
                     id: PackageId(id),
                 };
-                let parts = parts.entry(package.directory.clone()).or_default();
+                let key = (package.directory.clone(), current.entry.is_history);
+                let parts = parts.entry(key).or_default();
                 parts.push((part, package.signature));
             }
         }

@@ -15,6 +15,7 @@ fn generation() -> Generation {
         file: "ab.shard".to_owned(),
         packages: vec![package],
         revisions: None,
+        is_history: false,
     };
     let file = StoredFile {
         hash: [0xcd; 32],

@@ -57,6 +57,7 @@ fn manifest(shards: &BTreeMap<u8, Vec<u8>>, live: &BTreeMap<u8, BTreeSet<u8>>) -
             file: format!("{id:02x}.shard"),
             packages,
             revisions: None,
+            is_history: false,
         })
     };
     Manifest {
@@ -226,6 +227,7 @@ fn a_package_that_is_added_replaces_its_other_versions_if_that_is_asked_for() {
             file: format!("{id}.shard"),
             packages: packages.collect(),
             revisions: None,
+            is_history: false,
         };
         Manifest {
             shards: vec![shard],

@@ -53,6 +53,7 @@ fn shard(id: u8, packages: &[u8]) -> ShardEntry {
         file: format!("{id:02x}.shard"),
         packages: packages.collect(),
         revisions: None,
+        is_history: false,
     }
 }
 

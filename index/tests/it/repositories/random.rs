@@ -1,7 +1,7 @@
 //! Random histories of repositories and packages: stepwise updates equal a fresh build.
 
 use super::support::{Fixture, Repository, changes, contents, skipped};
-use index::indexing::Changes;
+use index::indexing::{Changes, HistorySource};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -141,6 +141,7 @@ fn an_index_brought_up_to_date_step_by_step_is_one_built_anew() {
     let history = (
         prop::collection::vec(step(), 1..9),
         prop::sample::select(vec![&["all"][..], &[], &["b*"], &["v*", "b0"]]),
+        any::<bool>(),
     );
     let config = Config {
         cases: 12,
@@ -148,7 +149,7 @@ fn an_index_brought_up_to_date_step_by_step_is_one_built_anew() {
         ..Config::default()
     };
     let mut runner = TestRunner::new(config);
-    let run = |(steps, patterns): (Vec<Step>, &[&str])| {
+    let run = |(steps, patterns, in_history): (Vec<Step>, &[&str], bool)| {
         let fixture = Fixture::new();
         let tool = fixture.init("tool", &[]);
         let other = fixture.init("other.git", &["--bare"]);
@@ -162,7 +163,10 @@ fn an_index_brought_up_to_date_step_by_step_is_one_built_anew() {
         }
         for (number, step) in steps.iter().enumerate() {
             apply(if number % 4 == 3 { &other } else { &tool }, step);
-            let changes = changes(&[&tool, &other], patterns);
+            let mut changes = changes(&[&tool, &other], patterns);
+            for source in changes.repositories.iter_mut().filter(|_| in_history) {
+                source.history = Some(HistorySource::default());
+            }
             let stepped = fixture.update_in("stepped", &changes, &[]);
             let anew_name = format!("anew{number}");
             let anew = fixture.update_in(&anew_name, &changes, &[]);

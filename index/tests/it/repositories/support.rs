@@ -192,13 +192,21 @@ pub(crate) fn contents(index: &Index) -> Vec<String> {
                     continue;
                 }
                 let document = shard.document(id).unwrap();
-                let text = shard.text_range(document.blocks).unwrap();
+                let text = shard.text_range(document.blocks.clone()).unwrap();
                 let text = shard.text(text, &TextCache::default()).unwrap();
-                assert_eq!(blake3::hash(&text).as_bytes(), document.hash);
+                let history = (shard.is_history()).then(|| shard.history_document(&document));
+                let history = history.map(|found| {
+                    let found = found.unwrap();
+                    format!(" {} {:?}", found.commit, found.change)
+                });
+                let is_text = blake3::hash(&text).as_bytes() == document.hash;
+                assert_eq!(is_text, history.is_none());
+                let history = history.unwrap_or_default();
                 let name = String::from_utf8_lossy(package.directory);
                 let path = String::from_utf8_lossy(document.path);
                 let text = String::from_utf8_lossy(&text);
-                lines.push(format!("{name}/{path} {} {text:?}", revisions(shard, id)));
+                let revisions = revisions(shard, id);
+                lines.push(format!("{name}/{path} {revisions} {text:?}{history}"));
             }
         }
     }

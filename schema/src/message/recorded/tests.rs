@@ -34,6 +34,8 @@ fn repository(package: &[u8], names: &[&str]) -> RecordedRepository {
                 commit: commit(digit),
             })
             .collect(),
+        history: true,
+        since: -1,
     }
 }
 

@@ -36,6 +36,36 @@ fn the_size_of_a_batch_is_computed_exactly() {
     });
 }
 
+#[test]
+fn a_batch_of_a_history_has_its_people_and_the_places_of_its_lines() {
+    let change = CommitChange {
+        author: Signature {
+            name: b"Ada".to_vec(),
+            email: b"ada@example.org".to_vec(),
+            seconds: -1,
+            offset_minutes: 90,
+        },
+        former_path: b"old/name.c".to_vec(),
+        subject: b"first line".to_vec(),
+        ..CommitChange::default()
+    };
+    let lines = [(7, false), (7, true), (8, true)];
+    let lines = lines.map(|(number, is_added)| ChangedLine { number, is_added });
+    let batch = Batch {
+        commit: "abc",
+        change: Some(&change),
+        changed_lines: &lines.map(ChangedLine::encoded),
+        ..batch()
+    };
+    check_words(&batch);
+    let words = encoded(&batch);
+    let reader = BatchReader::new(words.as_bytes()).expect("a message");
+    let view = reader.view().expect("it is right");
+    assert_eq!((view.commit, view.change()), ("abc", Some(change)));
+    let found: Vec<_> = view.lines().filter_map(|line| line.changed).collect();
+    assert_eq!(found, lines);
+}
+
 fn batch() -> Batch<'static> {
     Batch {
         shard: 0,
@@ -80,6 +110,8 @@ fn batch() -> Batch<'static> {
         revision_count: 0,
         commit: "",
         kinds: &[],
+        change: None,
+        changed_lines: &[],
     }
 }
 

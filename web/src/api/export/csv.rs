@@ -89,6 +89,7 @@ mod tests {
                 language: "C".to_owned(),
                 hash: vec![],
                 revisions,
+                change: None,
             }),
             line: 3,
             lines: 1,

@@ -86,6 +86,8 @@ impl Document {
             revision_count: 0,
             commit: "",
             kinds: &[],
+            change: None,
+            changed_lines: &[],
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).expect("a document fits a frame");
