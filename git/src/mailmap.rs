@@ -1,23 +1,10 @@
 //! Names and addresses of people after `.mailmap`.
 
-use crate::source::SourceRepository;
-use gix::ObjectId;
 use gix::actor::SignatureRef;
 use schema::message::{Commit, Signature};
-use std::sync::Arc;
 
 #[derive(Default)]
 pub struct Mailmap(gix_mailmap::Snapshot);
-
-impl SourceRepository {
-    pub fn mailmap(&self, commit: ObjectId) -> Arc<Mailmap> {
-        let repository = self.repository();
-        let read = repository.look_up(|session| {
-            repository.mailmap(session, &session.objects.get(commit, "a revision")?)
-        });
-        read.unwrap_or_default()
-    }
-}
 
 impl Mailmap {
     pub(crate) fn parse(text: &[u8]) -> Mailmap {

@@ -10,8 +10,7 @@
 //!         varint lines, and unless 0, varint bytes beyond one a line
 //! ```
 
-use crate::posting::{decode_varint, encode_varint};
-use crate::symbols::{from_zigzag, zigzag};
+use crate::posting::{decode_varint, encode_varint, from_zigzag, zigzag};
 use git::{Changed, Hunk};
 use language::symbols::{Class, Run, Symbols};
 use schema::message::{ChangedLine, Signature};

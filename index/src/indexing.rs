@@ -20,13 +20,12 @@ mod update_plan;
 mod verify;
 mod worker;
 
-pub use history::HistorySource;
 pub use interface::{
     BuildError, BuildOptions, Changes, DIFFERING_LISTED_MAX, MEMORY_BYTES, MEMORY_BYTES_MIN, Moved,
     Outcome, Progress, ReadStats, Renamed, Report, SHARD_BYTES, SourcePlace, Suspects, Unmatched,
     Verified,
 };
-pub use repository::RepositorySource;
+pub use repository::{HistorySource, RepositorySource};
 
 use crate::corpus::Source;
 use crate::directory::{self, IndexError, Lock};

@@ -23,7 +23,9 @@
 //! Version 2 adds `beside`: reason and path of entries beside packages. Version 3 adds files with
 //! their BLAKE3: `revisions`, the table of a shard, and `repositories`, the records of sources.
 //! Version 4 adds `own`: a live package with an unversioned name like `log4j-2`. Version 5 adds
-//! `precise`, the precise places. Version 6 adds `history`: a `shard` of commits and changes. The earliest sufficient version is written.
+//! `precise`, the precise places. Version 6 adds `history`: a `shard` of commits and changes. The
+//! earliest sufficient version is written.
+//!
 //! **Invariant:** no file is named twice. Live packages of one name are parts of one package: both
 //! shards have a table of revisions.
 

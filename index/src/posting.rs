@@ -29,7 +29,7 @@ mod elias_fano;
 mod gaps;
 mod set_ops;
 
-pub(crate) use bits::{decode_varint, encode_varint};
+pub(crate) use bits::{decode_varint, encode_varint, from_zigzag, zigzag};
 pub(crate) use set_ops::{common, joined, push_range, retain_common, united};
 pub use set_ops::{intersect, unite};
 

@@ -18,7 +18,7 @@
 //! A text without lexer or findings takes 0 or 1 byte.
 
 use crate::change::{self, Change};
-use crate::posting::{decode_varint, encode_varint};
+use crate::posting::{decode_varint, encode_varint, from_zigzag, zigzag};
 use language::symbols::{Class, Definition, Incomplete, Kind, Parent, Run, Symbols};
 use std::ops::Range;
 
@@ -192,14 +192,6 @@ fn decode_definition(
         end,
         parent,
     })
-}
-
-pub(crate) fn zigzag(value: i64) -> u64 {
-    ((value << 1) ^ (value >> 63)) as u64
-}
-
-pub(crate) fn from_zigzag(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
 /// Range of `bytes` bytes, `gap` bytes behind `from`, inside of the text.

@@ -13,6 +13,7 @@ use schema::message::Commit;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 const BINARY_BYTES: usize = 8_000;
 
@@ -50,6 +51,14 @@ impl SourceRepository {
             })?;
         }
         Ok(graph.list(tips, since))
+    }
+
+    pub fn mailmap(&self, commit: ObjectId) -> Arc<Mailmap> {
+        let repository = self.repository();
+        let read = repository.look_up(|session| {
+            repository.mailmap(session, &session.objects.get(commit, "a revision")?)
+        });
+        read.unwrap_or_default()
     }
 
     pub fn changed_files(

@@ -36,7 +36,7 @@ fn rendered(found: &FileHunks) -> Vec<String> {
 
 struct Reader {
     repository: SourceRepository,
-    people: Mailmap,
+    people: std::sync::Arc<Mailmap>,
     cache: BlobCache,
 }
 
@@ -44,7 +44,7 @@ impl Reader {
     fn of(worktree: &Worktree) -> Reader {
         Reader {
             repository: open(&worktree.path),
-            people: Mailmap::default(),
+            people: std::sync::Arc::default(),
             cache: BlobCache::new(1 << 20),
         }
     }

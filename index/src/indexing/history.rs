@@ -6,10 +6,9 @@
 
 use super::interface::BuildError;
 use super::mark::{InRevisions, Mark, NameList};
-use super::package::{InputPackage, SkippedEntry};
+use super::package::{InputPackage, SegmentEntry, SkippedEntry};
 use super::part::{self, ItemContent, PartChange, SourceItem};
 use super::repository::{OpenRepository, RepositorySource};
-use super::worker::SegmentEntry;
 use crate::builder::SegmentBuilder;
 use crate::change::{Change, FileChange};
 use crate::corpus::{self, SkipReason, Skipped};
@@ -21,12 +20,6 @@ use schema::message::Commit;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HistorySource {
-    /// Leaves out earlier commits, by the time of the committer, in seconds since 1970.
-    pub since: Option<i64>,
-}
 
 pub(super) type HistoryChanges = (Vec<SourceItem>, Vec<PartChange>);
 

@@ -7,6 +7,7 @@ use crate::corpus::{Skipped, Source};
 use crate::document::Popularity;
 use crate::revisions::RevisionTable;
 use crate::shard::{PackageId, Shard};
+use crate::writer::DocumentName;
 use schema::message::RecordedRepository;
 use schema::name::{former_name, name_of, package_name};
 use std::collections::{HashMap, HashSet};
@@ -58,6 +59,13 @@ pub(super) struct ShardPackage {
     pub(super) signature: u64,
     pub(super) table: Option<Arc<RevisionTable>>,
     pub(super) skipped: Vec<SkippedEntry>,
+}
+
+/// Documents are in entry order.
+pub(super) enum SegmentEntry {
+    Package { index: usize, signature: u64 },
+    Document(DocumentName, Mark),
+    Skipped(SkippedEntry),
 }
 
 #[derive(Clone)]

@@ -6,9 +6,9 @@
 
 use super::interface::{BuildError, BuildOptions, Progress, ReadStats};
 use super::mark::ShardMarks;
-use super::package::{InputPackage, SkippedEntry, is_to_be_said};
+use super::package::{InputPackage, SegmentEntry, SkippedEntry, is_to_be_said};
 use super::task::{Task, TaskSizes, hand_out};
-use super::worker::{FinishedTask, SegmentEntry, TextBuffers, lock, work};
+use super::worker::{FinishedTask, TextBuffers, lock, work};
 use crate::corpus::SkipReason;
 use crate::directory;
 use crate::manifest::{PackageEntry, ShardEntry};

@@ -1,6 +1,5 @@
 //! Git repositories as packages: revisions and their files.
 
-use super::history::HistorySource;
 use super::mark::{InRevisions, Mark};
 use super::part::{ItemContent, SourceItem};
 use crate::corpus::{self, SkipReason};
@@ -13,6 +12,12 @@ use std::hash::Hasher;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HistorySource {
+    /// Leaves out earlier commits, by the time of the committer, in seconds since 1970.
+    pub since: Option<i64>,
+}
 
 #[derive(Clone, Debug, Default)]
 pub struct RepositorySource {

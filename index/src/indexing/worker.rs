@@ -6,7 +6,7 @@
 use super::history::{self, CommitReader};
 use super::interface::{BuildError, Progress};
 use super::mark::Mark;
-use super::package::{InputPackage, Origin, ShardPackage, SkippedEntry};
+use super::package::{InputPackage, Origin, SegmentEntry, ShardPackage, SkippedEntry};
 use super::part::{ItemContent, SourceItem};
 use super::repository::too_large;
 use super::task::{Task, TaskItem, TaskSizes};
@@ -27,13 +27,6 @@ pub(super) struct FinishedTask {
     pub(super) shard: usize,
     pub(super) entries: Vec<SegmentEntry>,
     pub(super) segment: Segment,
-}
-
-/// Documents are in entry order.
-pub(super) enum SegmentEntry {
-    Package { index: usize, signature: u64 },
-    Document(DocumentName, Mark),
-    Skipped(SkippedEntry),
 }
 
 /// Text buffers for reuse, at most one per worker.

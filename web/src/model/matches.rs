@@ -51,8 +51,8 @@ shapes! {
         revisions: Cow<'a, [String]>,
         /// Number of revisions that have it. Absent outside git.
         revision_count?: u32,
-        /// Id of the first revision's indexed commit, as `rev` of a permanent link; of a history the
-        /// commit's. Absent outside git.
+        /// Id of the first revision's indexed commit, as `rev` of a permanent link; in a history,
+        /// of the match. Absent outside git.
         commit?: Cow<'a, str>,
         /// Present in a history.
         change?: MatchCommit,

@@ -2,11 +2,11 @@
 
 use super::{CurrentIndex, CurrentShard};
 use crate::directory;
-use crate::indexing::history::HistorySource;
 use crate::indexing::interface::{BuildError, Changes, Unmatched};
 use crate::indexing::mark::{ChangedMarks, changed_table, plain_table};
 use crate::indexing::package::{InputPackage, Origin};
 use crate::indexing::part::{OldShard, Part, PartChange};
+use crate::indexing::repository::HistorySource;
 use crate::indexing::repository::RepositorySource;
 use crate::revisions::RevisionTable;
 use crate::shard::PackageId;
