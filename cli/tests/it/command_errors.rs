@@ -142,8 +142,8 @@ fn check_changed(manifest: bool, change: impl FnOnce(&mut Vec<u8>), says: &[&str
 
 #[test]
 fn indexes_of_a_newer_format() {
-    let says = ["format 6; this version of Trawl reads format 5: update Trawl, or build the index"];
-    check_changed(true, |bytes| bytes["trawl-index ".len()] = b'6', &says);
+    let says = ["format 7; this version of Trawl reads format 6: update Trawl, or build the index"];
+    check_changed(true, |bytes| bytes["trawl-index ".len()] = b'7', &says);
     let says =
         ["format 4; this version of Trawl reads formats 1 to 3: update Trawl, or build the index"];
     check_changed(
