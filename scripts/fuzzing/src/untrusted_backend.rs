@@ -71,6 +71,7 @@ fn serve(mut stream: UnixStream) -> Option<()> {
                 let reply = REPLY.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 return stream.write_all(&reply).ok();
             }
+            Some(Kind::List | Kind::Lookup) => return None,
             Some(_) => {}
             None => match stream.read(decoder.space()).ok()? {
                 0 => return None,

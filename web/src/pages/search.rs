@@ -22,7 +22,7 @@ use crate::suggest::Corpus;
 use crate::symbols::enclosing;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use frontend::query::ParsedQuery;
-use frontend::{Document, Scope, SearchHandle, SearchRequest, SearchResult};
+use frontend::{Document, Match, Scope, SearchHandle, SearchRequest, SearchResult};
 use std::convert::Infallible;
 use std::future::pending;
 use std::pin::pin;
@@ -146,7 +146,8 @@ async fn versions(
     let Ok(first) = blocking(move || first.matches(0..1)).await else {
         return Vec::new();
     };
-    let Some(first) = first.first() else {
+    let is_of_repository = |found: &&Match| found.document.revisions.count > 0;
+    let Some(first) = first.first().filter(is_of_repository) else {
         return Vec::new();
     };
     let found = corpus.indexed_repository(&first.document.package).await;
