@@ -27,6 +27,8 @@ impl Mailmap {
             return;
         };
         let (name, email) = (found.name.map(|it| it.to_vec()), found.email);
+        // The library also returns the searched address, in the case of the file.
+        let email = email.filter(|it| !it.eq_ignore_ascii_case(&person.email));
         let email = email.map(|it| it.to_vec());
         person.name = name.unwrap_or_else(|| std::mem::take(&mut person.name));
         person.email = email.unwrap_or_else(|| std::mem::take(&mut person.email));
