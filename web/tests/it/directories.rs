@@ -132,7 +132,7 @@ fn a_file_leads_to_itself_in_other_versions_that_have_it() {
     let link = "href=\"/show?package=alpha_0.9&#38;path=src/main.c&#38;q=int&#38;from=alpha_1.0\" data-keeps=\"parameter\">alpha_0.9</a>";
     assert!(page.contains(link), "{page}");
     let page = site.get("/show?package=alpha_1.0&path=README.md").text();
-    assert!(!page.contains("id=\"versions\""), "{page}");
+    assert!(!page.contains("<details class=\"versions\""), "{page}");
     let moved =
         site.get_without_following("/show?package=alpha_0.9&path=src/main.c&from=alpha_1.0&line=1");
     let location = moved.header("location");
