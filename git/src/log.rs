@@ -1,8 +1,8 @@
 //! Log of a revision: commits from the youngest, all or those that changed a path.
 //!
 //! Order and choice are those of `git log` and `git log -- PATH`: a merge equal to one parent at
-//! the path is left out, and only that parent followed. Moved files are followed. Each page starts
-//! at the tip again, so cursors need no memory, and pushes change no pages.
+//! the path is left out, and only that parent followed. Moved files are followed. Each page
+//! walks from the tip again: cursors need no memory, and pushes change no pages.
 
 use crate::blame::former_path;
 use crate::error::{Result, refused};

@@ -18,8 +18,8 @@ const RESET: &str = "\x1b[m";
 
 /// Show the differences of two revisions of a repository, or of two packages
 ///
-/// REPO@REV names a revision of a repository, and @REV one of the same repository. Prints a patch
-/// in the format of git. Exit status: 0 success, 1 no difference, 2 error, 3 some are left out.
+/// REPO@REV names a revision of a repository, and @REV one of the same repository. Prints a
+/// patch in git's format. Exit status: 0 success, 1 no difference, 2 error, 3 incomplete.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl diff tools/trawl@v1.0 @main                    two revisions

@@ -310,8 +310,8 @@ impl SearchResult {
         })
     }
 
-    /// Reads the best `most` matches of listed documents, each document's by line. Reads the order
-    /// from the first to the last of them.
+    /// Reads the best `most` matches of listed documents, each document's by line. Costs a pass
+    /// over the order, from the first match to the last.
     pub fn matches_of_documents(
         &self,
         documents: &[DocumentGroup],

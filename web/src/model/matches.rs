@@ -51,8 +51,8 @@ shapes! {
         revisions: Cow<'a, [String]>,
         /// Number of revisions that have it. Absent outside git.
         revision_count?: u32,
-        /// Id of the first revision's indexed commit, as `rev` of a permanent link; in a history,
-        /// of the match. Absent outside git.
+        /// Full commit id, as `rev` of a permanent link: of the first revision when it was indexed,
+        /// or of the match in a history. Absent outside git.
         commit?: Cow<'a, str>,
         /// Present in a history.
         change?: MatchCommit,

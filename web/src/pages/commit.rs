@@ -3,7 +3,7 @@
 
 use super::diff::DiffView;
 use super::file::FileView;
-use super::filters::{self, signed};
+use super::filters::{self, day, signed, subject};
 use super::form::Form;
 use super::visible;
 use crate::diff::{self, AskedDiff, Side};
@@ -13,7 +13,7 @@ use crate::repositories::{self, History, names};
 use crate::state::Call;
 use askama::Template;
 use axum::response::Html;
-use schema::message::{Commit, Signature};
+use schema::message::Commit;
 
 #[derive(Template)]
 #[template(path = "commit.html")]
@@ -81,17 +81,6 @@ impl CommitPage<'_> {
         };
         asked.href(b"", b"")
     }
-}
-
-pub(super) fn subject(commit: &Commit) -> String {
-    visible::plain(match &commit.subject[..] {
-        b"" => b"(no message)",
-        subject => subject,
-    })
-}
-
-pub(super) fn day(signature: &Signature) -> String {
-    signed(signature).1[..10].to_owned()
 }
 
 const COMMITS_MAX: u32 = 100;

@@ -5,7 +5,7 @@ use super::markdown::inline;
 use super::visible;
 use crate::http::site::{BasePath, Site};
 use jiff::Timestamp;
-use schema::message::Signature;
+use schema::message::{Commit, Signature};
 use schema::name::revision_name;
 
 /// Address with the base path of the rendered [`Site`]. Every address in a template has the filter.
@@ -133,6 +133,17 @@ pub(super) fn short_id(id: &str) -> String {
 pub(super) fn signed(signature: &Signature) -> (String, String) {
     let seconds = u64::try_from(signature.seconds).unwrap_or_default();
     (visible::plain(&signature.name), moment(seconds))
+}
+
+pub(super) fn day(signature: &Signature) -> String {
+    signed(signature).1[..10].to_owned()
+}
+
+pub(super) fn subject(commit: &Commit) -> String {
+    visible::plain(match &commit.subject[..] {
+        b"" => b"(no message)",
+        subject => subject,
+    })
 }
 
 /// `2026-11-23 14:05 UTC`; 1970 for an invalid time.

@@ -1,7 +1,6 @@
 //! Menu of the versions of a file or directory.
 
-use super::commit::{day, subject};
-use super::filters::{self, short_name};
+use super::filters::{self, day, short_name, subject};
 use super::visible;
 use crate::diff::{AskedDiff, Side};
 use crate::http::links::{FileAddress, encode};

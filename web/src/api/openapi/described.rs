@@ -298,7 +298,7 @@ parameters! {
     }
 
     struct DiffParams {
-        /// Repository, of which `from` and `to` are revisions; absent: they are packages.
+        /// Repository of the revisions `from` and `to`; absent: they are packages.
         #[both(example = "project")]
         package: Option<String>,
         /// Earlier revision or package; absent with `package`: the first parent of `to`.
